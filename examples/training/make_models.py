@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+"""Writes the model files of examples/models that are built and not trained.
+
+Needs Debian's python3-onnx. Writing them again changes nothing: the files are the same bytes on
+the same version of onnx. The network of `digits` is trained by digits/train.py.
+"""
+
+import pathlib
+
+import onnx
+from onnx import TensorProto, helper
+
+MODELS = pathlib.Path(__file__).resolve().parent.parent / "models"
+
+
+def write(model_name, nodes, inputs, outputs):
+    """Writes version 1 of a model; inputs and outputs are (name, element type, shape)."""
+    graph = helper.make_graph(
+        nodes, model_name,
+        [helper.make_tensor_value_info(*tensor) for tensor in inputs],
+        [helper.make_tensor_value_info(*tensor) for tensor in outputs])
+    model = helper.make_model(
+        graph, producer_name="gatun-examples", ir_version=7,
+        opset_imports=[helper.make_opsetid("", 13)])
+    onnx.checker.check_model(model)
+    path = MODELS / model_name / "1" / "model.onnx"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, str(path))
+    print(f"wrote {model_name}: {path.stat().st_size} bytes")
+
+
+def simple():
+    """Sum and difference of 16 integers."""
+    shape = ["batch", 16]
+    write("simple",
+          [helper.make_node("Add", ["INPUT0", "INPUT1"], ["OUTPUT0"]),
+           helper.make_node("Sub", ["INPUT0", "INPUT1"], ["OUTPUT1"])],
+          [("INPUT0", TensorProto.INT32, shape), ("INPUT1", TensorProto.INT32, shape)],
+          [("OUTPUT0", TensorProto.INT32, shape), ("OUTPUT1", TensorProto.INT32, shape)])
+
+
+def simple_string():
+    """Sum and difference of 16 integers that come and go as decimal text."""
+    shape = ["batch", 16]
+    write("simple_string",
+          [helper.make_node("Cast", ["INPUT0"], ["number0"], to=TensorProto.INT32),
+           helper.make_node("Cast", ["INPUT1"], ["number1"], to=TensorProto.INT32),
+           helper.make_node("Add", ["number0", "number1"], ["sum"]),
+           helper.make_node("Sub", ["number0", "number1"], ["difference"]),
+           helper.make_node("Cast", ["sum"], ["OUTPUT0"], to=TensorProto.STRING),
+           helper.make_node("Cast", ["difference"], ["OUTPUT1"], to=TensorProto.STRING)],
+          [("INPUT0", TensorProto.STRING, shape), ("INPUT1", TensorProto.STRING, shape)],
+          [("OUTPUT0", TensorProto.STRING, shape), ("OUTPUT1", TensorProto.STRING, shape)])
+
+
+def softmax():
+    """Scores to probabilities, any number of rows and of classes; served without a config.pbtxt."""
+    shape = ["batch", "classes"]
+    write("softmax",
+          [helper.make_node("Softmax", ["scores"], ["probabilities"], axis=-1)],
+          [("scores", TensorProto.FLOAT, shape)],
+          [("probabilities", TensorProto.FLOAT, shape)])
+
+
+if __name__ == "__main__":
+    simple()
+    simple_string()
+    softmax()
