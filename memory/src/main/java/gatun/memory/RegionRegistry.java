@@ -1,0 +1,49 @@
+package gatun.memory;
+
+import java.util.List;
+
+/** The shared-memory regions that clients registered, by name. Safe for any thread. */
+public interface RegionRegistry extends AutoCloseable {
+    /** What a request will do with a window. */
+    enum Access {
+        /** Read inputs from it. */
+        READ,
+        /** Write outputs to it. */
+        WRITE
+    }
+
+    /**
+     * Maps {@code byteSize} bytes at {@code offset} of the object {@code key} names and remembers them as {@code name}.
+     * Offset and size are unsigned 64-bit numbers.
+     *
+     * @throws GatunException with the protocol's codes and texts; nothing is changed then
+     */
+    void register(String name, String key, long offset, long byteSize);
+
+    /**
+     * The region of that name.
+     *
+     * @throws GatunException NOT_FOUND
+     */
+    RegionStatus status(String name);
+
+    /** All regions, by name. */
+    List<RegionStatus> statuses();
+
+    /** Forgets a region; it is unmapped when the last request that uses it ends. An unknown name changes nothing. */
+    void unregister(String name);
+
+    /** Forgets all regions. */
+    void unregisterAll();
+
+    /**
+     * Borrows a window of a region. Offset and size are unsigned 64-bit numbers.
+     *
+     * @throws GatunException NOT_FOUND or INVALID_ARGUMENT with the protocol's texts
+     */
+    RegionLease borrow(String name, long offset, long byteSize, Access access);
+
+    /** Forgets all regions and takes no more. */
+    @Override
+    void close();
+}

@@ -1,0 +1,7 @@
+/** Tensors over native memory: datatypes, shapes, pooled buffers, shared regions and their leases. */
+module gatun.memory {
+    requires static org.jspecify;
+    requires gatun.bindings;
+
+    exports gatun.memory;
+}

@@ -1,0 +1,121 @@
+package gatun.runtime;
+
+import gatun.memory.Hold;
+import gatun.memory.Tensor;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One inference as every protocol asks for it. An edge builds it on one thread and hands it to
+ * {@link InferenceServer#infer}, which owns it from then on; an edge that fails before that closes it itself. Owns the
+ * holds on the memory of its inputs and output destinations and gives them back in {@link #close()}.
+ */
+public final class InferenceRequest implements AutoCloseable {
+    private final ModelVersion model;
+    private final List<Tensor> inputs = new ArrayList<>(4);
+    private final List<RequestedOutput> outputs = new ArrayList<>(4);
+    private final List<Hold> holds = new ArrayList<>(4);
+    private Map<String, ParameterValue> parameters = Map.of();
+    private String id = "";
+    private long timeoutMicros;
+    private long priority;
+    private boolean closed;
+
+    /** A request to {@code model} without inputs yet. */
+    public InferenceRequest(ModelVersion model) {
+        this.model = model;
+    }
+
+    /** The model version that is to answer. */
+    public ModelVersion model() {
+        return model;
+    }
+
+    /** The client's name for this request; empty when it gave none. */
+    public String id() {
+        return id;
+    }
+
+    /** Sets the client's name for this request. */
+    public void id(String newId) {
+        id = newId;
+    }
+
+    /** How long the request may wait in the queue, in microseconds; 0 for the model's own limit. */
+    public long timeoutMicros() {
+        return timeoutMicros;
+    }
+
+    /** Sets how long the request may wait in the queue, in microseconds. */
+    public void timeoutMicros(long micros) {
+        timeoutMicros = micros;
+    }
+
+    /** The priority, 1 the highest; 0 for the model's default. */
+    public long priority() {
+        return priority;
+    }
+
+    /** Sets the priority. */
+    public void priority(long newPriority) {
+        priority = newPriority;
+    }
+
+    /** The inputs in the client's order; not yet checked against the model. */
+    public List<Tensor> inputs() {
+        return Collections.unmodifiableList(inputs);
+    }
+
+    /** Adds an input whose bytes are valid while the holds of this request are. */
+    public void addInput(Tensor input) {
+        inputs.add(input);
+    }
+
+    /** The outputs that the client named, in its order; empty for all of them. */
+    public List<RequestedOutput> outputs() {
+        return Collections.unmodifiableList(outputs);
+    }
+
+    /** Adds an output; its destination's lease must be given to {@link #hold} too. */
+    public void addOutput(RequestedOutput output) {
+        outputs.add(output);
+    }
+
+    /** Parameters that no protocol gives a meaning, for the backend. */
+    public Map<String, ParameterValue> parameters() {
+        return Collections.unmodifiableMap(parameters);
+    }
+
+    /** Adds a parameter for the backend. */
+    public void parameter(String name, ParameterValue value) {
+        if (parameters.isEmpty()) {
+            parameters = new LinkedHashMap<>();
+        }
+        parameters.put(name, value);
+    }
+
+    /** Takes ownership of a claim on memory; closed with this request. */
+    public void hold(Hold hold) {
+        holds.add(hold);
+    }
+
+    /** The claims on memory that this request owns. */
+    public List<Hold> holds() {
+        return Collections.unmodifiableList(holds);
+    }
+
+    /** Gives back all memory of inputs and destinations; only the first call does anything. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (Hold hold : holds) {
+            hold.close();
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package gatun.runtime;
+
+import gatun.memory.Hold;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The answer to one {@link InferenceRequest}. Owns the buffers that its outputs lie in: the edge that received it closes
+ * it when the last byte has been sent. Not safe for several threads at a time.
+ */
+public final class InferenceResponse implements AutoCloseable {
+    private final String modelName;
+    private final String modelVersion;
+    private final String id;
+    private final List<OutputTensor> outputs;
+    private final Map<String, ParameterValue> parameters;
+    private final List<Hold> holds;
+    private boolean closed;
+
+    /** A response that owns {@code holds}. */
+    public InferenceResponse(
+            String modelName,
+            String modelVersion,
+            String id,
+            List<OutputTensor> outputs,
+            Map<String, ParameterValue> parameters,
+            List<Hold> holds) {
+        this.modelName = modelName;
+        this.modelVersion = modelVersion;
+        this.id = id;
+        this.outputs = outputs;
+        this.parameters = parameters;
+        this.holds = holds;
+    }
+
+    /** The model that answered. */
+    public String modelName() {
+        return modelName;
+    }
+
+    /** The version that answered, in decimal. */
+    public String modelVersion() {
+        return modelVersion;
+    }
+
+    /** The id of the request; empty when it had none. */
+    public String id() {
+        return id;
+    }
+
+    /** The outputs, in the order the client asked for them, or in the model's order. */
+    public List<OutputTensor> outputs() {
+        return outputs;
+    }
+
+    /** Parameters that the backend set; mostly empty. */
+    public Map<String, ParameterValue> parameters() {
+        return parameters;
+    }
+
+    /** Gives the output buffers back; only the first call does anything. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (Hold hold : holds) {
+            hold.close();
+        }
+    }
+}

@@ -1,0 +1,13 @@
+package gatun.runtime;
+
+/** Where a model version is in its life. */
+public enum ModelState {
+    /** Being loaded. */
+    LOADING,
+    /** Answers requests. */
+    READY,
+    /** Refuses new requests and waits for running ones. */
+    UNLOADING,
+    /** Cannot answer; the reason says why. */
+    UNAVAILABLE
+}

@@ -1,0 +1,40 @@
+package gatun.runtime;
+
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import java.util.List;
+
+/** A version of a model that was found ready. Any thread may use it; it stays valid after the version is unloaded, when requests to it are refused. */
+public interface ModelVersion {
+    /** The model's name. */
+    String name();
+
+    /** The version's number. */
+    long version();
+
+    /** The version in decimal, as responses carry it. */
+    String versionText();
+
+    /** What metadata calls the platform: the configuration's platform, or its backend when that is empty. */
+    String platform();
+
+    /** The inputs as requests must shape them, the batch dimension included, in the configuration's order. */
+    List<TensorSpec> inputs();
+
+    /** The outputs as responses shape them, the batch dimension included, in the configuration's order. */
+    List<TensorSpec> outputs();
+
+    /** The configuration as completed and normalised. */
+    ModelConfig config();
+
+    /** Whether the version can answer now. */
+    boolean ready();
+
+    /** All ready versions of the same model, ascending, as metadata lists them. */
+    List<String> readyVersions();
+
+    /** Whether one request may have any number of responses. */
+    default boolean decoupled() {
+        return config().getModelTransactionPolicy().getDecoupled();
+    }
+}

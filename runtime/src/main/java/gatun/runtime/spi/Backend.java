@@ -1,0 +1,43 @@
+package gatun.runtime.spi;
+
+import gatun.protocol.inference.ModelConfig;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * An engine that runs models; found by {@link java.util.ServiceLoader}. One object serves all models of the engine and
+ * is safe for any thread. An engine whose native library is missing still constructs, and says what is missing in
+ * {@link #start}.
+ */
+public interface Backend extends AutoCloseable {
+    /** The name that a configuration's {@code backend} field gives, such as {@code onnxruntime}. */
+    String name();
+
+    /**
+     * Makes the engine usable; called once, before the first model that needs it, with the options that
+     * {@code --backend-config=<name>,<key>=<value>} gave.
+     *
+     * @throws gatun.memory.GatunException UNAVAILABLE with what is missing and how to install it
+     */
+    void start(Map<String, String> options);
+
+    /**
+     * Fills in what {@code config} leaves out and the model's files know: inputs, outputs, batching.
+     *
+     * @param versionDirectory the directory of the version that decides
+     * @return the completed configuration; {@code config} itself when nothing is missing
+     * @throws gatun.memory.GatunException when the files contradict the configuration or cannot be read
+     */
+    ModelConfig complete(ModelConfig config, Path versionDirectory);
+
+    /**
+     * Loads a version.
+     *
+     * @throws gatun.memory.GatunException when it cannot be loaded
+     */
+    BackendModel load(ModelConfig config, Path versionDirectory);
+
+    /** Ends the engine; no model of it is loaded any more. */
+    @Override
+    void close();
+}

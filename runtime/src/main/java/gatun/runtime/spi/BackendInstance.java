@@ -1,0 +1,18 @@
+package gatun.runtime.spi;
+
+/** Runs a model. Used by one thread at a time, the own platform thread of the instance. */
+public interface BackendInstance extends AutoCloseable {
+    /**
+     * Runs once. Reads the inputs in place, obtains memory for each output with {@link Execution#output} and fills it.
+     * The inputs are valid until this returns.
+     *
+     * @throws gatun.memory.GatunException when the engine refuses the inputs or fails
+     */
+    void execute(Execution execution);
+
+    /** Pays the engine's first-call costs; called once at load, before the instance serves. */
+    void warmUp();
+
+    @Override
+    void close();
+}

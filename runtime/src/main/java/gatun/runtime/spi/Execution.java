@@ -1,0 +1,30 @@
+package gatun.runtime.spi;
+
+import gatun.memory.Datatype;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import java.lang.foreign.MemorySegment;
+
+/** One run of a {@link BackendInstance}: what goes in and where the results belong. Used by the instance's thread only. */
+public interface Execution {
+    /** How many inputs there are; less than the model's when optional ones are left out. */
+    int inputCount();
+
+    /** Input {@code index} as the backend gets it, the batch dimension included; valid until the run ends. */
+    Tensor input(int index);
+
+    /** How many outputs are wanted. */
+    int outputCount();
+
+    /** The name of wanted output {@code index}. */
+    String outputName(int index);
+
+    /**
+     * Memory for wanted output {@code index}: the client's region, or a pooled buffer of 64-byte alignment. Call it once
+     * for each output, before the run when the shape is known, so that the engine writes in place; after it otherwise.
+     *
+     * @param byteSize the exact size; for BYTES what the encoded strings take
+     * @throws gatun.memory.GatunException when the client's region is too small or the pool is exhausted
+     */
+    MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize);
+}

@@ -1,0 +1,14 @@
+/** Model repository, configuration, schedulers, statistics and the Backend SPI; every protocol meets here. */
+module gatun.runtime {
+    requires static org.jspecify;
+    requires transitive gatun.memory;
+    requires transitive gatun.protocol;
+    requires com.google.protobuf;
+    requires com.google.protobuf.util;
+    requires org.slf4j;
+
+    exports gatun.runtime;
+    exports gatun.runtime.spi;
+
+    uses gatun.runtime.spi.Backend;
+}
