@@ -1,31 +1,52 @@
 package gatun.bindings;
 
-/** A system call failed. The text names the call, its subject and what the system said. */
+/**
+ * A system call failed. The message names the call, what it was about, and what the system says: {@code shm_open /frames: No such file
+ * or directory (ENOENT)}.
+ */
 public final class SystemCallException extends RuntimeException {
-    private static final long serialVersionUID = 1;
+    private static final long serialVersionUID = 1L;
 
     private final String call;
+    private final String subject;
     private final int errno;
 
     /**
-     * @param call the function that failed, as C names it
-     * @param subject what it was called on: a key, a path, a descriptor
-     * @param errno the error number that the call left
-     * @param text the system's text for that number
+     * For the failed {@code call}, named as in C, on {@code subject}: a key, a path, or a descriptor.
+     *
+     * @param errno the value captured right after the call
      */
-    public SystemCallException(String call, String subject, int errno, String text) {
-        super(call + "(" + subject + "): " + text + " (errno " + errno + ")");
+    public SystemCallException(String call, String subject, int errno) {
+        super(call + " " + subject + ": " + describe(errno));
         this.call = call;
+        this.subject = subject;
         this.errno = errno;
     }
 
-    /** The function that failed. */
+    /** The C name of the call. */
     public String call() {
         return call;
     }
 
-    /** The error number that it left. */
+    /** What the call was about. It may be a name of the server's own: an edge must not echo it to a client. */
+    public String subject() {
+        return subject;
+    }
+
+    /** The captured {@code errno}. */
     public int errno() {
         return errno;
+    }
+
+    /** Whether the call failed for this reason. */
+    public boolean is(Errno reason) {
+        return errno == reason.code();
+    }
+
+    private static String describe(int errno) {
+        String text = Posix.errorText(errno);
+        return Errno.of(errno)
+                .map(known -> text + " (" + known.name() + ")")
+                .orElseGet(() -> text + " (errno " + errno + ")");
     }
 }
