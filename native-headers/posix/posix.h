@@ -10,6 +10,7 @@
 #define _GNU_SOURCE /* memfd_create, O_CLOEXEC, F_ADD_SEALS, MAP_ANONYMOUS */
 #endif
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -6,4 +6,8 @@ module gatun.bindings {
             gatun.memory,
             gatun.backend.onnxruntime,
             gatun.jmh;
+    // A backend drives its engine's whole interface: a front class for each function would only repeat it.
+    exports gatun.bindings.onnxruntime to
+            gatun.backend.onnxruntime,
+            gatun.jmh;
 }

@@ -573,6 +573,65 @@ public class posix_h {
         return MADV_POPULATE_WRITE;
     }
 
+    private static class dladdr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            posix_h.C_INT,
+            posix_h.C_POINTER,
+            posix_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = posix_h.findOrThrow("dladdr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * extern int dladdr(const void *__address, Dl_info *__info)
+     * }
+     */
+    public static FunctionDescriptor dladdr$descriptor() {
+        return dladdr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * extern int dladdr(const void *__address, Dl_info *__info)
+     * }
+     */
+    public static MethodHandle dladdr$handle() {
+        return dladdr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * extern int dladdr(const void *__address, Dl_info *__info)
+     * }
+     */
+    public static MemorySegment dladdr$address() {
+        return dladdr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * extern int dladdr(const void *__address, Dl_info *__info)
+     * }
+     */
+    public static int dladdr(MemorySegment __address, MemorySegment __info) {
+        var mh$ = dladdr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("dladdr", __address, __info);
+            }
+            return (int)mh$.invokeExact(__address, __info);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     /**
      * Variadic invoker class for:
      * {@snippet lang=c :

@@ -1,0 +1,81 @@
+package gatun.bindings;
+
+import gatun.bindings.onnxruntime.OrtApi;
+import gatun.bindings.onnxruntime.OrtApiBase;
+import gatun.bindings.onnxruntime.onnxruntime_h;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * An opened ONNX Runtime: its function table and the translator of its errors. Usable from any thread; it lives as long as the process.
+ */
+public final class OnnxRuntime {
+    /** What people call the library. */
+    public static final String NAME = "ONNX Runtime";
+
+    private static final String ENTRY = "OrtGetApiBase";
+
+    private final MemorySegment api;
+    private final OrtStatus status;
+    private final String version;
+    private final Path path;
+
+    private OnnxRuntime(MemorySegment api, String version, Path path) {
+        this.api = api;
+        this.status = new OrtStatus(api);
+        this.version = version;
+        this.path = path;
+    }
+
+    /** Opens the library in the file {@code path}, for instance {@code libonnxruntime.so}. */
+    public static NativeLibrary open(Path path) {
+        return NativeLibrary.open(NAME, path, List.of(ENTRY));
+    }
+
+    /**
+     * The function table of an opened library.
+     *
+     * @throws NativeException with {@link NativeCode#VERSION_TOO_OLD} for a library that lacks functions that Gatun calls
+     */
+    public static OnnxRuntime of(NativeLibrary.Available library) {
+        MemorySegment base = NativeMemory.segment(
+                onnxruntime_h.OrtGetApiBase().address(), OrtApiBase.layout().byteSize());
+        String version = NativeMemory.string(OrtApiBase.GetVersionString.invoke(OrtApiBase.GetVersionString(base)));
+        MemorySegment table = OrtApiBase.GetApi.invoke(OrtApiBase.GetApi(base), onnxruntime_h.ORT_API_VERSION());
+        if (table.address() == 0) {
+            throw new NativeException(
+                    NativeCode.VERSION_TOO_OLD,
+                    NAME + " " + version + " in " + library.path() + " is too old: expected 1."
+                            + onnxruntime_h.ORT_API_VERSION() + " or newer");
+        }
+        MemorySegment api = NativeMemory.segment(
+                        table.address(), OrtApi.layout().byteSize())
+                .asReadOnly();
+        return new OnnxRuntime(api, version, library.path());
+    }
+
+    /** The {@code OrtApi} table, the first argument of the generated accessors. Read-only. */
+    public MemorySegment api() {
+        return api;
+    }
+
+    /** The library's own version, for instance {@code 1.29.0}. */
+    public String version() {
+        return version;
+    }
+
+    /** The file that the library was loaded from. */
+    public Path path() {
+        return path;
+    }
+
+    /**
+     * Takes the status that a call returned: nothing when it means success, else frees it.
+     *
+     * @throws NativeException with the library's code and message
+     */
+    public void check(MemorySegment returned) {
+        status.check(returned);
+    }
+}
