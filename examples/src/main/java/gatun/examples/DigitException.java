@@ -1,0 +1,22 @@
+package gatun.examples;
+
+/** What went wrong, in words for the person at the terminal: no stack trace is worth showing. */
+final class DigitException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    DigitException(String message) {
+        super(message);
+    }
+
+    DigitException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** Nobody listens there; says how to start a server. */
+    static DigitException noServer(String address, Throwable cause) {
+        return new DigitException(
+                "No server answers at " + address
+                        + ". Start one with: ./gatun serve --model-repository=examples/models --allow-client-shm=true",
+                cause);
+    }
+}

@@ -1,0 +1,115 @@
+package gatun.examples;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * A POSIX shared memory object that holds a picture and room for the answer. On Linux such objects are the files of
+ * {@code /dev/shm}, so Java needs no native code to make one.
+ *
+ * <pre> 0                      3136                        3176
+ *       | FP32 [1, 1, 28, 28] | FP32 [1, 10]             |
+ *       | we write            | the model's engine writes |</pre>
+ *
+ * Owns the object and its mapping; used by one thread. The server keeps a mapping of its own until the region is
+ * unregistered.
+ */
+final class SharedPicture implements AutoCloseable {
+    static final long INPUT_OFFSET = 0;
+    static final long INPUT_SIZE = (long) DigitPicture.SIDE * DigitPicture.SIDE * Float.BYTES;
+    static final long OUTPUT_OFFSET = INPUT_OFFSET + INPUT_SIZE;
+    static final long OUTPUT_SIZE = 10L * Float.BYTES;
+    static final long SIZE = OUTPUT_OFFSET + OUTPUT_SIZE;
+
+    private static final Path OBJECTS = Path.of("/dev/shm");
+    private static final ValueLayout.OfFloat FP32 = ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final String name;
+    private final Path file;
+    private final Arena mapping;
+    private final MemorySegment bytes;
+
+    private SharedPicture(String name, Path file, Arena mapping, MemorySegment bytes) {
+        this.name = name;
+        this.file = file;
+        this.mapping = mapping;
+        this.bytes = bytes;
+    }
+
+    /**
+     * Makes an object under a fresh name.
+     *
+     * @throws DigitException if this machine has no shared memory, or none left
+     */
+    static SharedPicture create() {
+        if (!Files.isDirectory(OBJECTS)) {
+            throw new DigitException("Shared memory needs " + OBJECTS + ", which only Linux has.");
+        }
+        String name = "gatun-digit-" + UUID.randomUUID();
+        Path file = OBJECTS.resolve(name);
+        Arena mapping = Arena.ofConfined();
+        try (FileChannel channel = FileChannel.open(
+                file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE))) {
+            // Written, not only enlarged: memory that is not there shows here as an error, and not later as a fault.
+            ByteBuffer zeros = ByteBuffer.allocate((int) SIZE);
+            while (zeros.hasRemaining()) {
+                channel.write(zeros);
+            }
+            return new SharedPicture(name, file, mapping, channel.map(MapMode.READ_WRITE, 0, SIZE, mapping));
+        } catch (IOException e) {
+            mapping.close();
+            unlink(file);
+            throw new DigitException(
+                    "Cannot make " + SIZE + " bytes of shared memory in " + OBJECTS + ": " + e + ".", e);
+        }
+    }
+
+    /** The name under which the region is registered. */
+    String name() {
+        return name;
+    }
+
+    /** The object's key as {@code shm_open} knows it. */
+    String key() {
+        return "/" + name;
+    }
+
+    void put(DigitPicture picture) {
+        float[] pixels = picture.pixels();
+        MemorySegment.copy(pixels, 0, bytes, FP32, INPUT_OFFSET, pixels.length);
+    }
+
+    float[] probabilities() {
+        return bytes.asSlice(OUTPUT_OFFSET, OUTPUT_SIZE).toArray(FP32);
+    }
+
+    /** Removes the object's name and leaves the memory to those who have mapped it. Any thread, any number of times. */
+    void unlink() {
+        unlink(file);
+    }
+
+    private static void unlink(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            System.err.println("Cannot remove " + file + ": " + e + ". Remove it by hand.");
+        }
+    }
+
+    @Override
+    public void close() {
+        mapping.close();
+        unlink();
+    }
+}

@@ -1,0 +1,56 @@
+package gatun.examples;
+
+import java.net.URI;
+import java.util.List;
+import java.util.Locale;
+
+/** The ways to reach the server, in the order in which they are shown. */
+enum Transport {
+    HTTP_JSON("HTTP, JSON"),
+    HTTP_BINARY("HTTP, binary"),
+    GRPC("gRPC"),
+    SHARED_MEMORY_HTTP("shared memory, HTTP"),
+    SHARED_MEMORY_GRPC("shared memory, gRPC");
+
+    private final String title;
+
+    Transport(String title) {
+        this.title = title;
+    }
+
+    /** What the table shows. */
+    String title() {
+        return title;
+    }
+
+    /**
+     * The transports that a word of the command line stands for.
+     *
+     * @throws DigitException if the word is not http, grpc, shm or all
+     */
+    static List<Transport> named(String word) {
+        return switch (word.toLowerCase(Locale.ROOT)) {
+            case "http" -> List.of(HTTP_JSON, HTTP_BINARY);
+            case "grpc" -> List.of(GRPC);
+            case "shm" -> List.of(SHARED_MEMORY_HTTP, SHARED_MEMORY_GRPC);
+            case "all" -> List.of(values());
+            default -> throw new DigitException("Unknown transport '" + word + "': expected http, grpc, shm or all.");
+        };
+    }
+
+    /**
+     * Opens a client; shared memory is registered at once, the others connect when they are used.
+     *
+     * @param http the server's HTTP port, as in {@code http://localhost:8000}
+     * @param grpc the server's gRPC port, as in {@code localhost:8001}
+     */
+    DigitClient open(URI http, String grpc) {
+        return switch (this) {
+            case HTTP_JSON -> new HttpJsonClient(http);
+            case HTTP_BINARY -> new HttpBinaryClient(http);
+            case GRPC -> new GrpcClient(grpc);
+            case SHARED_MEMORY_HTTP -> SharedMemoryClient.open(new HttpRegionControl(http));
+            case SHARED_MEMORY_GRPC -> SharedMemoryClient.open(new GrpcRegionControl(grpc));
+        };
+    }
+}
