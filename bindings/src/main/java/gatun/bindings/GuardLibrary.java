@@ -1,0 +1,125 @@
+package gatun.bindings;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.UncheckedIOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.net.URL;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** The library that {@code native-headers/guard/fault_guard.c} becomes: loads it once and calls its four functions. */
+final class GuardLibrary {
+    private static final String NAME = "the fault guard";
+    private static final String INSTALL = "gatun_guard_install";
+    private static final String PROTECT = "gatun_guard_protect";
+    private static final String RELEASE = "gatun_guard_release";
+    private static final String CAPACITY = "gatun_guard_capacity";
+
+    /** What the first installation came to; there is one handler for the process. */
+    private static final AtomicReference<FaultGuard> ANSWER = new AtomicReference<>();
+
+    private final MethodHandle protect;
+    private final MethodHandle release;
+    private final int capacity;
+
+    private GuardLibrary(SymbolLookup symbols) {
+        // _Atomic int *gatun_guard_protect(void *address, size_t byte_size, int protection)
+        protect = downcall(symbols, PROTECT, FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
+        // void gatun_guard_release(_Atomic int *handle)
+        release = downcall(symbols, RELEASE, FunctionDescriptor.ofVoid(ADDRESS));
+        capacity = callInt(symbols, CAPACITY);
+    }
+
+    static FaultGuard install(LibraryCache cache) {
+        FaultGuard answer = ANSWER.get();
+        if (answer == null) {
+            // Two threads may both come here: the C side installs once, and the file is the same.
+            ANSWER.compareAndSet(null, tryInstall(cache));
+            answer = ANSWER.get();
+        }
+        return answer;
+    }
+
+    private static FaultGuard tryInstall(LibraryCache cache) {
+        String file = "native/linux-" + machine() + "/libgatun-guard.so";
+        URL resource = GuardLibrary.class.getResource(file);
+        if (resource == null) {
+            return new FaultGuard.Absent("this build of Gatun has no " + file
+                    + ": it was built without a C compiler, or for another machine; build it again with gcc installed");
+        }
+        NativeLibrary library;
+        try {
+            library = NativeLibrary.open(NAME, cache.unpack(resource), List.of(INSTALL, PROTECT, RELEASE, CAPACITY));
+        } catch (UncheckedIOException e) {
+            return new FaultGuard.Absent(String.valueOf(e.getMessage()));
+        }
+        return switch (library) {
+            case NativeLibrary.Missing missing -> new FaultGuard.Absent(missing.reason());
+            case NativeLibrary.Available available -> {
+                // int gatun_guard_install(void)
+                int error = callInt(available.symbols(), INSTALL);
+                yield error == 0
+                        ? new FaultGuard.Installed(new GuardLibrary(available.symbols()))
+                        : new FaultGuard.Absent("sigaction failed: " + Posix.errorText(error));
+            }
+        };
+    }
+
+    int capacity() {
+        return capacity;
+    }
+
+    Optional<RegionGuard> protect(long address, long byteSize, int protection) {
+        try {
+            MemorySegment flag =
+                    (MemorySegment) protect.invokeExact(MemorySegment.ofAddress(address), byteSize, protection);
+            return flag.address() == 0
+                    ? Optional.empty()
+                    : Optional.of(new RegionGuard(this, NativeMemory.segment(flag.address(), Integer.BYTES)));
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new AssertionError("a method handle does not fit its call", t);
+        }
+    }
+
+    void release(MemorySegment flag) {
+        try {
+            release.invokeExact(flag);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new AssertionError("a method handle does not fit its call", t);
+        }
+    }
+
+    private static int callInt(SymbolLookup symbols, String function) {
+        try {
+            return (int)
+                    downcall(symbols, function, FunctionDescriptor.of(JAVA_INT)).invokeExact();
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new AssertionError("a method handle does not fit its call", t);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle downcall(SymbolLookup symbols, String function, FunctionDescriptor shape) {
+        return Linker.nativeLinker().downcallHandle(symbols.find(function).orElseThrow(), shape);
+    }
+
+    /** As {@code uname -m} says it. */
+    private static String machine() {
+        String architecture = System.getProperty("os.arch");
+        return architecture.equals("amd64") ? "x86_64" : architecture;
+    }
+}

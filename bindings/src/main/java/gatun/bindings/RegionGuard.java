@@ -1,0 +1,50 @@
+package gatun.bindings;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Guards one region. The owner closes it before it unmaps the region and after the last use of it. {@link #broken} may be called from any
+ * thread, also while another closes the guard.
+ */
+public final class RegionGuard implements AutoCloseable {
+    private static final VarHandle FLAG = ValueLayout.JAVA_INT.varHandle();
+
+    private final GuardLibrary library;
+    /** The word that the signal handler sets. After {@link #close} it may be another region's. */
+    private final MemorySegment flag;
+
+    private boolean brokenAtClose; // written before closed is, read after it
+    private volatile boolean closed;
+
+    RegionGuard(GuardLibrary library, MemorySegment flag) {
+        this.library = library;
+        this.flag = flag;
+    }
+
+    /** Whether somebody touched a part of the region that was no longer there. Never becomes false again. Costs two loads. */
+    public boolean broken() {
+        boolean broken = flagged();
+        return closed ? brokenAtClose : broken;
+    }
+
+    /**
+     * Ends the guard, after a signal handler that is at work in the region has left it.
+     *
+     * @throws IllegalStateException when called a second time
+     */
+    @Override
+    public void close() {
+        if (closed) {
+            throw new IllegalStateException("the guard of a region was closed twice");
+        }
+        brokenAtClose = flagged();
+        closed = true;
+        library.release(flag);
+    }
+
+    private boolean flagged() {
+        return (int) FLAG.getAcquire(flag, 0L) != 0;
+    }
+}
