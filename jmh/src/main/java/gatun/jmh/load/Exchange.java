@@ -1,0 +1,16 @@
+package gatun.jmh.load;
+
+import java.io.IOException;
+
+/** One client connection that sends the same request again and again. Used by one thread. */
+interface Exchange extends AutoCloseable {
+    /**
+     * Sends the request and waits for the whole answer.
+     *
+     * @throws IllegalStateException when the answer is not a success
+     */
+    void once() throws IOException;
+
+    @Override
+    void close() throws IOException;
+}
