@@ -37,7 +37,10 @@ final class NativeSession implements AutoCloseable {
 
         MemorySegment out = arena.allocate(ValueLayout.ADDRESS);
         check(OrtApi.CreateEnv.invoke(
-                OrtApi.CreateEnv(api), onnxruntime_h.ORT_LOGGING_LEVEL_WARNING(), arena.allocateFrom("benchmark"), out));
+                OrtApi.CreateEnv(api),
+                onnxruntime_h.ORT_LOGGING_LEVEL_WARNING(),
+                arena.allocateFrom("benchmark"),
+                out));
         MemorySegment environment = out.get(ValueLayout.ADDRESS, 0);
         check(OrtApi.CreateSessionOptions.invoke(OrtApi.CreateSessionOptions(api), out));
         MemorySegment options = out.get(ValueLayout.ADDRESS, 0);

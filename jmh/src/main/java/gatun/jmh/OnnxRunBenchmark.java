@@ -42,7 +42,9 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "-Xms512m", "-Xmx512m"})
+@Fork(
+        value = 2,
+        jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "-Xms512m", "-Xmx512m"})
 public class OnnxRunBenchmark {
     private static final int ELEMENTS = 16;
     private static final int LOOP = 1000;
@@ -64,7 +66,8 @@ public class OnnxRunBenchmark {
         Path model = BenchmarkFiles.root().resolve("examples/models/simple/1/model.onnx");
         session = new NativeSession(arena, model, ELEMENTS);
         run = OrtApi.Run(session.api());
-        SymbolLookup library = SymbolLookup.libraryLookup(BenchmarkFiles.compile("ort_loop.c", "native-headers/onnxruntime"), arena);
+        SymbolLookup library =
+                SymbolLookup.libraryLookup(BenchmarkFiles.compile("ort_loop.c", "native-headers/onnxruntime"), arena);
         loop = Linker.nativeLinker()
                 .downcallHandle(
                         library.find("ort_loop").orElseThrow(),
@@ -106,8 +109,7 @@ public class OnnxRunBenchmark {
     }
 
     private OnnxTensor javaTensor(int index) throws OrtException {
-        return OnnxTensor.createTensor(
-                javaEnvironment, javaData[index].asIntBuffer(), new long[] {1, ELEMENTS});
+        return OnnxTensor.createTensor(javaEnvironment, javaData[index].asIntBuffer(), new long[] {1, ELEMENTS});
     }
 
     /** A C loop; the figure is for one run. */

@@ -50,8 +50,8 @@ final class HttpExchange implements Exchange {
         long length = 0;
         for (int size = readLine(); size > 0; size = readLine()) {
             if (isLength(size)) {
-                length = Long.parseLong(new String(line, LENGTH.length, size - LENGTH.length, StandardCharsets.US_ASCII)
-                        .strip());
+                length = Long.parseLong(
+                        new String(line, LENGTH.length, size - LENGTH.length, StandardCharsets.US_ASCII).strip());
             }
         }
         while (length > 0) {

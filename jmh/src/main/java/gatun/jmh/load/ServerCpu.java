@@ -20,7 +20,8 @@ final class ServerCpu {
     long nanos() {
         try {
             String line = Files.readString(stat);
-            // The command in parentheses may hold blanks; the fields after it are fixed: utime is the 12th, stime the 13th.
+            // The command in parentheses may hold blanks; the fields after it are fixed: utime is the 12th, stime the
+            // 13th.
             String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ", -1);
             return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * NANOS_PER_TICK;
         } catch (IOException e) {

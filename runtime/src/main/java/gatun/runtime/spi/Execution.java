@@ -20,8 +20,9 @@ public interface Execution {
     String outputName(int index);
 
     /**
-     * Memory for wanted output {@code index}: the client's region, or a pooled buffer of 64-byte alignment. Call it once
-     * for each output, before the run when the shape is known, so that the engine writes in place; after it otherwise.
+     * Memory for wanted output {@code index}: the client's region, or a pooled buffer of 64-byte alignment. Called before the run when the
+     * shape is known, so that the engine writes in place, and after it otherwise. A second call for the same output replaces the first,
+     * for an engine whose shape turned out to be another.
      *
      * @param byteSize the exact size; for BYTES what the encoded strings take
      * @throws gatun.memory.GatunException when the client's region is too small or the pool is exhausted

@@ -1,0 +1,44 @@
+package gatun.backend.onnxruntime;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory of one instance for inputs that do not lie on a multiple of their element's size, as the engine needs it. Grows to the largest
+ * that was seen. Used by the instance's thread only; owns its memory.
+ */
+final class AlignedCopies implements AutoCloseable {
+    private static final int ALIGNMENT = 64;
+
+    private final Arena[] arenas;
+    private final MemorySegment[] copies;
+
+    AlignedCopies(int inputs) {
+        arenas = new Arena[inputs];
+        copies = new MemorySegment[inputs];
+    }
+
+    /** A copy of {@code bytes} for input {@code index}; valid until the next call for it. */
+    MemorySegment copy(int index, MemorySegment bytes) {
+        long byteSize = bytes.byteSize();
+        if (copies[index] == null || copies[index].byteSize() < byteSize) {
+            if (arenas[index] != null) {
+                arenas[index].close();
+            }
+            arenas[index] = Arena.ofShared();
+            copies[index] = arenas[index].allocate(byteSize, ALIGNMENT);
+        }
+        MemorySegment copy = copies[index].asSlice(0, byteSize);
+        copy.copyFrom(bytes);
+        return copy;
+    }
+
+    @Override
+    public void close() {
+        for (Arena arena : arenas) {
+            if (arena != null) {
+                arena.close();
+            }
+        }
+    }
+}

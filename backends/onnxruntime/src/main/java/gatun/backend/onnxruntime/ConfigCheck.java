@@ -1,0 +1,111 @@
+package gatun.backend.onnxruntime;
+
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInput;
+import gatun.protocol.inference.ModelOutput;
+import gatun.protocol.inference.ModelTensorReshape;
+import gatun.runtime.spi.Datatypes;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Compares a configuration with the model file at load, so that no request is the first to find out. */
+final class ConfigCheck {
+    private final ModelConfig config;
+    private final ModelDescription model;
+
+    ConfigCheck(ModelConfig config, ModelDescription model) {
+        this.config = config;
+        this.model = model;
+    }
+
+    /**
+     * Checks names, datatypes and dimensions of every tensor.
+     *
+     * @throws GatunException INVALID_ARGUMENT for the first that does not fit
+     */
+    void run() {
+        for (ModelInput input : config.getInputList()) {
+            check(
+                    "input",
+                    model.inputs(),
+                    input.getName(),
+                    Datatypes.of(input.getDataType()),
+                    shape(input.getDimsList(), input.hasReshape(), input.getReshape()));
+        }
+        for (TensorDescription input : model.inputs()) {
+            if (config.getInputList().stream().noneMatch(i -> i.getName().equals(input.name()))) {
+                throw GatunException.invalidArgument("unable to load model '" + config.getName()
+                        + "', configuration misses input '" + input.name() + "' of the model, inputs are: "
+                        + names(model.inputs()));
+            }
+        }
+        for (ModelOutput output : config.getOutputList()) {
+            check(
+                    "output",
+                    model.outputs(),
+                    output.getName(),
+                    Datatypes.of(output.getDataType()),
+                    shape(output.getDimsList(), output.hasReshape(), output.getReshape()));
+        }
+    }
+
+    private static Shape shape(List<Long> dims, boolean reshaped, ModelTensorReshape reshape) {
+        List<Long> actual = reshaped ? reshape.getShapeList() : dims;
+        return Shape.of(actual.stream().mapToLong(Long::longValue).toArray());
+    }
+
+    private void check(String kind, List<TensorDescription> tensors, String name, Datatype datatype, Shape dims) {
+        TensorDescription tensor = tensors.stream()
+                .filter(t -> t.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> GatunException.invalidArgument("unexpected inference " + kind + " '" + name
+                        + "', allowed " + kind + "s are: " + names(tensors)));
+        if (tensor.datatype() == Datatype.INVALID) {
+            throw GatunException.invalidArgument(
+                    "the model file gives " + kind + " '" + name + "' a datatype that no protocol can carry");
+        }
+        if (tensor.datatype() != datatype) {
+            throw GatunException.invalidArgument("unable to load model '" + config.getName()
+                    + "', configuration expects datatype " + Datatypes.configured(datatype) + " for " + kind + " '"
+                    + name + "', model provides " + Datatypes.configured(tensor.datatype()));
+        }
+        boolean batching = config.getMaxBatchSize() > 0;
+        if (batching && (tensor.shape().rank() == 0 || tensor.shape().dim(0) != Shape.VARIABLE)) {
+            throw GatunException.invalidArgument("unable to load model '" + config.getName() + "', " + kind + " '"
+                    + name + "' has shape " + tensor.shape() + " in the model file, whose first dimension is not"
+                    + " variable; max_batch_size " + config.getMaxBatchSize() + " needs that, set it to 0");
+        }
+        Shape full = batching ? dims.prepend(Shape.VARIABLE) : dims;
+        if (!compatible(full, tensor.shape())) {
+            throw GatunException.invalidArgument("model '" + config.getName() + "', tensor '" + name
+                    + "': the model expects " + tensor.shape().rank() + " dimensions (shape " + tensor.shape()
+                    + ") but the model configuration specifies " + full.rank() + " dimensions ("
+                    + (batching
+                            ? "an initial batch dimension because max_batch_size > 0 followed by the explicit"
+                                    + " tensor shape, making complete shape "
+                            : "shape ")
+                    + full + ")");
+        }
+    }
+
+    private static boolean compatible(Shape configured, Shape actual) {
+        if (configured.rank() != actual.rank()) {
+            return false;
+        }
+        for (int i = 0; i < actual.rank(); i++) {
+            long a = configured.dim(i);
+            long b = actual.dim(i);
+            if (a != b && a != Shape.VARIABLE && b != Shape.VARIABLE) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static String names(List<TensorDescription> tensors) {
+        return tensors.stream().map(TensorDescription::name).sorted().collect(Collectors.joining(", "));
+    }
+}

@@ -1,0 +1,92 @@
+package gatun.backend.onnxruntime;
+
+import gatun.bindings.NativeMemory;
+import gatun.bindings.OnnxRuntime;
+import gatun.bindings.onnxruntime.OrtApi;
+import gatun.bindings.onnxruntime.onnxruntime_h;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The opened library with its one environment, and the objects that all sessions share. Safe for any thread; lives as long as the
+ * process, as the library does.
+ */
+final class Engine {
+    private final OnnxRuntime runtime;
+    private final MemorySegment api;
+    private final MemorySegment environment;
+    private final MemorySegment cpuMemory;
+    private final MemorySegment allocator;
+    private final MemorySegment releaseValue;
+
+    Engine(OnnxRuntime runtime) {
+        this.runtime = runtime;
+        this.api = runtime.api();
+        this.releaseValue = OrtApi.ReleaseValue(api);
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            // What a run does wrong comes back as its status; the engine's own log would only say it twice.
+            check(OrtApi.CreateEnv.invoke(
+                    OrtApi.CreateEnv(api),
+                    onnxruntime_h.ORT_LOGGING_LEVEL_FATAL(),
+                    scratch.allocateFrom("gatun"),
+                    out));
+            environment = out.get(ValueLayout.ADDRESS, 0);
+            check(OrtApi.CreateCpuMemoryInfo.invoke(
+                    OrtApi.CreateCpuMemoryInfo(api),
+                    onnxruntime_h.OrtDeviceAllocator(),
+                    onnxruntime_h.OrtMemTypeDefault(),
+                    out));
+            cpuMemory = out.get(ValueLayout.ADDRESS, 0);
+            check(OrtApi.GetAllocatorWithDefaultOptions.invoke(OrtApi.GetAllocatorWithDefaultOptions(api), out));
+            allocator = out.get(ValueLayout.ADDRESS, 0);
+        }
+    }
+
+    /** The function table. */
+    MemorySegment api() {
+        return api;
+    }
+
+    MemorySegment environment() {
+        return environment;
+    }
+
+    /** Describes memory of the host, for values around memory that is not the engine's. */
+    MemorySegment cpuMemory() {
+        return cpuMemory;
+    }
+
+    /** The engine's own allocator of host memory. */
+    MemorySegment allocator() {
+        return allocator;
+    }
+
+    /** The library's version, for instance {@code 1.29.0}. */
+    String version() {
+        return runtime.version();
+    }
+
+    /**
+     * Takes the status of a call: nothing for success.
+     *
+     * @throws gatun.bindings.NativeException with the engine's code and text
+     */
+    void check(MemorySegment status) {
+        runtime.check(status);
+    }
+
+    /** Frees a value that {@link LiveHandles} counted. */
+    void release(MemorySegment value) {
+        OrtApi.ReleaseValue.invoke(releaseValue, value);
+        LiveHandles.valueReleased();
+    }
+
+    /** Copies a string that the engine allocated, and frees it. */
+    String take(MemorySegment text) {
+        String copy = NativeMemory.string(text);
+        check(OrtApi.AllocatorFree.invoke(OrtApi.AllocatorFree(api), allocator, text));
+        return copy;
+    }
+}

@@ -1,0 +1,102 @@
+package gatun.backend.onnxruntime;
+
+import gatun.bindings.NativeMemory;
+import gatun.bindings.onnxruntime.OrtApi;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a model file says of itself.
+ *
+ * @param inputs in the file's order, initialisers apart
+ * @param outputs in the file's order
+ */
+record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> outputs) {
+    /**
+     * Reads the description of an open session.
+     *
+     * @throws GatunException for a model with inputs or outputs that are no tensors
+     */
+    static ModelDescription of(Engine engine, MemorySegment session) {
+        try (Arena scratch = Arena.ofConfined()) {
+            Reader reader = new Reader(engine, session, scratch);
+            return new ModelDescription(reader.all(true), reader.all(false));
+        }
+    }
+
+    /** Reads inputs or outputs with one scratch arena. */
+    private record Reader(Engine engine, MemorySegment session, Arena scratch) {
+        List<TensorDescription> all(boolean inputs) {
+            MemorySegment api = engine.api();
+            MemorySegment out = scratch.allocate(ValueLayout.JAVA_LONG);
+            engine.check(
+                    inputs
+                            ? OrtApi.SessionGetInputCount.invoke(OrtApi.SessionGetInputCount(api), session, out)
+                            : OrtApi.SessionGetOutputCount.invoke(OrtApi.SessionGetOutputCount(api), session, out));
+            long count = out.get(ValueLayout.JAVA_LONG, 0);
+            List<TensorDescription> tensors = new ArrayList<>();
+            for (long i = 0; i < count; i++) {
+                tensors.add(one(inputs, i));
+            }
+            return List.copyOf(tensors);
+        }
+
+        private TensorDescription one(boolean input, long index) {
+            MemorySegment api = engine.api();
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            engine.check(
+                    input
+                            ? OrtApi.SessionGetInputName.invoke(
+                                    OrtApi.SessionGetInputName(api), session, index, engine.allocator(), out)
+                            : OrtApi.SessionGetOutputName.invoke(
+                                    OrtApi.SessionGetOutputName(api), session, index, engine.allocator(), out));
+            String name = engine.take(out.get(ValueLayout.ADDRESS, 0));
+            engine.check(
+                    input
+                            ? OrtApi.SessionGetInputTypeInfo.invoke(
+                                    OrtApi.SessionGetInputTypeInfo(api), session, index, out)
+                            : OrtApi.SessionGetOutputTypeInfo.invoke(
+                                    OrtApi.SessionGetOutputTypeInfo(api), session, index, out));
+            MemorySegment typeInfo = out.get(ValueLayout.ADDRESS, 0);
+            try {
+                return tensor(name, input, typeInfo);
+            } finally {
+                OrtApi.ReleaseTypeInfo.invoke(OrtApi.ReleaseTypeInfo(api), typeInfo);
+            }
+        }
+
+        private TensorDescription tensor(String name, boolean input, MemorySegment typeInfo) {
+            MemorySegment api = engine.api();
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            engine.check(OrtApi.CastTypeInfoToTensorInfo.invoke(OrtApi.CastTypeInfoToTensorInfo(api), typeInfo, out));
+            MemorySegment info = out.get(ValueLayout.ADDRESS, 0);
+            if (info.address() == 0) {
+                throw GatunException.invalidArgument((input ? "input" : "output") + " '" + name
+                        + "' is a sequence, map or optional; only tensors can be served");
+            }
+            engine.check(OrtApi.GetTensorElementType.invoke(OrtApi.GetTensorElementType(api), info, out));
+            int elementType = out.get(ValueLayout.JAVA_INT, 0);
+            engine.check(OrtApi.GetDimensionsCount.invoke(OrtApi.GetDimensionsCount(api), info, out));
+            int rank = Math.toIntExact(out.get(ValueLayout.JAVA_LONG, 0));
+            MemorySegment dims = scratch.allocate(ValueLayout.JAVA_LONG, Math.max(1, rank));
+            engine.check(OrtApi.GetDimensions.invoke(OrtApi.GetDimensions(api), info, dims, rank));
+            MemorySegment names = scratch.allocate(ValueLayout.ADDRESS, Math.max(1, rank));
+            engine.check(OrtApi.GetSymbolicDimensions.invoke(OrtApi.GetSymbolicDimensions(api), info, names, rank));
+            long[] shape = new long[rank];
+            List<String> symbols = new ArrayList<>();
+            for (int i = 0; i < rank; i++) {
+                long dim = dims.getAtIndex(ValueLayout.JAVA_LONG, i);
+                shape[i] = dim < 0 ? Shape.VARIABLE : dim;
+                // The names belong to the type info, which is released by our caller.
+                symbols.add(dim < 0 ? NativeMemory.string(names.getAtIndex(ValueLayout.ADDRESS, i)) : "");
+            }
+            return new TensorDescription(
+                    name, ElementTypes.datatype(elementType), Shape.of(shape), List.copyOf(symbols));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package gatun.backend.onnxruntime;
+
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.BackendModel;
+import java.nio.file.Path;
+
+/** A model file and its configuration. Each instance opens a session of its own, with threads of its own. */
+final class OnnxModel implements BackendModel {
+    private final Engine engine;
+    private final ModelConfig config;
+    private final Path file;
+
+    OnnxModel(Engine engine, ModelConfig config, Path file) {
+        this.engine = engine;
+        this.config = config;
+        this.file = file;
+    }
+
+    @Override
+    public BackendInstance newInstance(String name, int instanceCount) {
+        try (SessionOptions options = SessionOptions.of(engine, config, instanceCount)) {
+            Session session = Session.open(engine, file, options);
+            try {
+                ModelDescription description = session.description();
+                new ConfigCheck(config, description).run();
+                return new OnnxInstance(engine, session, description);
+            } catch (RuntimeException | Error e) {
+                session.close();
+                throw e;
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        // Sessions belong to the instances, which are closed before.
+    }
+}

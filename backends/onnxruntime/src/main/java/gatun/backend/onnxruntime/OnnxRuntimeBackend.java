@@ -1,0 +1,175 @@
+package gatun.backend.onnxruntime;
+
+import gatun.bindings.LibraryCache;
+import gatun.bindings.NativeException;
+import gatun.bindings.NativeLibrary;
+import gatun.bindings.OnnxRuntime;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.spi.Backend;
+import gatun.runtime.spi.BackendModel;
+import java.io.UncheckedIOException;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs ONNX models. The library is the one in the official Maven artifact, unpacked once for each user, or the file that
+ * {@code --backend-config=onnxruntime,library=PATH} names. Options: {@code library}, {@code default-max-batch-size}.
+ */
+public final class OnnxRuntimeBackend implements Backend {
+    /** The name in configurations. */
+    public static final String NAME = "onnxruntime";
+
+    private static final Logger LOG = LoggerFactory.getLogger(OnnxRuntimeBackend.class);
+    private static final String LIBRARY = "library";
+    private static final String DEFAULT_MAX_BATCH_SIZE = "default-max-batch-size";
+    /** What Triton's backend takes when a model can batch and nobody said how much. */
+    private static final int TRITON_DEFAULT_MAX_BATCH_SIZE = 4;
+
+    private Optional<Engine> engine = Optional.empty();
+    private int defaultMaxBatchSize = TRITON_DEFAULT_MAX_BATCH_SIZE;
+
+    /** Found by {@link java.util.ServiceLoader}; touches nothing native yet. */
+    public OnnxRuntimeBackend() {}
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public void start(Map<String, String> options) {
+        for (Map.Entry<String, String> option : options.entrySet()) {
+            switch (option.getKey()) {
+                case LIBRARY -> {}
+                case DEFAULT_MAX_BATCH_SIZE -> defaultMaxBatchSize = batchSize(option.getValue());
+                default ->
+                    LOG.warn(
+                            "--backend-config={},{}={} has no effect here; known: {}, {}",
+                            NAME,
+                            option.getKey(),
+                            option.getValue(),
+                            LIBRARY,
+                            DEFAULT_MAX_BATCH_SIZE);
+            }
+        }
+        String chosen = options.getOrDefault(LIBRARY, "");
+        NativeLibrary library = OnnxRuntime.open(chosen.isEmpty() ? packaged() : existing(chosen));
+        switch (library) {
+            case NativeLibrary.Available available -> {
+                try {
+                    Engine opened = new Engine(OnnxRuntime.of(available));
+                    LOG.info("ONNX Runtime {} from {}", opened.version(), available.path());
+                    engine = Optional.of(opened);
+                } catch (NativeException e) {
+                    throw new GatunException(ErrorCode.UNAVAILABLE, "ONNX Runtime not available: " + e.getMessage(), e);
+                }
+            }
+            case NativeLibrary.Missing missing -> throw new GatunException(ErrorCode.UNAVAILABLE, missing.toString());
+        }
+    }
+
+    private static int batchSize(String text) {
+        try {
+            int size = Integer.parseInt(text.strip());
+            if (size >= 0) {
+                return size;
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the one error for everything that is no size.
+        }
+        throw GatunException.invalidArgument(
+                "--backend-config=" + NAME + "," + DEFAULT_MAX_BATCH_SIZE + "=" + text + ": expected a number >= 0");
+    }
+
+    private static Path existing(String chosen) {
+        Path path = Path.of(chosen);
+        if (!Files.isRegularFile(path)) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "ONNX Runtime not available: --backend-config=" + NAME + "," + LIBRARY + "=" + chosen
+                            + " names no file");
+        }
+        return path;
+    }
+
+    /** The library of the Maven artifact, in the user's cache. */
+    private static Path packaged() {
+        String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
+        String machine = System.getProperty("os.arch", "");
+        String platform =
+                switch (machine) {
+                    case "amd64", "x86_64" -> "linux-x64";
+                    case "aarch64" -> "linux-aarch64";
+                    default -> "";
+                };
+        URL resource = platform.isEmpty() || !system.startsWith("linux")
+                ? null
+                : ClassLoader.getSystemResource("ai/onnxruntime/native/" + platform + "/libonnxruntime.so");
+        if (resource == null) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "ONNX Runtime not available: no library for " + system + " on " + machine
+                            + " comes with this server; name one with --backend-config=" + NAME + "," + LIBRARY
+                            + "=PATH");
+        }
+        try {
+            return LibraryCache.ofUser().unpack(resource);
+        } catch (UncheckedIOException e) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, "ONNX Runtime not available: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        if (!ConfigCompletion.isNeeded(config)) {
+            return config;
+        }
+        return new ConfigCompletion(config, describe(file(config, versionDirectory)), defaultMaxBatchSize).complete();
+    }
+
+    private ModelDescription describe(Path file) {
+        try (SessionOptions options = SessionOptions.forDescription(started());
+                Session session = Session.open(started(), file, options)) {
+            return session.description();
+        }
+    }
+
+    @Override
+    public BackendModel load(ModelConfig config, Path versionDirectory) {
+        return new OnnxModel(started(), config, file(config, versionDirectory));
+    }
+
+    private Engine started() {
+        return engine.orElseThrow(() -> new IllegalStateException("the backend is used before it is started"));
+    }
+
+    private static Path file(ModelConfig config, Path versionDirectory) {
+        String name = config.getDefaultModelFilename().isEmpty() ? "model.onnx" : config.getDefaultModelFilename();
+        Path file = versionDirectory.resolve(name);
+        if (Files.isDirectory(file)) {
+            // A model with its weights in files of their own lies in a directory of the name.
+            file = file.resolve("model.onnx");
+        }
+        if (!Files.isRegularFile(file)) {
+            throw new GatunException(
+                    ErrorCode.NOT_FOUND,
+                    "version " + versionDirectory.getFileName() + " of model '" + config.getName() + "' has no file "
+                            + name);
+        }
+        return file;
+    }
+
+    @Override
+    public void close() {
+        // The library and its environment stay until the process ends: nobody can tell when its own threads are done.
+        engine = Optional.empty();
+    }
+}

@@ -1,0 +1,73 @@
+package gatun.backend.onnxruntime;
+
+import gatun.memory.Shape;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Tells an output's shape before the run where the model file fixes it: each dimension is a number, or carries the name of a dimension
+ * of an input. Where a file's names lie, the run fails cleanly and the instance falls back to memory of the engine's own.
+ */
+final class OutputShapes {
+    /** Where an open dimension's size is found. */
+    private record Source(int input, int dim) {}
+
+    /** For each output and each dimension where its size comes from; null entries of {@link #sources} mean "unknown beforehand". */
+    private final Shape[] fixed;
+
+    private final Source[][] sources;
+    private final boolean[] known;
+
+    OutputShapes(ModelDescription model) {
+        Map<String, Source> symbols = new HashMap<>();
+        for (int i = 0; i < model.inputs().size(); i++) {
+            List<String> names = model.inputs().get(i).symbols();
+            for (int d = 0; d < names.size(); d++) {
+                if (!names.get(d).isEmpty()) {
+                    symbols.putIfAbsent(names.get(d), new Source(i, d));
+                }
+            }
+        }
+        int count = model.outputs().size();
+        fixed = new Shape[count];
+        sources = new Source[count][];
+        known = new boolean[count];
+        for (int o = 0; o < count; o++) {
+            TensorDescription output = model.outputs().get(o);
+            fixed[o] = output.shape();
+            sources[o] = new Source[output.shape().rank()];
+            known[o] = true;
+            for (int d = 0; d < sources[o].length; d++) {
+                if (output.shape().dim(d) == Shape.VARIABLE) {
+                    Source source = symbols.get(output.symbols().get(d));
+                    sources[o][d] = source;
+                    known[o] &= source != null;
+                }
+            }
+        }
+    }
+
+    /** Whether the shape of output {@code index} follows from the shapes of the inputs. */
+    boolean isKnown(int index) {
+        return known[index];
+    }
+
+    /** The shape of output {@code index}, which must be known, for inputs of these shapes in the model's order. */
+    Shape shape(int index, Shape[] inputs) {
+        if (fixed[index].isFixed()) {
+            return fixed[index];
+        }
+        long[] dims = new long[sources[index].length];
+        for (int d = 0; d < dims.length; d++) {
+            Source source = sources[index][d];
+            dims[d] = source == null ? fixed[index].dim(d) : inputs[source.input()].dim(source.dim());
+        }
+        return Shape.of(dims);
+    }
+
+    /** Takes back that output {@code index} is known: a run has shown that the file's names are not true. */
+    void forget(int index) {
+        known[index] = false;
+    }
+}

@@ -1,0 +1,54 @@
+package gatun.backend.onnxruntime;
+
+import gatun.bindings.NativeException;
+import gatun.bindings.onnxruntime.OrtApi;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+
+/** Owns one {@code OrtSession}: a model file, optimised for one instance. The owner closes it once, after the last run has returned. */
+final class Session implements AutoCloseable {
+    private final Engine engine;
+    private final MemorySegment handle;
+
+    private Session(Engine engine, MemorySegment handle) {
+        this.engine = engine;
+        this.handle = handle;
+    }
+
+    /**
+     * Opens a model file.
+     *
+     * @throws gatun.memory.GatunException when it is not a model that the engine can run
+     */
+    static Session open(Engine engine, Path file, SessionOptions options) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            engine.check(OrtApi.CreateSession.invoke(
+                    OrtApi.CreateSession(engine.api()),
+                    engine.environment(),
+                    scratch.allocateFrom(file.toString()),
+                    options.handle(),
+                    out));
+            LiveHandles.sessionOpened();
+            return new Session(engine, out.get(ValueLayout.ADDRESS, 0));
+        } catch (NativeException e) {
+            throw OnnxErrors.ofLoad(e, file.getFileName().toString());
+        }
+    }
+
+    MemorySegment handle() {
+        return handle;
+    }
+
+    ModelDescription description() {
+        return ModelDescription.of(engine, handle);
+    }
+
+    @Override
+    public void close() {
+        OrtApi.ReleaseSession.invoke(OrtApi.ReleaseSession(engine.api()), handle);
+        LiveHandles.sessionReleased();
+    }
+}

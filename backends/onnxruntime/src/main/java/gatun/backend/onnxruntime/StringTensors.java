@@ -1,0 +1,107 @@
+package gatun.backend.onnxruntime;
+
+import gatun.bindings.NativeMemory;
+import gatun.bindings.onnxruntime.OrtApi;
+import gatun.bindings.onnxruntime.onnxruntime_h;
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.runtime.spi.Execution;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of its own, so each element is copied
+ * once each way. Used by one instance's thread.
+ */
+final class StringTensors {
+    private static final ValueLayout.OfInt LENGTH = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final Engine engine;
+    private final MemorySegment createTensor;
+    private final MemorySegment elementBuffer;
+    private final MemorySegment dataLength;
+    private final MemorySegment content;
+
+    StringTensors(Engine engine) {
+        this.engine = engine;
+        this.createTensor = OrtApi.CreateTensorAsOrtValue(engine.api());
+        this.elementBuffer = OrtApi.GetResizedStringTensorElementBuffer(engine.api());
+        this.dataLength = OrtApi.GetStringTensorDataLength(engine.api());
+        this.content = OrtApi.GetStringTensorContent(engine.api());
+    }
+
+    /**
+     * A value that holds the strings of {@code tensor}; the caller releases it. Each length is read once and checked against the memory,
+     * which may be a client's and change at any time.
+     */
+    MemorySegment value(Tensor tensor) {
+        Shape shape = tensor.spec().shape();
+        long count = shape.elementCount();
+        MemorySegment bytes = tensor.bytes();
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            MemorySegment dims = scratch.allocateFrom(ValueLayout.JAVA_LONG, shape.toArray());
+            engine.check(OrtApi.CreateTensorAsOrtValue.invoke(
+                    createTensor,
+                    engine.allocator(),
+                    dims,
+                    shape.rank(),
+                    onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING(),
+                    out));
+            MemorySegment value = out.get(ValueLayout.ADDRESS, 0);
+            LiveHandles.valueCreated();
+            try {
+                long at = 0;
+                for (long i = 0; i < count; i++) {
+                    long length = at + LENGTH.byteSize() <= bytes.byteSize()
+                            ? Integer.toUnsignedLong(bytes.get(LENGTH, at))
+                            : Long.MAX_VALUE;
+                    at += LENGTH.byteSize();
+                    if (length > bytes.byteSize() - at) {
+                        throw GatunException.invalidArgument("element " + i + " of input '"
+                                + tensor.spec().name() + "' reaches beyond the tensor's " + bytes.byteSize()
+                                + " bytes");
+                    }
+                    engine.check(
+                            OrtApi.GetResizedStringTensorElementBuffer.invoke(elementBuffer, value, i, length, out));
+                    MemorySegment element =
+                            NativeMemory.segment(out.get(ValueLayout.ADDRESS, 0).address(), length);
+                    MemorySegment.copy(bytes, at, element, 0, length);
+                    at += length;
+                }
+                return value;
+            } catch (RuntimeException | Error e) {
+                engine.release(value);
+                throw e;
+            }
+        }
+    }
+
+    /** Writes the strings of {@code value} as output {@code index} of the execution. */
+    void write(MemorySegment value, Shape shape, Execution execution, int index) {
+        long count = shape.elementCount();
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.JAVA_LONG);
+            engine.check(OrtApi.GetStringTensorDataLength.invoke(dataLength, value, out));
+            long total = out.get(ValueLayout.JAVA_LONG, 0);
+            MemorySegment text = scratch.allocate(Math.max(1, total));
+            MemorySegment offsets = scratch.allocate(ValueLayout.JAVA_LONG, Math.max(1, count));
+            engine.check(OrtApi.GetStringTensorContent.invoke(content, value, text, total, offsets, count));
+            MemorySegment target =
+                    execution.output(index, Datatype.BYTES, shape, Math.addExact(total, count * LENGTH.byteSize()));
+            long at = 0;
+            for (long i = 0; i < count; i++) {
+                long from = offsets.getAtIndex(ValueLayout.JAVA_LONG, i);
+                long to = i + 1 < count ? offsets.getAtIndex(ValueLayout.JAVA_LONG, i + 1) : total;
+                target.set(LENGTH, at, (int) (to - from));
+                at += LENGTH.byteSize();
+                MemorySegment.copy(text, from, target, at, to - from);
+                at += to - from;
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package gatun.backend.onnxruntime;
+
+import gatun.memory.Datatype;
+import gatun.memory.Shape;
+import java.util.List;
+
+/**
+ * An input or output as the model file describes it.
+ *
+ * @param name its name
+ * @param datatype its elements; INVALID for types that no protocol can carry
+ * @param shape its full dimensions, -1 where the file leaves one open
+ * @param symbols a name for each dimension that is open and named, otherwise empty; equal names mean equal sizes
+ */
+record TensorDescription(String name, Datatype datatype, Shape shape, List<String> symbols) {}

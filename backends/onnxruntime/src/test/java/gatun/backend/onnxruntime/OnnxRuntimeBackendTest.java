@@ -1,0 +1,255 @@
+package gatun.backend.onnxruntime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.protocol.inference.DataType;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInput;
+import gatun.protocol.inference.ModelOutput;
+import gatun.protocol.inference.ModelParameter;
+import gatun.runtime.spi.BackendInstance;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The backend on real models of {@code examples/models}. Each test ends with no native object left. */
+class OnnxRuntimeBackendTest {
+    private static final Path MODELS = Path.of("..", "..", "examples", "models");
+    private static final int[] ZERO_TO_15 = IntStream.range(0, 16).toArray();
+    private static final int[] ONES = IntStream.generate(() -> 1).limit(16).toArray();
+
+    private final OnnxRuntimeBackend backend = new OnnxRuntimeBackend();
+    private final Arena arena = Arena.ofConfined();
+
+    @BeforeEach
+    void start() {
+        backend.start(Map.of());
+    }
+
+    @AfterEach
+    void nothingShouldBeLeft() {
+        arena.close();
+        assertThat(LiveHandles.values()).as("live values").isZero();
+        assertThat(LiveHandles.sessions()).as("live sessions").isZero();
+    }
+
+    @Test
+    void shouldAddAndSubtractInPlace() {
+        try (BackendInstance instance = instance(simple(), "simple")) {
+            RecordingExecution execution = addSub(Shape.of(1, 16), 0);
+            instance.execute(execution);
+
+            assertThat(execution.ints("OUTPUT0"))
+                    .containsExactly(IntStream.range(1, 17).toArray());
+            assertThat(execution.ints("OUTPUT1"))
+                    .containsExactly(IntStream.range(-1, 15).toArray());
+            assertThat(execution.output("OUTPUT0").spec().shape()).isEqualTo(Shape.of(1, 16));
+        }
+    }
+
+    @Test
+    void shouldKeepValuesForAddressesThatComeAgain() {
+        try (BackendInstance instance = instance(simple(), "simple")) {
+            RecordingExecution execution = addSub(Shape.of(1, 16), 0);
+            instance.execute(execution);
+            long after = LiveHandles.values();
+            RecordingExecution again = new RecordingExecution(arena, "OUTPUT0")
+                    .input(execution.input(0))
+                    .input(execution.input(1));
+            instance.execute(again);
+
+            assertThat(again.ints("OUTPUT0")).startsWith(1, 2, 3);
+            assertThat(LiveHandles.values()).isBetween(after, after + 1);
+        }
+    }
+
+    @Test
+    void shouldReadInputsAndWriteOutputsThatAreNotAligned() {
+        try (BackendInstance instance = instance(simple(), "simple")) {
+            RecordingExecution execution = addSub(Shape.of(1, 16), 3).misalignOutputs(1);
+            instance.execute(execution);
+
+            assertThat(execution.ints("OUTPUT0"))
+                    .containsExactly(IntStream.range(1, 17).toArray());
+        }
+    }
+
+    @Test
+    void shouldAnswerOnlyTheWantedOutputInAnyOrderOfInputs() {
+        try (BackendInstance instance = instance(simple(), "simple")) {
+            RecordingExecution execution = new RecordingExecution(arena, "OUTPUT1")
+                    .input("INPUT1", Shape.of(1, 16), ONES)
+                    .input("INPUT0", Shape.of(1, 16), ZERO_TO_15);
+            instance.execute(execution);
+
+            assertThat(execution.ints("OUTPUT1"))
+                    .containsExactly(IntStream.range(-1, 15).toArray());
+        }
+    }
+
+    @Test
+    void shouldCarryStringsBothWays() {
+        ModelConfig config = backend.complete(
+                ModelConfig.newBuilder()
+                        .setName("simple_string")
+                        .setMaxBatchSize(8)
+                        .build(),
+                version("simple_string"));
+        String[] numbers = IntStream.range(0, 16).mapToObj(Integer::toString).toArray(String[]::new);
+        try (BackendInstance instance = instance(config, "simple_string")) {
+            instance.warmUp();
+            RecordingExecution execution = new RecordingExecution(arena, "OUTPUT0", "OUTPUT1")
+                    .strings("INPUT0", Shape.of(1, 16), numbers)
+                    .strings("INPUT1", Shape.of(1, 16), numbers);
+            instance.execute(execution);
+
+            assertThat(execution.strings("OUTPUT0")).startsWith("0", "2", "4").endsWith("30");
+            assertThat(execution.strings("OUTPUT1")).containsOnly("0");
+        }
+    }
+
+    @Test
+    void shouldReportWhatTheEngineSaysOfStringsThatAreNoNumbers() {
+        ModelConfig config = backend.complete(
+                ModelConfig.newBuilder().setName("simple_string").build(), version("simple_string"));
+        String[] words = IntStream.range(0, 16).mapToObj(i -> "word").toArray(String[]::new);
+        try (BackendInstance instance = instance(config, "simple_string")) {
+            RecordingExecution execution = new RecordingExecution(arena, "OUTPUT0")
+                    .strings("INPUT0", Shape.of(1, 16), words)
+                    .strings("INPUT1", Shape.of(1, 16), words);
+
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> instance.execute(execution))
+                    .withMessageStartingWith("onnx runtime error: ")
+                    .withMessageNotContaining("\n");
+        }
+    }
+
+    @Test
+    void shouldRefuseAShapeThatTheModelDoesNotTake() {
+        try (BackendInstance instance = instance(simple(), "simple")) {
+            RecordingExecution execution = new RecordingExecution(arena, "OUTPUT0", "OUTPUT1")
+                    .input("INPUT0", Shape.of(1, 8), new int[8])
+                    .input("INPUT1", Shape.of(1, 8), new int[8]);
+
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> instance.execute(execution))
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+
+            RecordingExecution next = addSub(Shape.of(1, 16), 0);
+            instance.execute(next);
+            assertThat(next.ints("OUTPUT0")).startsWith(1, 2, 3);
+        }
+    }
+
+    @Test
+    void shouldCompleteAConfigurationFromTheModel() {
+        ModelConfig config =
+                backend.complete(ModelConfig.newBuilder().setName("simple").build(), version("simple"));
+
+        assertThat(config.getMaxBatchSize()).isEqualTo(4);
+        assertThat(config.hasDynamicBatching()).isTrue();
+        assertThat(config.getInputList())
+                .extracting(ModelInput::getName, ModelInput::getDataType, ModelInput::getDimsList)
+                .containsExactly(
+                        tuple("INPUT0", DataType.TYPE_INT32, List.of(16L)),
+                        tuple("INPUT1", DataType.TYPE_INT32, List.of(16L)));
+        assertThat(config.getOutputList()).extracting(ModelOutput::getName).containsExactly("OUTPUT0", "OUTPUT1");
+    }
+
+    @Test
+    void shouldRefuseAConfigurationThatContradictsTheModel() {
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> instance(
+                        simple().toBuilder()
+                                .setInput(0, simple().getInput(0).toBuilder().setName("INPUT9"))
+                                .build(),
+                        "simple"))
+                .withMessage("unexpected inference input 'INPUT9', allowed inputs are: INPUT0, INPUT1");
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> instance(
+                        simple().toBuilder()
+                                .setInput(0, simple().getInput(0).toBuilder().setDataType(DataType.TYPE_FP32))
+                                .build(),
+                        "simple"))
+                .withMessageContaining("expects datatype TYPE_FP32 for input 'INPUT0', model provides TYPE_INT32");
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> instance(
+                        simple().toBuilder()
+                                .setInput(
+                                        0,
+                                        simple().getInput(0).toBuilder()
+                                                .clearDims()
+                                                .addDims(17))
+                                .build(),
+                        "simple"))
+                .withMessageContaining("the model expects 2 dimensions (shape [-1,16])")
+                .withMessageContaining("[-1,17]");
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithAFileThatIsNoModel(@TempDir Path folder) throws IOException {
+        Path version = Files.createDirectory(folder.resolve("1"));
+        Files.writeString(version.resolve("model.onnx"), "this is no model");
+
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> backend.complete(
+                        ModelConfig.newBuilder().setName("broken").build(), version))
+                .withMessageStartingWith("model.onnx is not a valid ONNX file: ");
+    }
+
+    @Test
+    void shouldRefuseAParameterThatIsNoNumber() {
+        ModelConfig config = simple().toBuilder()
+                .putParameters(
+                        "intra_op_thread_count",
+                        ModelParameter.newBuilder().setStringValue("many").build())
+                .build();
+
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> instance(config, "simple"))
+                .withMessage("parameter 'intra_op_thread_count' is 'many'; expected a number >= 0");
+    }
+
+    @Test
+    void shouldSayThatAChosenLibraryIsNotThere() {
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> new OnnxRuntimeBackend().start(Map.of("library", "/nowhere/libonnxruntime.so")))
+                .withMessage(
+                        "ONNX Runtime not available: --backend-config=onnxruntime,library=/nowhere/libonnxruntime.so"
+                                + " names no file")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
+    }
+
+    private RecordingExecution addSub(Shape shape, int misalignment) {
+        return new RecordingExecution(arena, "OUTPUT0", "OUTPUT1")
+                .input("INPUT0", shape, misalignment, ZERO_TO_15)
+                .input("INPUT1", shape, misalignment, ONES);
+    }
+
+    private ModelConfig simple() {
+        return backend.complete(
+                ModelConfig.newBuilder().setName("simple").setMaxBatchSize(8).build(), version("simple"));
+    }
+
+    private BackendInstance instance(ModelConfig config, String model) {
+        return backend.load(config, version(model)).newInstance(model + "_0", 1);
+    }
+
+    private static Path version(String model) {
+        return MODELS.resolve(model).resolve("1");
+    }
+}
