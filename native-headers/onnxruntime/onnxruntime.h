@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* The first version of the API that has all slots below: ONNX Runtime 1.15. */
-#define ORT_API_VERSION 15
+#define GATUN_ORT_API_VERSION 15
 
 typedef enum OrtErrorCode {
     ORT_OK = 0,

@@ -42,12 +42,12 @@ public final class OnnxRuntime {
         MemorySegment base = NativeMemory.segment(
                 onnxruntime_h.OrtGetApiBase().address(), OrtApiBase.layout().byteSize());
         String version = NativeMemory.string(OrtApiBase.GetVersionString.invoke(OrtApiBase.GetVersionString(base)));
-        MemorySegment table = OrtApiBase.GetApi.invoke(OrtApiBase.GetApi(base), onnxruntime_h.ORT_API_VERSION());
+        MemorySegment table = OrtApiBase.GetApi.invoke(OrtApiBase.GetApi(base), onnxruntime_h.GATUN_ORT_API_VERSION());
         if (table.address() == 0) {
             throw new NativeException(
                     NativeCode.VERSION_TOO_OLD,
                     NAME + " " + version + " in " + library.path() + " is too old: expected 1."
-                            + onnxruntime_h.ORT_API_VERSION() + " or newer");
+                            + onnxruntime_h.GATUN_ORT_API_VERSION() + " or newer");
         }
         MemorySegment api = NativeMemory.segment(
                         table.address(), OrtApi.layout().byteSize())

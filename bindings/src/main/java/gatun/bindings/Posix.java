@@ -300,13 +300,13 @@ public final class Posix {
         return posix_h.geteuid();
     }
 
-    /** What the C library says of an error number. */
+    /** What the C library says of an error number, in English whatever the locale: {@code No such file or directory (ENOENT)}. */
     public static String errorText(int errno) {
-        try (Arena scratch = Arena.ofConfined()) {
-            MemorySegment buffer = scratch.allocate(256);
-            // The GNU form: it returns the text, which lies in the buffer or in the library.
-            return NativeMemory.string(posix_h.strerror_r(errno, buffer, buffer.byteSize()));
+        MemorySegment description = posix_h.strerrordesc_np(errno);
+        if (description.address() == 0) {
+            return "unknown error (errno " + errno + ")";
         }
+        return NativeMemory.string(description) + " (" + NativeMemory.string(posix_h.strerrorname_np(errno)) + ")";
     }
 
     /** One call that tells failure by -1 and sets errno. */

@@ -17,7 +17,7 @@ public final class SystemCallException extends RuntimeException {
      * @param errno the value captured right after the call
      */
     public SystemCallException(String call, String subject, int errno) {
-        super(call + " " + subject + ": " + describe(errno));
+        super(call + " " + subject + ": " + Posix.errorText(errno));
         this.call = call;
         this.subject = subject;
         this.errno = errno;
@@ -41,12 +41,5 @@ public final class SystemCallException extends RuntimeException {
     /** Whether the call failed for this reason. */
     public boolean is(Errno reason) {
         return errno == reason.code();
-    }
-
-    private static String describe(int errno) {
-        String text = Posix.errorText(errno);
-        return Errno.of(errno)
-                .map(known -> text + " (" + known.name() + ")")
-                .orElseGet(() -> text + " (errno " + errno + ")");
     }
 }

@@ -36,8 +36,8 @@ class NativeLibraryTest {
         Path file = Files.writeString(folder.resolve("libengine.so"), "no ELF");
         assertThat(NativeLibrary.open("Engine", file, List.of()))
                 .isInstanceOfSatisfying(NativeLibrary.Missing.class, library -> assertThat(library.reason())
-                        .contains(file.toString())
-                        .contains("file too short"));
+                        .startsWith(file.toString() + ": ")
+                        .hasSizeGreaterThan(file.toString().length() + 2));
     }
 
     @Test

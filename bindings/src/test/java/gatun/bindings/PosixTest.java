@@ -95,8 +95,12 @@ class PosixTest {
     }
 
     @Test
-    void shouldNameAnErrorThatNobodyDecidesBy() {
-        assertThat(new SystemCallException("open", "x", 35)).hasMessageContaining("(errno 35)");
+    void shouldNameEveryErrorOfTheSystem() {
+        assertThat(new SystemCallException("open", "x", 35)).hasMessageContaining("(EDEADLK)");
+        assertThat(new SystemCallException("open", "x", 4000)).hasMessage("open x: unknown error (errno 4000)");
+        for (Errno errno : Errno.values()) {
+            assertThat(Posix.errorText(errno.code())).endsWith("(" + errno.name() + ")");
+        }
     }
 
     @Test
@@ -229,6 +233,6 @@ class PosixTest {
         assertThat(Path.of("/proc/self")).satisfies(self -> assertThat(Files.getAttribute(self, "unix:uid"))
                 .isEqualTo(Posix.effectiveUid()));
         assertThat(Posix.uid()).isNotNegative();
-        assertThat(Posix.errorText(2)).isEqualTo("No such file or directory");
+        assertThat(Posix.errorText(2)).isEqualTo("No such file or directory (ENOENT)");
     }
 }

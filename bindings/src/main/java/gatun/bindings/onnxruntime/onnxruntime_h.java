@@ -68,14 +68,14 @@ public class onnxruntime_h {
     public static final AddressLayout C_POINTER = ValueLayout.ADDRESS
             .withTargetLayout(MemoryLayout.sequenceLayout(java.lang.Long.MAX_VALUE, JAVA_BYTE));
     public static final ValueLayout.OfLong C_LONG = ValueLayout.JAVA_LONG;
-    private static final int ORT_API_VERSION = (int)15L;
+    private static final int GATUN_ORT_API_VERSION = (int)15L;
     /**
      * {@snippet lang=c :
-     * #define ORT_API_VERSION 15
+     * #define GATUN_ORT_API_VERSION 15
      * }
      */
-    public static int ORT_API_VERSION() {
-        return ORT_API_VERSION;
+    public static int GATUN_ORT_API_VERSION() {
+        return GATUN_ORT_API_VERSION;
     }
     private static final int ORT_OK = (int)0L;
     /**

@@ -838,15 +838,13 @@ public class posix_h {
         }
     }
 
-    private static class strerror_r {
+    private static class strerrordesc_np {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             posix_h.C_POINTER,
-            posix_h.C_INT,
-            posix_h.C_POINTER,
-            posix_h.C_LONG
+            posix_h.C_INT
         );
 
-        public static final MemorySegment ADDR = posix_h.findOrThrow("strerror_r");
+        public static final MemorySegment ADDR = posix_h.findOrThrow("strerrordesc_np");
 
         public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
     }
@@ -854,45 +852,103 @@ public class posix_h {
     /**
      * Function descriptor for:
      * {@snippet lang=c :
-     * extern char *strerror_r(int __errnum, char *__buf, size_t __buflen)
+     * extern const char *strerrordesc_np(int __err)
      * }
      */
-    public static FunctionDescriptor strerror_r$descriptor() {
-        return strerror_r.DESC;
+    public static FunctionDescriptor strerrordesc_np$descriptor() {
+        return strerrordesc_np.DESC;
     }
 
     /**
      * Downcall method handle for:
      * {@snippet lang=c :
-     * extern char *strerror_r(int __errnum, char *__buf, size_t __buflen)
+     * extern const char *strerrordesc_np(int __err)
      * }
      */
-    public static MethodHandle strerror_r$handle() {
-        return strerror_r.HANDLE;
+    public static MethodHandle strerrordesc_np$handle() {
+        return strerrordesc_np.HANDLE;
     }
 
     /**
      * Address for:
      * {@snippet lang=c :
-     * extern char *strerror_r(int __errnum, char *__buf, size_t __buflen)
+     * extern const char *strerrordesc_np(int __err)
      * }
      */
-    public static MemorySegment strerror_r$address() {
-        return strerror_r.ADDR;
+    public static MemorySegment strerrordesc_np$address() {
+        return strerrordesc_np.ADDR;
     }
 
     /**
      * {@snippet lang=c :
-     * extern char *strerror_r(int __errnum, char *__buf, size_t __buflen)
+     * extern const char *strerrordesc_np(int __err)
      * }
      */
-    public static MemorySegment strerror_r(int __errnum, MemorySegment __buf, long __buflen) {
-        var mh$ = strerror_r.HANDLE;
+    public static MemorySegment strerrordesc_np(int __err) {
+        var mh$ = strerrordesc_np.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
-                traceDowncall("strerror_r", __errnum, __buf, __buflen);
+                traceDowncall("strerrordesc_np", __err);
             }
-            return (MemorySegment)mh$.invokeExact(__errnum, __buf, __buflen);
+            return (MemorySegment)mh$.invokeExact(__err);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class strerrorname_np {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            posix_h.C_POINTER,
+            posix_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = posix_h.findOrThrow("strerrorname_np");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * extern const char *strerrorname_np(int __err)
+     * }
+     */
+    public static FunctionDescriptor strerrorname_np$descriptor() {
+        return strerrorname_np.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * extern const char *strerrorname_np(int __err)
+     * }
+     */
+    public static MethodHandle strerrorname_np$handle() {
+        return strerrorname_np.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * extern const char *strerrorname_np(int __err)
+     * }
+     */
+    public static MemorySegment strerrorname_np$address() {
+        return strerrorname_np.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * extern const char *strerrorname_np(int __err)
+     * }
+     */
+    public static MemorySegment strerrorname_np(int __err) {
+        var mh$ = strerrorname_np.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("strerrorname_np", __err);
+            }
+            return (MemorySegment)mh$.invokeExact(__err);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }

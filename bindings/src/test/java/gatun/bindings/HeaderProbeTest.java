@@ -1,0 +1,222 @@
+package gatun.bindings;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.lang.foreign.GroupLayout;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Asks the C compiler for every struct size, field offset, table slot and constant in the generated classes. Skipped, with the reason,
+ * where there is no compiler or where the header that it would need is not there.
+ */
+@Timeout(120)
+class HeaderProbeTest {
+    private static final Path HEADERS =
+            Path.of("..", "native-headers").toAbsolutePath().normalize();
+    private static final String COMPILER = System.getenv().getOrDefault("CC", "cc");
+
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void needACompiler() {
+        assumeThat(runs(COMPILER, "--version"))
+                .as("a C compiler: '" + COMPILER + "' (set CC to name another)")
+                .isTrue();
+    }
+
+    @Test
+    void posixShouldMatchTheSystemsHeaders() throws Exception {
+        assertMatches("posix", HEADERS.resolve("posix/posix.h"), Slots.ALL);
+    }
+
+    @Test
+    void onnxRuntimeShouldMatchOurHeader() throws Exception {
+        assertMatches("onnxruntime", HEADERS.resolve("onnxruntime/onnxruntime.h"), Slots.ALL);
+    }
+
+    @Test
+    void onnxRuntimeShouldMatchTheRealHeader() throws Exception {
+        String header = System.getenv().getOrDefault("ORT_HEADER", "");
+        assumeThat(header)
+                .as("ORT_HEADER, the path of the real onnxruntime_c_api.h")
+                .isNotEmpty();
+        assertMatches("onnxruntime", Path.of(header), Slots.USED);
+    }
+
+    @Test
+    void cudaDriverShouldMatchTheRealHeader() throws Exception {
+        assertMatches("cuda", cudaHeader("cuda.h"), Slots.ALL);
+    }
+
+    @Test
+    void cudaRuntimeShouldMatchTheRealHeader() throws Exception {
+        assertMatches("cudart", cudaHeader("cuda_runtime_api.h"), Slots.ALL);
+    }
+
+    private static Path cudaHeader(String name) {
+        Path header = Path.of(System.getenv().getOrDefault("CUDA_HOME", "/usr/local/cuda"), "include", name);
+        assumeThat(header).as("a CUDA header (set CUDA_HOME to CUDA's folder)").exists();
+        assumeThat(contains(header, "13000", "cuda.h"))
+                .as("CUDA 13.0, the version that the bindings were generated from")
+                .isTrue();
+        return header;
+    }
+
+    private static boolean contains(Path header, String version, String file) {
+        try (Stream<String> lines = Files.lines(header.resolveSibling(file))) {
+            return lines.anyMatch(line -> line.startsWith("#define CUDA_VERSION " + version));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Which parts of a struct the header must have. */
+    private enum Slots {
+        /** All of it, and nothing more. */
+        ALL,
+        /** What our header took over: it leaves room for other fields, ends early, and has constants of its own. */
+        USED
+    }
+
+    private void assertMatches(String library, Path header, Slots slots) throws Exception {
+        Map<String, Long> generated = generated(library, slots);
+        assertThat(generated).as("what the generated classes hold").hasSizeGreaterThan(20);
+        Map<String, Long> compiled = compiled(header, generated.keySet());
+        assertThat(compiled.keySet()).isEqualTo(generated.keySet());
+        // Not a comparison of the maps: its message would hold hundreds of entries that agree.
+        assertThat(generated.keySet().stream()
+                        .filter(question -> !compiled.get(question).equals(generated.get(question)))
+                        .map(question -> question + " is " + compiled.get(question) + " in " + header + ", but "
+                                + generated.get(question) + " in the bindings"))
+                .isEmpty();
+    }
+
+    /** What the generated classes say, keyed by the probe's own line for it. */
+    private static Map<String, Long> generated(String library, Slots slots) throws Exception {
+        String packageName = "gatun.bindings." + library + ".";
+        Class<?> header = Class.forName(packageName + library + "_h");
+        Map<String, Long> facts = new TreeMap<>();
+        for (String line : Files.readAllLines(HEADERS.resolve(library + "/jextract.args"), UTF_8)) {
+            String name = line.substring(line.indexOf(' ') + 1);
+            if (line.startsWith("--include-constant ")) {
+                if (slots == Slots.ALL || !name.startsWith("GATUN_")) {
+                    Number value = (Number) header.getMethod(name).invoke(null);
+                    facts.put("CONSTANT(" + name + ")", value.longValue());
+                }
+            } else if (line.startsWith("--include-struct ")) {
+                putStruct(facts, "struct " + name, layoutOf(packageName + name).orElseThrow(), slots);
+            } else if (line.startsWith("--include-typedef ")) {
+                Optional<GroupLayout> layout = layoutOf(packageName + name);
+                if (layout.isPresent()) {
+                    putStruct(facts, name, layout.get(), slots);
+                }
+            }
+        }
+        return facts;
+    }
+
+    private static Optional<GroupLayout> layoutOf(String className) throws Exception {
+        for (Method method : Class.forName(className).getMethods()) {
+            if (method.getName().equals("layout")) {
+                return Optional.of((GroupLayout) method.invoke(null));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static void putStruct(Map<String, Long> facts, String type, GroupLayout layout, Slots slots) {
+        if (slots == Slots.ALL) {
+            facts.put("SIZE(" + type + ")", layout.byteSize());
+        }
+        for (MemoryLayout member : layout.memberLayouts()) {
+            Optional<String> name = member.name().filter(field -> slots == Slots.ALL || !field.startsWith("reserved_"));
+            if (name.isPresent()) {
+                facts.put(
+                        "OFFSET(" + type + ", " + name.get() + ")",
+                        layout.byteOffset(PathElement.groupElement(name.get())));
+            }
+        }
+    }
+
+    /** What the compiler says to the same questions. */
+    private Map<String, Long> compiled(Path header, Iterable<String> questions) throws Exception {
+        Path list = Files.write(folder.resolve("probe_list.h"), questions, UTF_8);
+        Path program = folder.resolve("probe");
+        List<String> compilation = List.of(
+                COMPILER,
+                "-I" + header.getParent(),
+                "-DPROBE_HEADER=\"" + header + "\"",
+                "-DPROBE_LIST=\"" + list + "\"",
+                "-o",
+                program.toString(),
+                HEADERS.resolve("probe/probe.c").toString());
+        assertThat(run(compilation)).as("output of the compiler").isEmpty();
+        Map<String, Long> facts = new TreeMap<>();
+        for (String line : run(List.of(program.toString()))) {
+            facts.put(question(line), Long.valueOf(line.substring(line.lastIndexOf(' ') + 1)));
+        }
+        return facts;
+    }
+
+    /** The macro that printed a line: {@code offset struct stat.st_size 48} came from {@code OFFSET(struct stat, st_size)}. */
+    private static String question(String line) {
+        String subject = line.substring(line.indexOf(' ') + 1, line.lastIndexOf(' '));
+        if (line.startsWith("size ")) {
+            return "SIZE(" + subject + ")";
+        }
+        if (line.startsWith("constant ")) {
+            return "CONSTANT(" + subject + ")";
+        }
+        int dot = subject.indexOf('.');
+        return "OFFSET(" + subject.substring(0, dot) + ", " + subject.substring(dot + 1) + ")";
+    }
+
+    private static boolean runs(String... command) {
+        try {
+            run(List.of(command));
+            return true;
+        } catch (IOException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private static List<String> run(List<String> command) throws IOException, InterruptedException {
+        Path output = Files.createTempFile("gatun-probe", ".txt");
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(output.toFile())
+                    .start();
+            assertThat(process.waitFor(60, TimeUnit.SECONDS))
+                    .as("%s ends", command)
+                    .isTrue();
+            List<String> lines = new ArrayList<>(Files.readAllLines(output, UTF_8));
+            assertThat(process.exitValue()).as("%s said %s", command, lines).isZero();
+            return lines;
+        } finally {
+            Files.delete(output);
+        }
+    }
+}
