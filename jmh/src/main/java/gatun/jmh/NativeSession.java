@@ -28,7 +28,10 @@ final class NativeSession implements AutoCloseable {
 
     NativeSession(Arena arena, Path model, int elements) {
         URL resource = Objects.requireNonNull(OrtEnvironment.class.getResource(LIBRARY), LIBRARY);
-        NativeLibrary library = OnnxRuntime.open(LibraryCache.ofUser().unpack(resource));
+        Path file = LibraryCache.ofUser().unpack(resource);
+        // The Java API would load a second copy of the library, and two copies in one process do not get on.
+        System.setProperty("onnxruntime.native.onnxruntime.path", file.toString());
+        NativeLibrary library = OnnxRuntime.open(file);
         if (!(library instanceof NativeLibrary.Available available)) {
             throw new IllegalStateException(library.toString());
         }

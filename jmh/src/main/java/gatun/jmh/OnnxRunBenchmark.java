@@ -62,6 +62,7 @@ public class OnnxRunBenchmark {
 
     /** Opens the model three times, in native code, through FFM and through the Java API, and checks that all agree. */
     @Setup(Level.Trial)
+    @SuppressWarnings("restricted")
     public void open() throws OrtException {
         Path model = BenchmarkFiles.root().resolve("examples/models/simple/1/model.onnx");
         session = new NativeSession(arena, model, ELEMENTS);
