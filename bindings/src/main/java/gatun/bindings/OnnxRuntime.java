@@ -3,6 +3,8 @@ package gatun.bindings;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.OrtApiBase;
 import gatun.bindings.onnxruntime.onnxruntime_h;
+import gatun.bindings.posix.posix_h;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,6 +18,8 @@ public final class OnnxRuntime {
 
     private static final String ENTRY = "OrtGetApiBase";
 
+    private static final String TELEMETRY_OFF = "ORT_DISABLE_TELEMETRY";
+
     private final MemorySegment api;
     private final OrtStatus status;
     private final String version;
@@ -28,9 +32,26 @@ public final class OnnxRuntime {
         this.path = path;
     }
 
-    /** Opens the library in the file {@code path}, for instance {@code libonnxruntime.so}. */
+    /**
+     * Opens the library in the file {@code path}, for instance {@code libonnxruntime.so}, with its telemetry off unless the environment
+     * says otherwise.
+     */
     public static NativeLibrary open(Path path) {
+        switchTelemetryOff();
         return NativeLibrary.open(NAME, path, List.of(ENTRY));
+    }
+
+    /**
+     * Recent official builds report each process and session to Microsoft, write a file per process into the folder for
+     * temporary files, and match the whole command line with a recursive {@code std::regex}, which overflows the stack of a Java thread
+     * when the command line has a few thousand characters. The library reads this variable once, when it is first used; a value that the
+     * operator set stays.
+     */
+    private static void switchTelemetryOff() {
+        try (Arena scratch = Arena.ofConfined()) {
+            int status = posix_h.setenv(scratch.allocateFrom(TELEMETRY_OFF), scratch.allocateFrom("1"), 0);
+            assert status == 0 : "setenv refused a constant name";
+        }
     }
 
     /**

@@ -12,6 +12,8 @@ import java.lang.foreign.ValueLayout;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,6 +42,19 @@ class OnnxRuntimeTest {
         assertThat(NativeMemory.string(OrtApi.GetBuildInfoString.invoke(OrtApi.GetBuildInfoString(runtime.api()))))
                 .contains("ORT Build Info");
         assertThat(runtime.path()).hasFileName("libonnxruntime.so");
+    }
+
+    /** With its telemetry on, the library matches the command line with a recursion that overflows this thread's stack. */
+    @Test
+    void shouldStartWithoutTelemetryWhateverTheCommandLine(@TempDir Path temporary) throws Exception {
+        try (ChildJvm child = ChildJvm.launch(
+                OnnxRuntimeStarter.class,
+                List.of("-Djava.io.tmpdir=" + temporary),
+                runtime.path().toAbsolutePath().toString(),
+                "x".repeat(50_000))) {
+            child.awaitLine("started", Duration.ofSeconds(30));
+            assertThat(child.awaitExit(Duration.ofSeconds(30))).isZero();
+        }
     }
 
     @Test

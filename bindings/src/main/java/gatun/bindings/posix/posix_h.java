@@ -838,6 +838,66 @@ public class posix_h {
         }
     }
 
+    private static class setenv {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            posix_h.C_INT,
+            posix_h.C_POINTER,
+            posix_h.C_POINTER,
+            posix_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = posix_h.findOrThrow("setenv");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * extern int setenv(const char *__name, const char *__value, int __replace)
+     * }
+     */
+    public static FunctionDescriptor setenv$descriptor() {
+        return setenv.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * extern int setenv(const char *__name, const char *__value, int __replace)
+     * }
+     */
+    public static MethodHandle setenv$handle() {
+        return setenv.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * extern int setenv(const char *__name, const char *__value, int __replace)
+     * }
+     */
+    public static MemorySegment setenv$address() {
+        return setenv.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * extern int setenv(const char *__name, const char *__value, int __replace)
+     * }
+     */
+    public static int setenv(MemorySegment __name, MemorySegment __value, int __replace) {
+        var mh$ = setenv.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("setenv", __name, __value, __replace);
+            }
+            return (int)mh$.invokeExact(__name, __value, __replace);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class strerrordesc_np {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             posix_h.C_POINTER,
