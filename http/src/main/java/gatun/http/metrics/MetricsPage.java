@@ -1,0 +1,186 @@
+package gatun.http.metrics;
+
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelStatistics;
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
+import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Renders the counters of an {@link InferenceServer} under the names that users of Triton know. Nothing is counted here: the runtime's
+ * counters are read, named and labelled when somebody asks. Safe for any thread.
+ *
+ * <p>Two formats: OpenMetrics for those who accept it, else Prometheus' text 0.0.4. The library's writer of the latter adds
+ * {@code _total} to the name of a counter, which Triton's names do not have; there the counters are therefore written without a type. In
+ * OpenMetrics the suffix is part of the format, and stays.
+ */
+public final class MetricsPage {
+    private static final double NANOS_PER_MICRO = 1e3;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    /** One family of the page: its name, its meaning, and where its value stands. */
+    private record Family(String name, String help, ToDoubleFunction<ModelStatistics> value) {}
+
+    private static final List<Family> COUNTERS = List.of(
+            new Family(
+                    "nv_inference_request_success",
+                    "Number of successful inference requests, all batch sizes",
+                    ModelStatistics::successCount),
+            new Family(
+                    "nv_inference_count",
+                    "Number of inferences performed (a request of batch size n counts n)",
+                    ModelStatistics::inferenceCount),
+            new Family(
+                    "nv_inference_exec_count", "Number of model executions performed", ModelStatistics::executionCount),
+            micros("nv_inference_request_duration_us", "request handling", ModelStatistics::requestNanos),
+            micros("nv_inference_queue_duration_us", "queuing", ModelStatistics::queueNanos),
+            micros("nv_inference_compute_input_duration_us", "compute input", ModelStatistics::computeInputNanos),
+            micros("nv_inference_compute_infer_duration_us", "compute inference", ModelStatistics::computeInferNanos),
+            micros("nv_inference_compute_output_duration_us", "compute output", ModelStatistics::computeOutputNanos));
+
+    private static final List<Family> GAUGES = List.of(
+            new Family(
+                    "nv_inference_pending_request_count",
+                    "Instantaneous number of pending requests awaiting execution",
+                    ModelStatistics::pendingRequestCount),
+            new Family(
+                    "nv_model_load_duration_secs",
+                    "Time it took to load the model, in seconds",
+                    model -> model.loadNanos() / NANOS_PER_SECOND));
+
+    private final InferenceServer server;
+
+    /** A page about {@code server}. */
+    public MetricsPage(InferenceServer server) {
+        this.server = server;
+    }
+
+    private static Family micros(String name, String stage, ToDoubleFunction<ModelStatistics> nanos) {
+        return new Family(
+                name,
+                "Cumulative inference " + stage + " duration in microseconds",
+                model -> nanos.applyAsDouble(model) / NANOS_PER_MICRO);
+    }
+
+    /** The content type of the page for a request with this {@code Accept} header; empty for a request without one. */
+    public String contentType(String accept) {
+        return writer(accept).getContentType();
+    }
+
+    /** The page for a request with this {@code Accept} header, as it stands now. */
+    public byte[] render(String accept) {
+        ExpositionFormatWriter writer = writer(accept);
+        ByteArrayOutputStream page = new ByteArrayOutputStream(4096);
+        try {
+            writer.write(page, snapshots(writer instanceof OpenMetricsTextFormatWriter));
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing to memory", e);
+        }
+        return page.toByteArray();
+    }
+
+    private static ExpositionFormatWriter writer(String accept) {
+        return accept.contains("application/openmetrics-text")
+                ? OpenMetricsTextFormatWriter.create()
+                : PrometheusTextFormatWriter.create();
+    }
+
+    private MetricSnapshots snapshots(boolean typed) {
+        List<ModelStatistics> models = server.statistics();
+        List<MetricSnapshot> families = new ArrayList<>();
+        for (Family family : COUNTERS) {
+            List<Point> points = new ArrayList<>();
+            for (ModelStatistics model : models) {
+                points.add(new Point(labels(model), family.value().applyAsDouble(model)));
+            }
+            families.add(counter(family.name(), family.help(), points, typed));
+        }
+        families.add(failures(models, typed));
+        for (Family family : GAUGES) {
+            GaugeSnapshot.Builder gauge =
+                    GaugeSnapshot.builder().name(family.name()).help(family.help());
+            for (ModelStatistics model : models) {
+                gauge.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
+                        .labels(labels(model))
+                        .value(family.value().applyAsDouble(model))
+                        .build());
+            }
+            families.add(gauge.build());
+        }
+        families.add(gauge(
+                "nv_pinned_memory_pool_total_bytes",
+                "Size of the buffer pool of requests and responses, in bytes",
+                server.buffers().byteLimit()));
+        families.add(gauge(
+                "nv_pinned_memory_pool_used_bytes",
+                "Bytes of the buffer pool that are lent now",
+                server.buffers().usedBytes()));
+        return new MetricSnapshots(families);
+    }
+
+    private record Point(Labels labels, double value) {}
+
+    private static MetricSnapshot failures(List<ModelStatistics> models, boolean typed) {
+        List<Point> points = new ArrayList<>();
+        for (ModelStatistics model : models) {
+            points.add(failure(model, "REJECTED", model.failureRejected()));
+            points.add(failure(model, "CANCELED", model.failureCanceled()));
+            points.add(failure(model, "BACKEND", model.failureBackend()));
+            points.add(failure(model, "OTHER", model.failureOther()));
+        }
+        return counter(
+                "nv_inference_request_failure", "Number of failed inference requests, all batch sizes", points, typed);
+    }
+
+    private static Point failure(ModelStatistics model, String reason, long count) {
+        return new Point(labels(model).add("reason", reason), count);
+    }
+
+    private static MetricSnapshot counter(String name, String help, List<Point> points, boolean typed) {
+        if (typed) {
+            CounterSnapshot.Builder counter =
+                    CounterSnapshot.builder().name(name).help(help);
+            for (Point point : points) {
+                counter.dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
+                        .labels(point.labels())
+                        .value(point.value())
+                        .build());
+            }
+            return counter.build();
+        }
+        UnknownSnapshot.Builder counter = UnknownSnapshot.builder().name(name).help(help);
+        for (Point point : points) {
+            counter.dataPoint(UnknownSnapshot.UnknownDataPointSnapshot.builder()
+                    .labels(point.labels())
+                    .value(point.value())
+                    .build());
+        }
+        return counter.build();
+    }
+
+    private static MetricSnapshot gauge(String name, String help, long value) {
+        return GaugeSnapshot.builder()
+                .name(name)
+                .help(help)
+                .dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
+                        .value((double) value)
+                        .build())
+                .build();
+    }
+
+    private static Labels labels(ModelStatistics model) {
+        return Labels.of("model", model.name(), "version", model.version());
+    }
+}

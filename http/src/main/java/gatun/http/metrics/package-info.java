@@ -1,0 +1,5 @@
+/** The metrics page that Prometheus scrapes. */
+@NullMarked
+package gatun.http.metrics;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,72 @@
+package gatun.http.metrics;
+
+import gatun.memory.BufferPool;
+import gatun.memory.RegionRegistry;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.ServerMetadata;
+import java.util.List;
+
+/** A server that has counters and a buffer pool, and is asked for nothing else. */
+final class CountedServer implements InferenceServer {
+    private final BufferPool buffers = new BufferPool(1 << 20);
+    private final List<ModelStatistics> statistics;
+
+    CountedServer(ModelStatistics... statistics) {
+        this.statistics = List.of(statistics);
+    }
+
+    @Override
+    public List<ModelStatistics> statistics() {
+        return statistics;
+    }
+
+    @Override
+    public BufferPool buffers() {
+        return buffers;
+    }
+
+    @Override
+    public void close() {
+        buffers.close();
+    }
+
+    @Override
+    public ServerMetadata metadata() {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public boolean live() {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public boolean ready() {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public ModelVersion model(String name, String version) {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public List<ModelStatus> index() {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public InferenceResponse infer(InferenceRequest request) {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public RegionRegistry regions() {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+}
