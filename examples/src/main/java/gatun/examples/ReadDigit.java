@@ -6,8 +6,10 @@ import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -19,13 +21,12 @@ import picocli.CommandLine.Spec;
 
 /** The command {@code examples/digit}: reads pictures over one or all transports and prints a table. */
 @Command(
-        name = "digit",
-        mixinStandardHelpOptions = true,
+        name = "examples/digit",
         sortOptions = false,
         usageHelpAutoWidth = true,
         description = "Reads the digit in a picture with the model 'digits' of a running server.")
 public final class ReadDigit implements Callable<Integer> {
-    private static final String ROW = "%-28s  %-20s  %5s  %10s  %12s%n";
+    private static final String ROW = "%-22s  %-20s  %6s  %10s  %12s%n";
     private static final double NANOS_IN_MILLI = 1e6;
 
     @Spec
@@ -62,6 +63,13 @@ public final class ReadDigit implements Callable<Integer> {
             defaultValue = "20",
             description = "Calls after the first, of which the median time is shown. Default: ${DEFAULT-VALUE}.")
     private int repeat = 20;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help and exit.")
+    @SuppressWarnings("UnusedVariable") // picocli acts on it
+    private boolean help;
 
     @Option(names = "--show", description = "Also draw what the network gets to see.")
     private boolean show;
@@ -108,18 +116,24 @@ public final class ReadDigit implements Callable<Integer> {
                     out.printf("%s%n%s%n", subject.name(), subject.picture().drawing()));
         }
         out.printf(ROW, "picture", "transport", "digit", "confidence", "milliseconds");
-        int failures = 0;
+        Set<String> reasons = new LinkedHashSet<>(); // often one reason for every transport: said once
         for (Transport way : transports) {
-            failures += read(way, subjects, out) ? 0 : 1;
+            try {
+                read(way, subjects, out);
+            } catch (DigitException e) {
+                out.printf("%-22s  %-20s  %6s%n", "", way.title(), "failed");
+                reasons.add(e.getMessage());
+            }
         }
-        return failures == 0 ? 0 : 1;
+        reasons.forEach(command.commandLine().getErr()::println);
+        return reasons.isEmpty() ? 0 : 1;
     }
 
     /** A picture and the name it goes by. */
     private record Subject(String name, DigitPicture picture) {}
 
-    /** Prints one row for each picture; false when the transport failed. */
-    private boolean read(Transport way, List<Subject> subjects, PrintWriter out) {
+    /** Prints one row for each picture. */
+    private void read(Transport way, List<Subject> subjects, PrintWriter out) {
         try (DigitClient client = way.open(http, grpc)) {
             for (Subject subject : subjects) {
                 Reading reading = Reading.of(client.probabilities(subject.picture()));
@@ -132,10 +146,6 @@ public final class ReadDigit implements Callable<Integer> {
                         String.format(Locale.ROOT, "%.2f %%", 100 * reading.confidence()),
                         String.format(Locale.ROOT, "%.2f", medianNanos(client, subject.picture()) / NANOS_IN_MILLI));
             }
-            return true;
-        } catch (DigitException e) {
-            out.printf("%-28s  %-20s  %s%n", "", way.title(), e.getMessage());
-            return false;
         }
     }
 
