@@ -107,6 +107,21 @@ public final class InferenceRequest implements AutoCloseable {
         return Collections.unmodifiableList(holds);
     }
 
+    /**
+     * Gives up ownership of a claim, which is the caller's to close from now on: how a response takes over memory that it
+     * shows. False when this request does not own it.
+     */
+    @SuppressWarnings("ReferenceEquality") // a claim is that very object; equals() has no say in who owns memory
+    public boolean release(Hold hold) {
+        for (int i = 0; i < holds.size(); i++) {
+            if (holds.get(i) == hold) {
+                holds.remove(i);
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Gives back all memory of inputs and destinations; only the first call does anything. */
     @Override
     public void close() {

@@ -1,6 +1,6 @@
 package gatun.runtime.spi;
 
-/** Runs a model. Used by one thread at a time, the own platform thread of the instance. */
+/** Runs a model. Made, used and closed by one thread, the own platform thread of the instance. */
 public interface BackendInstance extends AutoCloseable {
     /**
      * Runs once. Reads the inputs in place, obtains memory for each output with {@link Execution#output} and fills it.
@@ -13,6 +13,7 @@ public interface BackendInstance extends AutoCloseable {
     /** Pays the engine's first-call costs; called once at load, before the instance serves. */
     void warmUp();
 
+    /** Gives up what the instance took from the engine. */
     @Override
     void close();
 }

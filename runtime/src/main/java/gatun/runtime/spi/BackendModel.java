@@ -3,7 +3,8 @@ package gatun.runtime.spi;
 /** A loaded model version. Safe for any thread; closed after its last instance. */
 public interface BackendModel extends AutoCloseable {
     /**
-     * Makes an instance that one thread will use.
+     * Makes an instance. Called on the very thread that will use it, so that the instance may keep memory which only that
+     * thread may touch.
      *
      * @param name the instance's name, for threads and messages
      * @param instanceCount how many instances of the model share the machine, so that none takes all its cores

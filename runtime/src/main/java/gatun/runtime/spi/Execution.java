@@ -28,4 +28,18 @@ public interface Execution {
      * @throws gatun.memory.GatunException when the client's region is too small or the pool is exhausted
      */
     MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize);
+
+    /**
+     * Answers wanted output {@code output} with the very bytes of input {@code input}, which must have the same datatype;
+     * takes the place of {@link #output}. Nothing is copied where the request owns the bytes and they go to the network.
+     *
+     * @param shape the output's shape, of as many elements as the input
+     */
+    void outputFromInput(int output, int input, Shape shape);
+
+    /** To be called just before the engine begins; tells the time for inputs from the time of the engine. */
+    void inferStarted();
+
+    /** To be called when the engine is done; tells the time of the engine from the time for outputs. */
+    void inferEnded();
 }

@@ -56,4 +56,19 @@ final class WarmUpExecution implements Execution {
     public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
         return arena.allocate(byteSize, ALIGNMENT);
     }
+
+    @Override
+    public void outputFromInput(int output, int input, Shape shape) {
+        throw new IllegalStateException("this engine never answers with an input");
+    }
+
+    @Override
+    public void inferStarted() {
+        // Nobody asks how long a warm-up takes.
+    }
+
+    @Override
+    public void inferEnded() {
+        // Nobody asks how long a warm-up takes.
+    }
 }

@@ -1,0 +1,61 @@
+package gatun.backend.identity;
+
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInput;
+import gatun.protocol.inference.ModelOutput;
+import gatun.runtime.spi.Backend;
+import gatun.runtime.spi.BackendModel;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Answers output n with input n, by the order of the configuration. Needs no file: everything is in the configuration. Takes
+ * every datatype.
+ */
+public final class IdentityBackend implements Backend {
+    /** For {@link java.util.ServiceLoader}. */
+    public IdentityBackend() {}
+
+    @Override
+    public String name() {
+        return "identity";
+    }
+
+    @Override
+    public void start(Map<String, String> options) {
+        // There is no engine to start.
+    }
+
+    @Override
+    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        return config;
+    }
+
+    @Override
+    public BackendModel load(ModelConfig config, Path versionDirectory) {
+        if (config.getInputCount() == 0 || config.getInputCount() != config.getOutputCount()) {
+            throw GatunException.invalidArgument("model '" + config.getName() + "' has " + config.getInputCount()
+                    + " inputs and " + config.getOutputCount()
+                    + " outputs; the identity backend needs as many outputs as inputs, and at least one");
+        }
+        Map<String, String> inputOfOutput = new HashMap<>();
+        for (int i = 0; i < config.getInputCount(); i++) {
+            ModelInput input = config.getInput(i);
+            ModelOutput output = config.getOutput(i);
+            if (input.getDataType() != output.getDataType()) {
+                throw GatunException.invalidArgument("model '" + config.getName() + "': output '" + output.getName()
+                        + "' has data_type " + output.getDataType() + " but input '" + input.getName()
+                        + "', which it repeats, has " + input.getDataType());
+            }
+            inputOfOutput.put(output.getName(), input.getName());
+        }
+        return new IdentityModel(inputOfOutput);
+    }
+
+    @Override
+    public void close() {
+        // There is no engine to end.
+    }
+}

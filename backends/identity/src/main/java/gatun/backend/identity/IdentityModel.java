@@ -1,0 +1,55 @@
+package gatun.backend.identity;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Execution;
+import java.util.Map;
+
+/** A model whose outputs repeat its inputs. Has no state, so that one object is the model and each of its instances. */
+final class IdentityModel implements BackendModel, BackendInstance {
+    private final Map<String, String> inputOfOutput;
+
+    /** @param inputOfOutput the input that each output repeats, by their names */
+    IdentityModel(Map<String, String> inputOfOutput) {
+        this.inputOfOutput = Map.copyOf(inputOfOutput);
+    }
+
+    @Override
+    public BackendInstance newInstance(String name, int instanceCount) {
+        return this;
+    }
+
+    @Override
+    public void execute(Execution execution) {
+        execution.inferStarted();
+        for (int i = 0; i < execution.outputCount(); i++) {
+            int input = indexOf(execution, execution.outputName(i));
+            execution.outputFromInput(i, input, execution.input(input).spec().shape());
+        }
+        execution.inferEnded();
+    }
+
+    private int indexOf(Execution execution, String output) {
+        String name = inputOfOutput.get(output);
+        for (int i = 0; i < execution.inputCount(); i++) {
+            if (execution.input(i).spec().name().equals(name)) {
+                return i;
+            }
+        }
+        throw new GatunException(
+                ErrorCode.INVALID_ARGUMENT,
+                "output '" + output + "' repeats input '" + name + "', which the request leaves out");
+    }
+
+    @Override
+    public void warmUp() {
+        // Nothing is slower the first time.
+    }
+
+    @Override
+    public void close() {
+        // Nothing is held.
+    }
+}

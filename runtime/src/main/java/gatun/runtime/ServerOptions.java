@@ -1,0 +1,174 @@
+package gatun.runtime;
+
+import gatun.memory.BufferPool;
+import gatun.memory.RegionRegistry;
+import gatun.runtime.spi.Backend;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How a {@link GatunServer} is to be opened. A builder of itself: each method changes one setting and answers this object.
+ * Used by one thread.
+ */
+public final class ServerOptions {
+    private static final int DEFAULT_LOAD_THREADS = 4;
+    private static final int DEFAULT_QUEUE_LIMIT = 4096;
+    private static final Duration DEFAULT_EXIT_TIMEOUT = Duration.ofSeconds(30);
+
+    private final BufferPool buffers;
+    private final RegionRegistry regions;
+    private final List<Path> repositories = new ArrayList<>();
+    private final List<Backend> backends = new ArrayList<>();
+    private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
+    private Optional<List<String>> modelNames = Optional.empty();
+    private String id = "gatun";
+    private String version = "unknown";
+    private List<String> extensions = List.of(
+            "classification",
+            "model_repository",
+            "model_configuration",
+            "system_shared_memory",
+            "binary_tensor_data",
+            "parameters",
+            "statistics");
+    private int loadThreads = DEFAULT_LOAD_THREADS;
+    private int queueLimit = DEFAULT_QUEUE_LIMIT;
+    private boolean autoComplete = true;
+    private boolean strictReadiness = true;
+    private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
+
+    private ServerOptions(BufferPool buffers, RegionRegistry regions) {
+        this.buffers = buffers;
+        this.regions = regions;
+    }
+
+    /** Options for a server that lends from {@code buffers} and finds clients' memory in {@code regions}; it owns neither. */
+    public static ServerOptions of(BufferPool buffers, RegionRegistry regions) {
+        return new ServerOptions(buffers, regions);
+    }
+
+    /** Adds a directory that holds models. */
+    public ServerOptions repository(Path directory) {
+        repositories.add(directory);
+        return this;
+    }
+
+    /** Adds an engine beside those that {@link java.util.ServiceLoader} finds; it hides one of the same name. */
+    public ServerOptions backend(Backend backend) {
+        backends.add(backend);
+        return this;
+    }
+
+    /** Sets an option of an engine, as {@code --backend-config=<backend>,<key>=<value>} does. */
+    public ServerOptions backendOption(String backend, String key, String value) {
+        backendOptions.computeIfAbsent(backend, name -> new LinkedHashMap<>()).put(key, value);
+        return this;
+    }
+
+    /** Loads only these models; without this call, all that the repositories hold. */
+    public ServerOptions onlyModels(List<String> names) {
+        modelNames = Optional.of(List.copyOf(names));
+        return this;
+    }
+
+    /** What metadata calls the server. */
+    public ServerOptions id(String newId) {
+        id = newId;
+        return this;
+    }
+
+    /** The version of Gatun that metadata tells. */
+    public ServerOptions version(String newVersion) {
+        version = newVersion;
+        return this;
+    }
+
+    /** The protocol extensions that metadata lists. */
+    public ServerOptions extensions(List<String> names) {
+        extensions = List.copyOf(names);
+        return this;
+    }
+
+    /** How many models are loaded at a time; at least 1. */
+    public ServerOptions loadThreads(int count) {
+        loadThreads = Math.max(1, count);
+        return this;
+    }
+
+    /** How many requests may wait for a model whose configuration sets no limit; at least 1. */
+    public ServerOptions queueLimit(int count) {
+        queueLimit = Math.max(1, count);
+        return this;
+    }
+
+    /** Whether configurations are completed from the model's files. */
+    public ServerOptions autoComplete(boolean enabled) {
+        autoComplete = enabled;
+        return this;
+    }
+
+    /** Whether the server counts as ready only when every model is. */
+    public ServerOptions strictReadiness(boolean enabled) {
+        strictReadiness = enabled;
+        return this;
+    }
+
+    /** How long running requests may take when the server closes. */
+    public ServerOptions exitTimeout(Duration timeout) {
+        exitTimeout = timeout;
+        return this;
+    }
+
+    BufferPool buffers() {
+        return buffers;
+    }
+
+    RegionRegistry regions() {
+        return regions;
+    }
+
+    List<Path> repositories() {
+        return repositories;
+    }
+
+    List<Backend> backends() {
+        return backends;
+    }
+
+    Map<String, Map<String, String>> backendOptions() {
+        return backendOptions;
+    }
+
+    Optional<List<String>> modelNames() {
+        return modelNames;
+    }
+
+    ServerMetadata metadata() {
+        return new ServerMetadata(id, version, extensions);
+    }
+
+    int loadThreads() {
+        return loadThreads;
+    }
+
+    int queueLimit() {
+        return queueLimit;
+    }
+
+    boolean autoComplete() {
+        return autoComplete;
+    }
+
+    boolean strictReadiness() {
+        return strictReadiness;
+    }
+
+    Duration exitTimeout() {
+        return exitTimeout;
+    }
+}

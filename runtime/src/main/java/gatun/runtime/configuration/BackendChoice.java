@@ -1,0 +1,123 @@
+package gatun.runtime.configuration;
+
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** Finds out which backend runs a model: from its configuration, or else from the files in its version directory. */
+final class BackendChoice {
+    /**
+     * A kind of model file.
+     *
+     * @param platform what the configuration's platform field calls it; empty where there is no such name
+     */
+    private record Kind(String fileName, String backend, String platform) {
+        boolean named(ModelConfig config) {
+            return (!platform.isEmpty() && platform.equals(config.getPlatform()))
+                    || backend.equals(config.getBackend());
+        }
+    }
+
+    /** In the order of precedence when a directory holds several. */
+    private static final List<Kind> KINDS = List.of(
+            new Kind("model.savedmodel", "tensorflow", "tensorflow_savedmodel"),
+            new Kind("model.graphdef", "tensorflow", "tensorflow_graphdef"),
+            new Kind("model.plan", "tensorrt", "tensorrt_plan"),
+            new Kind("model.onnx", "onnxruntime", "onnxruntime_onnx"),
+            new Kind("model.xml", "openvino", ""),
+            new Kind("model.pt", "pytorch", "pytorch_libtorch"),
+            new Kind("model.pt2", "pytorch_aoti", "torch_aoti"),
+            new Kind("model.py", "python", ""));
+
+    private BackendChoice() {}
+
+    /**
+     * Fills in backend, platform and model file name where they can be told.
+     *
+     * @param versionDirectory the directory whose files decide when the configuration does not; empty to leave files alone
+     * @throws GatunException INVALID_ARGUMENT when no backend can be told or platform and backend contradict each other
+     */
+    static ModelConfig complete(ModelConfig config, Optional<Path> versionDirectory) {
+        ModelConfig.Builder completed = config.toBuilder();
+        if (config.getPlatform().equals("libtorch")) {
+            completed.setPlatform("pytorch_libtorch");
+        }
+        boolean named = !config.getPlatform().isEmpty() || !config.getBackend().isEmpty();
+        Optional<Kind> kind = named ? namedKind(completed.build()) : Optional.empty();
+        if (!named && versionDirectory.isPresent()) {
+            kind = kindOfFile(config, versionDirectory.get());
+            if (kind.isEmpty()) {
+                completed.setBackend(backendInName(config.getName()));
+            }
+        }
+        kind.ifPresent(found -> fill(completed, found));
+        if (kind.isEmpty() && completed.getDefaultModelFilename().isEmpty() && versionDirectory.isPresent()) {
+            completed.setDefaultModelFilename("model." + completed.getBackend());
+        }
+        check(completed.build());
+        return completed.build();
+    }
+
+    private static Optional<Kind> namedKind(ModelConfig config) {
+        return KINDS.stream().filter(kind -> kind.named(config)).findFirst();
+    }
+
+    private static Optional<Kind> kindOfFile(ModelConfig config, Path versionDirectory) {
+        if (!config.getDefaultModelFilename().isEmpty()) {
+            String extension = extension(config.getDefaultModelFilename());
+            return KINDS.stream()
+                    .filter(kind -> extension(kind.fileName).equals(extension))
+                    .findFirst();
+        }
+        return KINDS.stream()
+                .filter(kind -> Files.exists(versionDirectory.resolve(kind.fileName)))
+                .findFirst();
+    }
+
+    private static String extension(String fileName) {
+        return fileName.substring(fileName.lastIndexOf('.') + 1);
+    }
+
+    private static String backendInName(String modelName) {
+        int dot = modelName.lastIndexOf('.');
+        if (dot < 0 || dot == modelName.length() - 1) {
+            throw GatunException.invalidArgument(
+                    "Invalid model name: Could not determine backend for model '" + modelName
+                            + "' with no backend in model configuration. Expected model name of the form 'model.<backend_name>'.");
+        }
+        return modelName.substring(dot + 1);
+    }
+
+    private static void fill(ModelConfig.Builder config, Kind kind) {
+        if (config.getBackend().isEmpty()) {
+            config.setBackend(kind.backend);
+        }
+        if (config.getPlatform().isEmpty()) {
+            config.setPlatform(kind.platform);
+        }
+        if (config.getDefaultModelFilename().isEmpty()) {
+            config.setDefaultModelFilename(kind.fileName);
+        }
+    }
+
+    private static void check(ModelConfig config) {
+        String platform = config.getPlatform();
+        String backend = config.getBackend();
+        if (platform.isEmpty() && backend.isEmpty()) {
+            throw GatunException.invalidArgument("must specify 'platform' or 'backend' for '" + config.getName() + "'");
+        }
+        if (backend.isEmpty()) {
+            throw GatunException.invalidArgument("unexpected platform type '" + platform + "' for " + config.getName());
+        }
+        boolean contradict = KINDS.stream()
+                .anyMatch(
+                        kind -> !platform.isEmpty() && kind.platform.equals(platform) && !kind.backend.equals(backend));
+        if (contradict) {
+            throw GatunException.invalidArgument(
+                    "unexpected 'platform' and 'backend' pair, got:" + platform + ", " + backend);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package gatun.runtime.configuration;
+
+import com.google.protobuf.TextFormat;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Reads {@code config.pbtxt}: a model's configuration in protobuf's text format. */
+public final class ConfigurationFile {
+    /** The name of the file in a model's directory. */
+    public static final String NAME = "config.pbtxt";
+
+    // As the C++ parser, which wrote the rules that people know: a field given twice is a mistake, not an override.
+    private static final TextFormat.Parser PARSER = TextFormat.Parser.newBuilder()
+            .setSingularOverwritePolicy(TextFormat.Parser.SingularOverwritePolicy.FORBID_SINGULAR_OVERWRITES)
+            .build();
+
+    private ConfigurationFile() {}
+
+    /**
+     * Reads {@code file} without completing or checking what it says.
+     *
+     * @throws GatunException INVALID_ARGUMENT with file, line and column when it cannot be read or is not text format
+     */
+    public static ModelConfig read(Path file) {
+        String text;
+        try {
+            text = Files.readString(file);
+        } catch (CharacterCodingException e) {
+            throw GatunException.invalidArgument(file.getFileName() + " is not UTF-8 text");
+        } catch (IOException e) {
+            throw GatunException.invalidArgument("cannot read " + file.getFileName() + ": " + e.getMessage());
+        }
+        ModelConfig.Builder config = ModelConfig.newBuilder();
+        try {
+            PARSER.merge(text, config);
+        } catch (TextFormat.ParseException e) {
+            throw GatunException.invalidArgument(
+                    file.getFileName() + ":" + e.getLine() + ":" + e.getColumn() + ": " + withoutPosition(e));
+        }
+        return config.build();
+    }
+
+    /** The parser's text without the {@code line:column: } that it starts with. */
+    private static String withoutPosition(TextFormat.ParseException e) {
+        String text = String.valueOf(e.getMessage());
+        String position = e.getLine() + ":" + e.getColumn() + ": ";
+        return text.startsWith(position) ? text.substring(position.length()) : text;
+    }
+}

@@ -1,0 +1,60 @@
+package gatun.runtime.configuration;
+
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.protocol.inference.ModelOptimizationPolicy;
+import gatun.protocol.inference.ModelVersionPolicy;
+import java.util.Set;
+
+/** Writes out what a configuration means where it says nothing. */
+final class Defaults {
+    /** Engines on the processor that answer several requests faster with two instances than with one. */
+    private static final Set<String> TWO_INSTANCES_ON_CPU = Set.of("onnxruntime", "tensorflow");
+
+    private Defaults() {}
+
+    /** {@code config} with every default filled in; it names its backend already. */
+    static ModelConfig fill(ModelConfig config) {
+        ModelConfig.Builder filled = config.toBuilder();
+        if (filled.getVersionPolicy().getPolicyChoiceCase()
+                == ModelVersionPolicy.PolicyChoiceCase.POLICYCHOICE_NOT_SET) {
+            filled.getVersionPolicyBuilder().getLatestBuilder().setNumVersions(1);
+        }
+        if (filled.hasDynamicBatching()
+                && filled.getDynamicBatching().getPreferredBatchSizeCount() == 0
+                && filled.getMaxBatchSize() > 0) {
+            filled.getDynamicBatchingBuilder().addPreferredBatchSize(filled.getMaxBatchSize());
+        }
+        fillOptimization(filled.getOptimizationBuilder());
+        if (filled.getInstanceGroupCount() == 0) {
+            filled.addInstanceGroupBuilder().setName(filled.getName());
+        }
+        for (int i = 0; i < filled.getInstanceGroupCount(); i++) {
+            fillGroup(filled.getInstanceGroupBuilder(i), i, filled.getName(), filled.getBackend());
+        }
+        return filled.build();
+    }
+
+    private static void fillOptimization(ModelOptimizationPolicy.Builder optimization) {
+        if (!optimization.hasInputPinnedMemory()) {
+            optimization.getInputPinnedMemoryBuilder().setEnable(true);
+        }
+        if (!optimization.hasOutputPinnedMemory()) {
+            optimization.getOutputPinnedMemoryBuilder().setEnable(true);
+        }
+    }
+
+    private static void fillGroup(ModelInstanceGroup.Builder group, int index, String model, String backend) {
+        if (group.getName().isEmpty()) {
+            group.setName(model + "_" + index);
+        }
+        if (group.getKind() == ModelInstanceGroup.Kind.KIND_AUTO) {
+            // No device is known to this server yet, so the listed ones are never all present.
+            group.setKind(ModelInstanceGroup.Kind.KIND_CPU).clearGpus();
+        }
+        if (group.getCount() < 1) {
+            boolean two = group.getKind() == ModelInstanceGroup.Kind.KIND_CPU && TWO_INSTANCES_ON_CPU.contains(backend);
+            group.setCount(two ? 2 : 1);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package gatun.runtime.configuration;
+
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.spi.Backend;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** How a model's configuration comes to be: read, completed by its engine, filled with defaults, checked. */
+public final class ModelConfiguration {
+    private ModelConfiguration() {}
+
+    /**
+     * The configuration that model {@code name} is served with.
+     *
+     * @param directory the model's directory
+     * @param versionDirectory the version whose files complete the configuration; empty when there is none
+     * @param autoComplete whether files may complete it at all; otherwise the directory must hold a complete config.pbtxt
+     * @param backends finds a started backend by name, or throws {@link GatunException} with the reason
+     * @throws GatunException with the reason why the model cannot be served
+     */
+    public static ModelConfig of(
+            String name,
+            Path directory,
+            Optional<Path> versionDirectory,
+            boolean autoComplete,
+            Function<String, Backend> backends) {
+        ModelConfig written = named(read(directory, autoComplete), name);
+        ModelConfig chosen = BackendChoice.complete(written, autoComplete ? versionDirectory : Optional.empty());
+        SchedulingRules.check(chosen);
+        ModelConfig completed = chosen;
+        if (autoComplete && versionDirectory.isPresent()) {
+            completed = backends.apply(chosen.getBackend()).complete(chosen, versionDirectory.get());
+        }
+        ModelConfig filled = Defaults.fill(completed);
+        SchedulingRules.check(filled);
+        TensorRules.check(filled);
+        return filled;
+    }
+
+    private static ModelConfig read(Path directory, boolean autoComplete) {
+        Path file = directory.resolve(ConfigurationFile.NAME);
+        if (Files.exists(file)) {
+            return ConfigurationFile.read(file);
+        }
+        if (!autoComplete) {
+            throw GatunException.invalidArgument("there is no " + ConfigurationFile.NAME
+                    + ", and completing configurations is switched off by --disable-auto-complete-config");
+        }
+        return ModelConfig.getDefaultInstance();
+    }
+
+    private static ModelConfig named(ModelConfig config, String name) {
+        if (config.getName().isEmpty()) {
+            return config.toBuilder().setName(name).build();
+        }
+        if (!config.getName().equals(name)) {
+            throw GatunException.invalidArgument("unexpected directory name '" + name + "' for model '"
+                    + config.getName() + "', directory name must equal model name");
+        }
+        return config;
+    }
+}

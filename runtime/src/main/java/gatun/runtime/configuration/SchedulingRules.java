@@ -1,0 +1,108 @@
+package gatun.runtime.configuration;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelDynamicBatching;
+import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.protocol.inference.ModelQueuePolicy;
+import gatun.protocol.inference.ModelQueuePolicy.TimeoutAction;
+
+/** Checks how a configuration wants requests to be batched, queued and spread over instances. */
+final class SchedulingRules {
+    private SchedulingRules() {}
+
+    /** @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks, UNSUPPORTED for what is not served */
+    static void check(ModelConfig config) {
+        require(config.getMaxBatchSize() >= 0, config, "'max_batch_size' must be non-negative value");
+        switch (config.getSchedulingChoiceCase()) {
+            case DYNAMIC_BATCHING -> checkBatching(config, config.getDynamicBatching());
+            case SEQUENCE_BATCHING -> throw unsupported(config, "sequence_batching");
+            case ENSEMBLE_SCHEDULING -> throw unsupported(config, "ensemble_scheduling");
+            case SCHEDULINGCHOICE_NOT_SET -> {}
+        }
+        if (config.getPlatform().equals("ensemble")) {
+            throw unsupported(config, "platform 'ensemble'");
+        }
+        if (config.getModelTransactionPolicy().getDecoupled()) {
+            throw unsupported(config, "model_transaction_policy { decoupled: true }");
+        }
+        for (ModelInstanceGroup group : config.getInstanceGroupList()) {
+            checkGroup(config, group);
+        }
+    }
+
+    private static void checkBatching(ModelConfig config, ModelDynamicBatching batching) {
+        for (int size : batching.getPreferredBatchSizeList()) {
+            require(size > 0, config, "dynamic batching preferred size must be positive");
+            require(
+                    size <= config.getMaxBatchSize(),
+                    config,
+                    "dynamic batching preferred size must be <= max batch size");
+        }
+        long levels = batching.getPriorityLevels();
+        if (levels != 0) {
+            require(
+                    inLevels(batching.getDefaultPriorityLevel(), levels),
+                    config,
+                    "default priority level must be in range [1, " + Long.toUnsignedString(levels) + "]");
+            for (long level : batching.getPriorityQueuePolicyMap().keySet()) {
+                require(
+                        inLevels(level, levels),
+                        config,
+                        "priority queue policy must have priority level in range [1, " + Long.toUnsignedString(levels)
+                                + "]");
+            }
+        }
+        if (batching.getPreserveOrdering()) {
+            require(
+                    Long.compareUnsigned(levels, 1) <= 0,
+                    config,
+                    "Only one priority level is allowed when 'preserve_ordering' is true");
+            checkOrdered(config, batching.getDefaultQueuePolicy());
+            batching.getPriorityQueuePolicyMap().values().forEach(policy -> checkOrdered(config, policy));
+        }
+    }
+
+    private static boolean inLevels(long level, long levels) {
+        return level != 0 && Long.compareUnsigned(level, levels) <= 0;
+    }
+
+    private static void checkOrdered(ModelConfig config, ModelQueuePolicy policy) {
+        require(
+                policy.getTimeoutAction() != TimeoutAction.DELAY || policy.getDefaultTimeoutMicroseconds() == 0,
+                config,
+                "Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true");
+    }
+
+    private static void checkGroup(ModelConfig config, ModelInstanceGroup group) {
+        String subject =
+                "instance group " + group.getName() + " of model " + config.getName() + " has kind " + group.getKind();
+        switch (group.getKind()) {
+            case KIND_GPU -> throw GatunException.invalidArgument(subject + " but server does not support GPUs");
+            case KIND_CPU, KIND_MODEL -> {
+                if (group.getGpusCount() > 0) {
+                    throw GatunException.invalidArgument(subject + " but specifies one or more GPUs");
+                }
+            }
+            case KIND_AUTO -> {}
+            case UNRECOGNIZED ->
+                throw GatunException.invalidArgument("instance group " + group.getName() + " of model "
+                        + config.getName() + " has unknown kind " + group.getKindValue()
+                        + "; known: KIND_AUTO, KIND_GPU, KIND_CPU, KIND_MODEL");
+        }
+    }
+
+    private static GatunException unsupported(ModelConfig config, String what) {
+        return new GatunException(
+                ErrorCode.UNSUPPORTED,
+                "model '" + config.getName() + "' asks for " + what
+                        + ", which this version of the server does not serve");
+    }
+
+    private static void require(boolean holds, ModelConfig config, String otherwise) {
+        if (!holds) {
+            throw GatunException.invalidArgument(otherwise + " for " + config.getName());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package gatun.runtime.execution;
+
+import gatun.memory.GatunException;
+import gatun.memory.Hold;
+import gatun.memory.RegionLease;
+import gatun.memory.Tensor;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.scheduling.Ticket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A checked request on its way to an instance and back. The request's thread makes it; the instance's thread writes
+ * results or failure; the request's thread reads them after it has waited.
+ */
+final class InferenceTicket extends Ticket {
+    private final InferenceRequest request;
+    private final long arrivedNanos;
+    private final int batchSize;
+    private final Tensor[] inputs;
+    private final RequestedOutput[] wanted;
+    private final OutputRule[] rules;
+    private final @Nullable OutputTensor[] results;
+    private final @Nullable Hold[] buffers;
+    private boolean showsInputs;
+    private @Nullable GatunException failure;
+
+    /**
+     * A request that satisfies its model.
+     *
+     * @param arrivedNanos reading of {@link System#nanoTime} at its arrival
+     * @param batchSize its batch size; 0 when the model has no batch dimension
+     * @param inputs the inputs it brings, in the configuration's order and as the backend gets them
+     * @param wanted the outputs that it wants, in the order of the answer
+     * @param rules what the configuration says of each wanted output
+     */
+    InferenceTicket(
+            InferenceRequest request,
+            long arrivedNanos,
+            int batchSize,
+            Tensor[] inputs,
+            RequestedOutput[] wanted,
+            OutputRule[] rules) {
+        this.request = request;
+        this.arrivedNanos = arrivedNanos;
+        this.batchSize = batchSize;
+        this.inputs = inputs;
+        this.wanted = wanted;
+        this.rules = rules;
+        results = new OutputTensor[wanted.length];
+        buffers = new Hold[wanted.length];
+    }
+
+    long arrivedNanos() {
+        return arrivedNanos;
+    }
+
+    int batchSize() {
+        return batchSize;
+    }
+
+    int inputCount() {
+        return inputs.length;
+    }
+
+    Tensor input(int index) {
+        return inputs[index];
+    }
+
+    int outputCount() {
+        return wanted.length;
+    }
+
+    RequestedOutput wanted(int index) {
+        return wanted[index];
+    }
+
+    OutputRule rule(int index) {
+        return rules[index];
+    }
+
+    /** What was answered as output {@code index}; null when nothing was yet. */
+    @Nullable
+    OutputTensor result(int index) {
+        return results[index];
+    }
+
+    /** Answers an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there before. */
+    void result(int index, OutputTensor result, @Nullable Hold buffer) {
+        Hold previous = buffers[index];
+        results[index] = result;
+        buffers[index] = buffer;
+        if (previous != null) {
+            previous.close();
+        }
+    }
+
+    /** Notes that an output is an input's own memory, which then belongs to the response. */
+    void showInputs() {
+        showsInputs = true;
+    }
+
+    /** Whether the request's memory protects {@code bytes} for as long as we like: it does not lie in a client's region. */
+    boolean ownsInputMemory() {
+        List<Hold> holds = request.holds();
+        for (int i = 0; i < holds.size(); i++) {
+            if (holds.get(i) instanceof RegionLease) {
+                return false;
+            }
+        }
+        return !holds.isEmpty();
+    }
+
+    /** Ends the use of every region: makes results visible to the client and fails when one was taken away. */
+    void settle() {
+        List<Hold> holds = request.holds();
+        for (int i = 0; i < holds.size(); i++) {
+            if (holds.get(i) instanceof RegionLease lease) {
+                lease.settle();
+            }
+        }
+    }
+
+    /** Ends the request without an answer; the output buffers go back. */
+    void fail(GatunException reason) {
+        failure = reason;
+        for (int i = 0; i < buffers.length; i++) {
+            Hold buffer = buffers[i];
+            buffers[i] = null;
+            results[i] = null;
+            if (buffer != null) {
+                buffer.close();
+            }
+        }
+    }
+
+    /**
+     * The answer, which takes over output buffers, output regions and, where an output is an input, input buffers.
+     *
+     * @throws GatunException the failure, if there was one
+     */
+    InferenceResponse response(String modelName, String versionText) {
+        if (failure != null) {
+            throw failure;
+        }
+        List<OutputTensor> outputs = new ArrayList<>(results.length);
+        List<Hold> holds = new ArrayList<>(results.length);
+        for (int i = 0; i < results.length; i++) {
+            OutputTensor result = results[i];
+            Hold buffer = buffers[i];
+            if (result == null) {
+                throw new AssertionError("output '" + wanted[i].name() + "' was not answered");
+            }
+            outputs.add(result);
+            if (buffer != null) {
+                holds.add(buffer);
+            }
+            wanted[i].destination().ifPresent(lease -> {
+                if (request.release(lease)) {
+                    holds.add(lease);
+                }
+            });
+        }
+        if (showsInputs) {
+            for (Hold hold : List.copyOf(request.holds())) {
+                request.release(hold);
+                holds.add(hold);
+            }
+        }
+        return new InferenceResponse(modelName, versionText, request.id(), outputs, Map.of(), holds);
+    }
+}

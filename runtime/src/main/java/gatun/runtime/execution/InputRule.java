@@ -1,0 +1,19 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Datatype;
+import gatun.memory.Shape;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request must bring as one input.
+ *
+ * @param dims the dimensions without the batch dimension
+ * @param optional whether a request may leave it out
+ * @param reshape what the backend gets instead of the client's dimensions; null for those themselves
+ */
+record InputRule(
+        String name,
+        Datatype datatype,
+        Shape dims,
+        boolean optional,
+        @Nullable Reshape reshape) {}

@@ -1,0 +1,222 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.RegionLease;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.spi.Execution;
+import gatun.runtime.statistics.Moments;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of an instance: hands the backend its inputs and decides where each output goes. One object serves all runs of
+ * the instance, one after the other; used by the instance's thread only.
+ */
+final class InstanceExecution implements Execution, Moments {
+    private final ModelSignature signature;
+    private final BufferPool pool;
+
+    private @Nullable InferenceTicket ticket;
+    private @Nullable GatunException refusal;
+    private long started;
+    private long inferStarted;
+    private long inferEnded;
+    private long ended;
+
+    InstanceExecution(ModelSignature signature, BufferPool pool) {
+        this.signature = signature;
+        this.pool = pool;
+    }
+
+    /** Begins a run. */
+    void begin(InferenceTicket next) {
+        ticket = next;
+        refusal = null;
+        started = System.nanoTime();
+        inferStarted = started;
+        inferEnded = 0;
+    }
+
+    /**
+     * Ends a run that the backend says it finished: what the client wanted of the outputs is made, and its regions are its
+     * own again.
+     */
+    void finish() {
+        InferenceTicket done = ticket();
+        for (int i = 0; i < done.outputCount(); i++) {
+            OutputTensor result = done.result(i);
+            if (result == null) {
+                throw new GatunException(
+                        ErrorCode.INTERNAL,
+                        "the backend gave no output '" + outputName(i) + "' of model '" + signature.modelName() + "'");
+            }
+            if (done.wanted(i).classification() > 0) {
+                Classification.apply(done, i, result, signature.leadingDims(), pool);
+            }
+        }
+        done.settle();
+        ended = System.nanoTime();
+        if (inferEnded == 0) {
+            inferEnded = ended;
+        }
+    }
+
+    /** Forgets the run, so that nothing of the request is kept alive. */
+    void clear() {
+        ticket = null;
+        refusal = null;
+    }
+
+    /** Whether {@code failure} came from here and not from the backend. */
+    boolean refused(GatunException failure) {
+        return failure == refusal;
+    }
+
+    private InferenceTicket ticket() {
+        InferenceTicket running = ticket;
+        if (running == null) {
+            throw new IllegalStateException("an Execution was used after its run");
+        }
+        return running;
+    }
+
+    @Override
+    public int inputCount() {
+        return ticket().inputCount();
+    }
+
+    @Override
+    public Tensor input(int index) {
+        return ticket().input(index);
+    }
+
+    @Override
+    public int outputCount() {
+        return ticket().outputCount();
+    }
+
+    @Override
+    public String outputName(int index) {
+        return ticket().rule(index).name();
+    }
+
+    @Override
+    public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
+        TensorSpec spec = spec(index, datatype, shape);
+        Optional<RegionLease> destination = ticket().wanted(index).destination();
+        if (destination.isPresent()) {
+            MemorySegment window = window(spec.name(), destination.get(), byteSize);
+            ticket().result(index, new OutputTensor(new Tensor(spec, window), true), null);
+            return window;
+        }
+        Buffer buffer = take(byteSize);
+        MemorySegment bytes = buffer.segment();
+        ticket().result(index, new OutputTensor(new Tensor(spec, bytes), false), buffer);
+        return bytes;
+    }
+
+    @Override
+    public void outputFromInput(int output, int input, Shape shape) {
+        InferenceTicket running = ticket();
+        Tensor source = running.input(input);
+        boolean mustLieElsewhere = running.wanted(output).destination().isPresent() || !running.ownsInputMemory();
+        if (mustLieElsewhere) {
+            long byteSize = source.bytes().byteSize();
+            output(output, source.spec().datatype(), shape, byteSize).copyFrom(source.bytes());
+            return;
+        }
+        TensorSpec spec = spec(output, source.spec().datatype(), shape);
+        running.result(output, new OutputTensor(new Tensor(spec, source.bytes()), false), null);
+        running.showInputs();
+    }
+
+    /** What the client is told of an output of which the backend says {@code datatype} and {@code shape}. */
+    private TensorSpec spec(int index, Datatype datatype, Shape shape) {
+        OutputRule rule = ticket().rule(index);
+        int leading = signature.leadingDims();
+        if (datatype != rule.datatype()) {
+            throw refuse(new GatunException(
+                    ErrorCode.INTERNAL,
+                    "unexpected datatype " + datatype.wireName() + " for inference output '" + rule.name()
+                            + "', expecting " + rule.datatype().wireName() + " for " + signature.modelName()));
+        }
+        Reshape reshape = rule.reshape();
+        if (reshape == null) {
+            return new TensorSpec(rule.name(), datatype, shape);
+        }
+        if (shape.rank() != rule.backendDims().rank() + leading) {
+            throw refuse(new GatunException(
+                    ErrorCode.INTERNAL,
+                    "unexpected shape " + shape + " for inference output '" + rule.name() + "' of model '"
+                            + signature.modelName() + "': expected the reshape " + rule.backendDims()
+                            + (leading == 0 ? "" : " after the batch dimension")));
+        }
+        return new TensorSpec(rule.name(), datatype, reshape.apply(shape, leading));
+    }
+
+    private MemorySegment window(String output, RegionLease destination, long byteSize) {
+        MemorySegment window = destination.segment();
+        if (byteSize > window.byteSize()) {
+            throw refuse(GatunException.invalidArgument("shared memory size specified with the request for output '"
+                    + output + "' (" + window.byteSize() + " bytes) should be at least " + byteSize
+                    + " bytes to hold the results"));
+        }
+        return byteSize == window.byteSize() ? window : window.asSlice(0, byteSize);
+    }
+
+    private Buffer take(long byteSize) {
+        try {
+            return pool.take(byteSize);
+        } catch (GatunException e) {
+            throw refuse(e);
+        }
+    }
+
+    private GatunException refuse(GatunException reason) {
+        refusal = reason;
+        return reason;
+    }
+
+    @Override
+    public void inferStarted() {
+        inferStarted = System.nanoTime();
+    }
+
+    @Override
+    public void inferEnded() {
+        inferEnded = System.nanoTime();
+    }
+
+    @Override
+    public long arrivedNanos() {
+        return ticket().arrivedNanos();
+    }
+
+    @Override
+    public long startedNanos() {
+        return started;
+    }
+
+    @Override
+    public long inferStartedNanos() {
+        return inferStarted;
+    }
+
+    @Override
+    public long inferEndedNanos() {
+        return inferEnded;
+    }
+
+    @Override
+    public long endedNanos() {
+        return ended;
+    }
+}

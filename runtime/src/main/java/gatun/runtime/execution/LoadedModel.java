@@ -1,0 +1,233 @@
+package gatun.runtime.execution;
+
+import gatun.memory.BufferPool;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.scheduling.DirectScheduler;
+import gatun.runtime.scheduling.Scheduler;
+import gatun.runtime.spi.BackendModel;
+import gatun.runtime.statistics.FailureReason;
+import gatun.runtime.statistics.InstanceCounters;
+import gatun.runtime.statistics.ModelCounters;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+/**
+ * A model version with running instances. Owns the backend's model and the instances' threads. Safe for any thread; after
+ * {@link #close} it refuses requests.
+ */
+public final class LoadedModel implements ModelVersion {
+    private final ModelConfig config;
+    private final long version;
+    private final String versionText;
+    private final ModelSignature signature;
+    private final RequestCheck check;
+    private final QueueTimeout queueTimeout;
+    private final BackendModel backend;
+    private final Scheduler<InferenceTicket> scheduler;
+    private final ModelCounters counters;
+    private final Supplier<List<String>> readyVersions;
+    private volatile long loadNanos;
+    private volatile boolean closing;
+    private final AtomicBoolean backendClosed = new AtomicBoolean();
+
+    private LoadedModel(
+            ModelConfig config,
+            long version,
+            ModelSignature signature,
+            BackendModel backend,
+            Scheduler<InferenceTicket> scheduler,
+            ModelCounters counters,
+            Supplier<List<String>> readyVersions) {
+        this.config = config;
+        this.version = version;
+        this.versionText = Long.toString(version);
+        this.signature = signature;
+        this.check = new RequestCheck(signature);
+        this.queueTimeout = QueueTimeout.of(config);
+        this.backend = backend;
+        this.scheduler = scheduler;
+        this.counters = counters;
+        this.readyVersions = readyVersions;
+    }
+
+    /**
+     * Starts the instances of a version and waits until they are warm. Owns {@code backend} from now on, also when this
+     * fails.
+     *
+     * @param labels the lines of the label files, by output name
+     * @param queueLimit how many requests may wait where the configuration sets no limit
+     * @param readyVersions tells the ready versions of the same model, ascending
+     * @throws GatunException when an instance does not start
+     */
+    public static LoadedModel start(
+            ModelConfig config,
+            long version,
+            BackendModel backend,
+            Map<String, List<String>> labels,
+            BufferPool pool,
+            int queueLimit,
+            Supplier<List<String>> readyVersions) {
+        ModelSignature signature = new ModelSignature(config, labels);
+        List<String> names = instanceNames(config);
+        List<InstanceCounters> instanceCounters =
+                names.stream().map(name -> new InstanceCounters()).toList();
+        ModelCounters counters = new ModelCounters(instanceCounters);
+        List<ModelInstance> instances = new ArrayList<>(names.size());
+        for (int i = 0; i < names.size(); i++) {
+            instances.add(new ModelInstance(
+                    names.get(i), i, names.size(), backend, signature, pool, instanceCounters.get(i), counters));
+        }
+        try {
+            Scheduler<InferenceTicket> scheduler = DirectScheduler.open(queueCapacity(config, queueLimit), instances);
+            return new LoadedModel(config, version, signature, backend, scheduler, counters, readyVersions);
+        } catch (RuntimeException | Error e) {
+            backend.close();
+            throw e;
+        }
+    }
+
+    private static List<String> instanceNames(ModelConfig config) {
+        List<String> names = new ArrayList<>();
+        for (ModelInstanceGroup group : config.getInstanceGroupList()) {
+            for (int i = 0; i < group.getCount(); i++) {
+                names.add(group.getName() + "_" + i);
+            }
+        }
+        return names;
+    }
+
+    private static int queueCapacity(ModelConfig config, int queueLimit) {
+        int configured = config.getDynamicBatching().getDefaultQueuePolicy().getMaxQueueSize();
+        // An unsigned 32-bit number: one beyond 2^31 limits nothing.
+        return configured <= 0 ? queueLimit : configured;
+    }
+
+    /**
+     * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the request,
+     * which it closes afterwards.
+     *
+     * @throws GatunException when the request is wrong, refused or failed
+     */
+    public InferenceResponse infer(InferenceRequest request) {
+        long arrivedNanos = System.nanoTime();
+        InferenceTicket ticket = checked(request, arrivedNanos);
+        switch (scheduler.submit(ticket)) {
+            case ACCEPTED -> {}
+            case QUEUE_FULL -> {
+                counters.failed(FailureReason.REJECTED);
+                throw new GatunException(
+                        ErrorCode.UNAVAILABLE, RequestErrors.prefix(request) + "Exceeds maximum queue size");
+            }
+            case STOPPING -> throw stopping();
+        }
+        switch (ticket.await(scheduler, queueTimeout.deadlineNanos(request.timeoutMicros(), arrivedNanos))) {
+            case COMPLETED -> {}
+            case REFUSED -> throw stopping();
+            case EXPIRED -> {
+                counters.failed(FailureReason.REJECTED);
+                throw new GatunException(ErrorCode.UNAVAILABLE, "Request timeout expired");
+            }
+            case INTERRUPTED -> {
+                counters.failed(FailureReason.CANCELED);
+                throw new GatunException(ErrorCode.CANCELLED, "");
+            }
+        }
+        return ticket.response(config.getName(), versionText);
+    }
+
+    private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
+        try {
+            return check.ticket(request, arrivedNanos);
+        } catch (GatunException e) {
+            counters.failed(FailureReason.OTHER);
+            throw e;
+        }
+    }
+
+    private GatunException stopping() {
+        counters.failed(FailureReason.REJECTED);
+        return new GatunException(
+                ErrorCode.UNAVAILABLE,
+                "Server is stopping, scheduler for model has stopped accepting new inference requests");
+    }
+
+    /** Notes how long loading took, for the statistics. */
+    public void loadTime(Duration time) {
+        loadNanos = time.toNanos();
+    }
+
+    /** The counters as they are now. */
+    public ModelStatistics statistics() {
+        return counters.snapshot(config.getName(), versionText, scheduler.pendingCount(), loadNanos);
+    }
+
+    /**
+     * Refuses new and waiting requests, lets running ones finish and gives up the engine's memory. When one does not finish
+     * in time, what it uses stays open and the answer is false; may be called again.
+     */
+    public boolean close(Duration grace) {
+        closing = true;
+        boolean ended = scheduler.close(grace);
+        if (ended && backendClosed.compareAndSet(false, true)) {
+            backend.close();
+        }
+        return ended;
+    }
+
+    @Override
+    public String name() {
+        return config.getName();
+    }
+
+    @Override
+    public long version() {
+        return version;
+    }
+
+    @Override
+    public String versionText() {
+        return versionText;
+    }
+
+    @Override
+    public String platform() {
+        return config.getPlatform().isEmpty() ? config.getBackend() : config.getPlatform();
+    }
+
+    @Override
+    public List<TensorSpec> inputs() {
+        return signature.inputSpecs();
+    }
+
+    @Override
+    public List<TensorSpec> outputs() {
+        return signature.outputSpecs();
+    }
+
+    @Override
+    public ModelConfig config() {
+        return config;
+    }
+
+    @Override
+    public boolean ready() {
+        return !closing;
+    }
+
+    @Override
+    public List<String> readyVersions() {
+        return readyVersions.get();
+    }
+}

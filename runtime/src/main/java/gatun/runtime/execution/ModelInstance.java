@@ -1,0 +1,118 @@
+package gatun.runtime.execution;
+
+import gatun.memory.BufferPool;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.runtime.scheduling.Worker;
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.BackendModel;
+import gatun.runtime.statistics.FailureReason;
+import gatun.runtime.statistics.InstanceCounters;
+import gatun.runtime.statistics.ModelCounters;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs requests on one instance of a backend, on the thread of that instance. */
+final class ModelInstance implements Worker<InferenceTicket> {
+    private static final Logger LOG = LoggerFactory.getLogger(ModelInstance.class);
+
+    private final String name;
+    private final String threadName;
+    private final int instanceCount;
+    private final BackendModel model;
+    private final String modelName;
+    private final InstanceExecution execution;
+    private final InstanceCounters counters;
+    private final ModelCounters modelCounters;
+
+    /** Made and closed by the instance's thread. */
+    private @Nullable BackendInstance backend;
+
+    /**
+     * An instance that is not open yet.
+     *
+     * @param name what the backend calls it
+     * @param ordinal its number among the model's instances, from 0
+     * @param instanceCount how many instances the model has
+     */
+    ModelInstance(
+            String name,
+            int ordinal,
+            int instanceCount,
+            BackendModel model,
+            ModelSignature signature,
+            BufferPool pool,
+            InstanceCounters counters,
+            ModelCounters modelCounters) {
+        this.name = name;
+        this.instanceCount = instanceCount;
+        this.model = model;
+        this.counters = counters;
+        this.modelCounters = modelCounters;
+        modelName = signature.modelName();
+        threadName = "instance-" + modelName + "-" + ordinal;
+        execution = new InstanceExecution(signature, pool);
+    }
+
+    @Override
+    public String threadName() {
+        return threadName;
+    }
+
+    @Override
+    public void open() {
+        BackendInstance opened = model.newInstance(name, instanceCount);
+        try {
+            opened.warmUp();
+        } catch (RuntimeException | Error e) {
+            opened.close();
+            throw e;
+        }
+        backend = opened;
+    }
+
+    @Override
+    public void run(InferenceTicket ticket) {
+        BackendInstance opened = backend;
+        if (opened == null) {
+            throw new IllegalStateException(name + " was not opened");
+        }
+        execution.begin(ticket);
+        try {
+            opened.execute(execution);
+            finish(ticket);
+        } catch (GatunException e) {
+            modelCounters.failed(execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND);
+            ticket.fail(e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("Instance {} of model '{}' failed unexpectedly", name, modelName, e);
+            modelCounters.failed(FailureReason.BACKEND);
+            ticket.fail(new GatunException(
+                    ErrorCode.INTERNAL,
+                    "model '" + modelName + "' failed unexpectedly; the server's log says more",
+                    e));
+        } finally {
+            execution.clear();
+        }
+    }
+
+    private void finish(InferenceTicket ticket) {
+        try {
+            execution.finish();
+        } catch (GatunException e) {
+            modelCounters.failed(FailureReason.OTHER);
+            ticket.fail(e);
+            return;
+        }
+        counters.executed(ticket.batchSize(), execution);
+    }
+
+    @Override
+    public void close() {
+        BackendInstance opened = backend;
+        if (opened != null) {
+            opened.close();
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Shape;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInput;
+import gatun.protocol.inference.ModelOutput;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.spi.Datatypes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The inputs and outputs of a model in the form that checking a request needs, prepared when the model is loaded. Immutable. */
+final class ModelSignature {
+    private final String modelName;
+    private final int maxBatchSize;
+    private final InputRule[] inputs;
+    private final OutputRule[] outputs;
+    private final RequestedOutput[] allOutputs;
+    private final int requiredInputCount;
+    private final List<TensorSpec> inputSpecs;
+    private final List<TensorSpec> outputSpecs;
+
+    /**
+     * Prepares a configuration that has been checked.
+     *
+     * @param labels the lines of the label files, by output name
+     */
+    ModelSignature(ModelConfig config, Map<String, List<String>> labels) {
+        modelName = config.getName();
+        maxBatchSize = config.getMaxBatchSize();
+        inputs = config.getInputList().stream().map(ModelSignature::rule).toArray(InputRule[]::new);
+        outputs = config.getOutputList().stream()
+                .map(output -> rule(output, labels.getOrDefault(output.getName(), List.of())))
+                .toArray(OutputRule[]::new);
+        allOutputs = config.getOutputList().stream()
+                .map(output -> RequestedOutput.of(output.getName()))
+                .toArray(RequestedOutput[]::new);
+        requiredInputCount = (int) config.getInputList().stream()
+                .filter(input -> !input.getOptional())
+                .count();
+        inputSpecs = specs(inputs);
+        List<TensorSpec> answered = new ArrayList<>();
+        for (ModelOutput output : config.getOutputList()) {
+            answered.add(new TensorSpec(
+                    output.getName(), Datatypes.of(output.getDataType()), withBatch(shape(output.getDimsList()))));
+        }
+        outputSpecs = List.copyOf(answered);
+    }
+
+    private static InputRule rule(ModelInput input) {
+        @Nullable
+        Reshape reshape = input.hasReshape()
+                ? new Reshape(input.getDimsList(), input.getReshape().getShapeList())
+                : null;
+        return new InputRule(
+                input.getName(),
+                Datatypes.of(input.getDataType()),
+                shape(input.getDimsList()),
+                input.getOptional(),
+                reshape);
+    }
+
+    private static OutputRule rule(ModelOutput output, List<String> labels) {
+        if (!output.hasReshape()) {
+            return new OutputRule(
+                    output.getName(), Datatypes.of(output.getDataType()), shape(output.getDimsList()), null, labels);
+        }
+        List<Long> backendDims = output.getReshape().getShapeList();
+        return new OutputRule(
+                output.getName(),
+                Datatypes.of(output.getDataType()),
+                shape(backendDims),
+                new Reshape(backendDims, output.getDimsList()),
+                labels);
+    }
+
+    private static Shape shape(List<Long> dims) {
+        return Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
+    }
+
+    private List<TensorSpec> specs(InputRule[] rules) {
+        List<TensorSpec> specs = new ArrayList<>();
+        for (InputRule rule : rules) {
+            specs.add(new TensorSpec(rule.name(), rule.datatype(), withBatch(rule.dims())));
+        }
+        return List.copyOf(specs);
+    }
+
+    private Shape withBatch(Shape dims) {
+        return batching() ? dims.prepend(Shape.VARIABLE) : dims;
+    }
+
+    String modelName() {
+        return modelName;
+    }
+
+    /** The largest batch of a request; 0 when the model has no batch dimension. */
+    int maxBatchSize() {
+        return maxBatchSize;
+    }
+
+    /** Whether tensors have a batch dimension in front. */
+    boolean batching() {
+        return maxBatchSize > 0;
+    }
+
+    /** How many dimensions stand before those of the configuration. */
+    int leadingDims() {
+        return batching() ? 1 : 0;
+    }
+
+    int inputCount() {
+        return inputs.length;
+    }
+
+    int requiredInputCount() {
+        return requiredInputCount;
+    }
+
+    InputRule input(int index) {
+        return inputs[index];
+    }
+
+    int outputCount() {
+        return outputs.length;
+    }
+
+    OutputRule output(int index) {
+        return outputs[index];
+    }
+
+    /** What a request means that names no output. */
+    RequestedOutput wholeOutput(int index) {
+        return allOutputs[index];
+    }
+
+    /** The inputs as clients shape them. */
+    List<TensorSpec> inputSpecs() {
+        return inputSpecs;
+    }
+
+    /** The outputs as clients get them. */
+    List<TensorSpec> outputSpecs() {
+        return outputSpecs;
+    }
+
+    /** The place of an input in the configuration, or -1; most clients keep its order, so {@code hint} is tried first. */
+    int inputIndex(String name, int hint) {
+        if (hint < inputs.length && inputs[hint].name().equals(name)) {
+            return hint;
+        }
+        for (int i = 0; i < inputs.length; i++) {
+            if (inputs[i].name().equals(name)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** The place of an output in the configuration, or -1. */
+    int outputIndex(String name, int hint) {
+        if (hint < outputs.length && outputs[hint].name().equals(name)) {
+            return hint;
+        }
+        for (int i = 0; i < outputs.length; i++) {
+            if (outputs[i].name().equals(name)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,199 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.RequestedOutput;
+import java.util.List;
+
+/**
+ * Checks requests against one model, for all protocols, and puts their tensors in the model's order. The first thing that
+ * is wrong decides. Immutable.
+ */
+final class RequestCheck {
+    private final ModelSignature signature;
+    private final OutputRule[] allRules;
+    private final RequestedOutput[] allOutputs;
+
+    RequestCheck(ModelSignature signature) {
+        this.signature = signature;
+        allRules = new OutputRule[signature.outputCount()];
+        allOutputs = new RequestedOutput[signature.outputCount()];
+        for (int i = 0; i < allRules.length; i++) {
+            allRules[i] = signature.output(i);
+            allOutputs[i] = signature.wholeOutput(i);
+        }
+    }
+
+    /**
+     * The request as an instance runs it.
+     *
+     * @param arrivedNanos reading of {@link System#nanoTime} at the request's arrival
+     * @throws GatunException INVALID_ARGUMENT with the protocol's text
+     */
+    InferenceTicket ticket(InferenceRequest request, long arrivedNanos) {
+        RequestedOutput[] wanted = allOutputs;
+        OutputRule[] rules = allRules;
+        if (!request.outputs().isEmpty()) {
+            wanted = request.outputs().toArray(RequestedOutput[]::new);
+            rules = rules(request, wanted);
+        }
+        Tensor[] inputs = inOrder(request);
+        int batchSize = batchSize(request);
+        for (int i = 0; i < inputs.length; i++) {
+            // Only models with optional inputs have gaps, and gaps that may not be were refused.
+            if (inputs[i] != null) {
+                inputs[i] = checked(request, signature.input(i), inputs[i]);
+            }
+        }
+        return new InferenceTicket(request, arrivedNanos, batchSize, withoutGaps(inputs, request), wanted, rules);
+    }
+
+    private OutputRule[] rules(InferenceRequest request, RequestedOutput[] wanted) {
+        OutputRule[] rules = new OutputRule[wanted.length];
+        for (int i = 0; i < wanted.length; i++) {
+            int index = signature.outputIndex(wanted[i].name(), i);
+            if (index < 0) {
+                RequestErrors.refuseDuplicates(request);
+                throw RequestErrors.unexpectedOutput(wanted[i].name(), signature.modelName());
+            }
+            rules[i] = signature.output(index);
+            for (int j = 0; j < i; j++) {
+                if (wanted[j].name().equals(wanted[i].name())) {
+                    throw RequestErrors.duplicate(request, "output", wanted[i].name());
+                }
+            }
+            if (wanted[i].classification() > 0) {
+                Classification.requireSupported(rules[i].datatype());
+            }
+        }
+        return rules;
+    }
+
+    /** The inputs at their places in the configuration; null where an optional one is left out. */
+    private Tensor[] inOrder(InferenceRequest request) {
+        List<Tensor> given = request.inputs();
+        int count = given.size();
+        if (count > signature.inputCount() || count < signature.requiredInputCount()) {
+            RequestErrors.refuseDuplicates(request);
+            throw RequestErrors.wrongInputCount(request, signature);
+        }
+        Tensor[] ordered = new Tensor[signature.inputCount()];
+        for (int i = 0; i < count; i++) {
+            Tensor tensor = given.get(i);
+            int index = signature.inputIndex(tensor.spec().name(), i);
+            if (index < 0) {
+                RequestErrors.refuseDuplicates(request);
+                throw RequestErrors.unexpectedInput(tensor.spec().name(), signature.modelName());
+            }
+            if (ordered[index] != null) {
+                throw RequestErrors.duplicate(request, "input", tensor.spec().name());
+            }
+            ordered[index] = tensor;
+        }
+        if (count < ordered.length) {
+            for (int i = 0; i < ordered.length; i++) {
+                if (ordered[i] == null && !signature.input(i).optional()) {
+                    throw RequestErrors.wrongInputCount(request, signature);
+                }
+            }
+        }
+        return ordered;
+    }
+
+    private static Tensor[] withoutGaps(Tensor[] ordered, InferenceRequest request) {
+        int count = request.inputs().size();
+        if (count == ordered.length) {
+            return ordered;
+        }
+        Tensor[] present = new Tensor[count];
+        int next = 0;
+        for (Tensor tensor : ordered) {
+            if (tensor != null) {
+                present[next++] = tensor;
+            }
+        }
+        return present;
+    }
+
+    /** The batch size that all inputs agree on; 0 when the model has no batch dimension. */
+    private int batchSize(InferenceRequest request) {
+        if (!signature.batching()) {
+            return 0;
+        }
+        List<Tensor> given = request.inputs();
+        long batchSize = -1;
+        for (int i = 0; i < given.size(); i++) {
+            TensorSpec spec = given.get(i).spec();
+            if (spec.shape().rank() == 0) {
+                throw RequestErrors.noBatchDimension(request, spec.name(), signature.modelName());
+            }
+            long first = spec.shape().dim(0);
+            if (i == 0) {
+                batchSize = first;
+            } else if (first != batchSize) {
+                throw RequestErrors.batchSizesDiffer(request, spec.name(), signature.modelName());
+            }
+        }
+        if (given.isEmpty()) {
+            return 1;
+        }
+        if (batchSize > signature.maxBatchSize()) {
+            throw RequestErrors.batchTooLarge(request, signature.maxBatchSize(), signature.modelName());
+        }
+        if (batchSize == 0) {
+            throw RequestErrors.batchEmpty(request, signature.modelName());
+        }
+        return (int) batchSize;
+    }
+
+    /** An input that satisfies its rule, in the form that the backend gets. */
+    private Tensor checked(InferenceRequest request, InputRule rule, Tensor input) {
+        TensorSpec spec = input.spec();
+        Shape shape = spec.shape();
+        if (spec.datatype() != rule.datatype()) {
+            throw RequestErrors.wrongDatatype(request, spec, rule, signature.modelName());
+        }
+        int leading = signature.leadingDims();
+        Shape dims = rule.dims();
+        boolean fits = shape.rank() == dims.rank() + leading;
+        for (int i = 0; i < shape.rank(); i++) {
+            long dim = shape.dim(i);
+            if (dim < 0) {
+                throw RequestErrors.unspecifiedDimension(request, spec, signature.modelName());
+            }
+            fits &= i < leading || !fits || dims.dim(i - leading) == Shape.VARIABLE || dims.dim(i - leading) == dim;
+        }
+        if (!fits) {
+            throw RequestErrors.wrongShape(request, spec, dims, signature);
+        }
+        checkBytes(request, input);
+        Reshape reshape = rule.reshape();
+        if (reshape == null) {
+            return input;
+        }
+        return new Tensor(new TensorSpec(spec.name(), spec.datatype(), reshape.apply(shape, leading)), input.bytes());
+    }
+
+    private void checkBytes(InferenceRequest request, Tensor input) {
+        TensorSpec spec = input.spec();
+        long elementCount = spec.shape().elementCount();
+        long expected = spec.shape().byteSize(spec.datatype());
+        if (elementCount == Shape.OVERFLOW || expected == Shape.OVERFLOW) {
+            throw RequestErrors.tooManyElements(request, spec, signature.modelName());
+        }
+        if (spec.datatype() != Datatype.BYTES) {
+            if (input.bytes().byteSize() != expected) {
+                throw RequestErrors.wrongByteSize(request, input, expected, signature.modelName());
+            }
+            return;
+        }
+        BytesCodec.Check outcome = BytesCodec.check(input.bytes(), elementCount);
+        if (outcome != BytesCodec.Check.Complete.COMPLETE) {
+            throw RequestErrors.wrongStrings(request, spec.name(), signature.modelName(), elementCount, outcome);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+package gatun.runtime.execution;
+
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** The texts that say what is wrong with a request. They are a part of the protocol: clients and tests know them by heart. */
+final class RequestErrors {
+    private static final String BATCH_NOTE =
+            "NOTE: Setting a non-zero max_batch_size in the model config requires a batch"
+                    + " dimension to be prepended to each input shape. If you want to specify the full shape including the batch dim"
+                    + " in your input dims config, try setting max_batch_size to zero. See the model configuration docs for more info"
+                    + " on max_batch_size.";
+
+    private RequestErrors() {}
+
+    /** What stands before most texts. */
+    static String prefix(InferenceRequest request) {
+        return "[request id: " + (request.id().isEmpty() ? "<id_unknown>" : request.id()) + "] ";
+    }
+
+    /** Throws when an input or output is named twice; that is found before anything else. */
+    static void refuseDuplicates(InferenceRequest request) {
+        Set<String> names = new HashSet<>();
+        for (Tensor input : request.inputs()) {
+            if (!names.add(input.spec().name())) {
+                throw duplicate(request, "input", input.spec().name());
+            }
+        }
+        names.clear();
+        request.outputs().forEach(output -> {
+            if (!names.add(output.name())) {
+                throw duplicate(request, "output", output.name());
+            }
+        });
+    }
+
+    static GatunException duplicate(InferenceRequest request, String kind, String tensor) {
+        return invalid(request, kind + " '" + tensor + "' already exists in request");
+    }
+
+    static GatunException unexpectedInput(String tensor, String model) {
+        return GatunException.invalidArgument("unexpected inference input '" + tensor + "' for model '" + model + "'");
+    }
+
+    static GatunException unexpectedOutput(String tensor, String model) {
+        return GatunException.invalidArgument("unexpected inference output '" + tensor + "' for model '" + model + "'");
+    }
+
+    static GatunException wrongInputCount(InferenceRequest request, ModelSignature signature) {
+        List<String> given =
+                request.inputs().stream().map(input -> input.spec().name()).toList();
+        List<String> missing = new ArrayList<>();
+        for (int i = 0; i < signature.inputCount(); i++) {
+            InputRule rule = signature.input(i);
+            if (!rule.optional() && !given.contains(rule.name())) {
+                missing.add(rule.name());
+            }
+        }
+        int required = signature.requiredInputCount();
+        int all = signature.inputCount();
+        String expected = required == all
+                ? "expected " + all + " inputs"
+                : "expected number of inputs between " + required + " and " + all;
+        // An empty list of missing inputs lacks its opening bracket, as clients know it.
+        return invalid(
+                request,
+                expected + " but got " + given.size() + " inputs for model '" + signature.modelName()
+                        + "'. Got input(s) ["
+                        + quoted(given) + "], but missing required input(s) " + (missing.isEmpty() ? "" : "[")
+                        + quoted(missing) + "]. Please provide all required input(s).");
+    }
+
+    private static String quoted(List<String> names) {
+        return names.stream().map(name -> "'" + name + "'").collect(Collectors.joining(","));
+    }
+
+    static GatunException noBatchDimension(InferenceRequest request, String tensor, String model) {
+        return invalid(
+                request, "input '" + tensor + "' has no shape but model requires batch dimension for '" + model + "'");
+    }
+
+    static GatunException batchSizesDiffer(InferenceRequest request, String tensor, String model) {
+        return invalid(request, "input '" + tensor + "' batch size does not match other inputs for '" + model + "'");
+    }
+
+    static GatunException batchTooLarge(InferenceRequest request, int maxBatchSize, String model) {
+        return invalid(request, "inference request batch-size must be <= " + maxBatchSize + " for '" + model + "'");
+    }
+
+    static GatunException batchEmpty(InferenceRequest request, String model) {
+        return invalid(request, "inference request batch-size must be >= 1 for '" + model + "'");
+    }
+
+    static GatunException wrongDatatype(InferenceRequest request, TensorSpec got, InputRule rule, String model) {
+        return invalid(
+                request,
+                "inference input '" + got.name() + "' data-type is '"
+                        + got.datatype().wireName() + "', but model '" + model + "' expects '"
+                        + rule.datatype().wireName() + "'");
+    }
+
+    static GatunException unspecifiedDimension(InferenceRequest request, TensorSpec got, String model) {
+        return invalid(
+                request,
+                "All input dimensions should be specified for input '" + got.name() + "' for model '" + model
+                        + "', got " + got.shape());
+    }
+
+    static GatunException wrongShape(InferenceRequest request, TensorSpec got, Shape dims, ModelSignature signature) {
+        Shape expected = signature.batching() ? dims.prepend(Shape.VARIABLE) : dims;
+        return invalid(
+                request,
+                "unexpected shape for input '" + got.name() + "' for model '" + signature.modelName() + "'. Expected "
+                        + expected + ", got " + got.shape() + ". " + (signature.batching() ? BATCH_NOTE : ""));
+    }
+
+    static GatunException tooManyElements(InferenceRequest request, TensorSpec got, String model) {
+        return invalid(
+                request,
+                "input '" + got.name() + "' for model '" + model + "' has shape " + got.shape()
+                        + ", whose size exceeds 9223372036854775807 bytes");
+    }
+
+    static GatunException wrongByteSize(InferenceRequest request, Tensor got, long expected, String model) {
+        return invalid(
+                request,
+                "input byte size mismatch for input '" + got.spec().name() + "' for model '" + model + "'. Expected "
+                        + expected + ", got " + got.bytes().byteSize());
+    }
+
+    static GatunException wrongStrings(
+            InferenceRequest request, String tensor, String model, long expectedCount, BytesCodec.Check outcome) {
+        String subject = "inference input '" + tensor + "' for model '" + model + "'";
+        return invalid(
+                request,
+                switch (outcome) {
+                    case BytesCodec.Check.Complete complete ->
+                        throw new AssertionError("nothing is wrong with " + subject + ": " + complete);
+                    case BytesCodec.Check.IncompleteLength length ->
+                        "incomplete string length indicator for " + subject + ", expecting 4 bytes but only "
+                                + length.availableBytes()
+                                + " bytes available. Please make sure the string length indicator is in one buffer.";
+                    case BytesCodec.Check.IncompleteElement element ->
+                        "incomplete string data for " + subject + ", expecting string of length "
+                                + element.expectedBytes() + " but only " + element.availableBytes()
+                                + " bytes available. Please make sure the string is in one buffer.";
+                    case BytesCodec.Check.TooMany many ->
+                        "unexpected number of string elements " + many.foundCount() + " for " + subject + ", expecting "
+                                + expectedCount;
+                    case BytesCodec.Check.TooFew few ->
+                        "expected " + expectedCount + " string elements for " + subject + ", got " + few.foundCount();
+                });
+    }
+
+    private static GatunException invalid(InferenceRequest request, String text) {
+        return GatunException.invalidArgument(prefix(request) + text);
+    }
+}

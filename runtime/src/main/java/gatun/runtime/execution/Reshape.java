@@ -1,0 +1,48 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Shape;
+import java.util.List;
+
+/**
+ * Turns the dimensions of one form of a tensor into those of another, where the n-th variable dimension of one is the n-th
+ * of the other. Knows nothing of the batch dimension in front. Immutable.
+ */
+final class Reshape {
+    private final long[] from;
+    private final long[] to;
+
+    /** From {@code from} to {@code to}, which have equally many variable dimensions. */
+    Reshape(List<Long> from, List<Long> to) {
+        this.from = toArray(from);
+        this.to = toArray(to);
+    }
+
+    private static long[] toArray(List<Long> dims) {
+        return dims.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    /**
+     * The other form of {@code shape}.
+     *
+     * @param leadingDims how many dimensions in front stay as they are: 1 with a batch dimension, else 0
+     */
+    Shape apply(Shape shape, int leadingDims) {
+        long[] dims = new long[leadingDims + to.length];
+        for (int i = 0; i < leadingDims; i++) {
+            dims[i] = shape.dim(i);
+        }
+        int source = 0;
+        for (int i = 0; i < to.length; i++) {
+            if (to[i] != Shape.VARIABLE) {
+                dims[leadingDims + i] = to[i];
+                continue;
+            }
+            while (from[source] != Shape.VARIABLE) {
+                source++;
+            }
+            dims[leadingDims + i] = shape.dim(leadingDims + source);
+            source++;
+        }
+        return Shape.of(dims);
+    }
+}

@@ -1,0 +1,113 @@
+package gatun.runtime.repository;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.runtime.spi.Backend;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The engines of this server, each started when the first model needs it. Owns them. Safe for any thread. */
+public final class Backends implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
+
+    private final SortedMap<String, Entry> entries = new TreeMap<>();
+
+    /** An engine and how its start went. */
+    private static final class Entry {
+        final Backend backend;
+        final Map<String, String> options;
+        /** Keeps an engine from being started twice, and only that: others start meanwhile. Guards the fields below. */
+        final ReentrantLock starting = new ReentrantLock();
+
+        boolean started;
+
+        @Nullable
+        GatunException failure;
+
+        Entry(Backend backend, Map<String, String> options) {
+            this.backend = backend;
+            this.options = options;
+        }
+    }
+
+    /**
+     * @param backends the engines; a later one hides an earlier one of the same name
+     * @param options the options of each engine, by its name
+     */
+    public Backends(List<Backend> backends, Map<String, Map<String, String>> options) {
+        for (Backend backend : backends) {
+            entries.put(backend.name(), new Entry(backend, options.getOrDefault(backend.name(), Map.of())));
+        }
+        for (String name : options.keySet()) {
+            if (!name.isEmpty() && !entries.containsKey(name)) {
+                LOG.warn(
+                        "--backend-config names backend '{}', which is not part of this server; known: {}",
+                        name,
+                        known());
+            }
+        }
+    }
+
+    private String known() {
+        return entries.isEmpty() ? "none" : String.join(", ", entries.keySet());
+    }
+
+    /**
+     * The engine of that name, ready for use.
+     *
+     * @throws GatunException when there is none, or when it did not start, with the reason
+     */
+    Backend started(String name) {
+        Entry entry = Optional.ofNullable(entries.get(name))
+                .orElseThrow(() -> new GatunException(
+                        ErrorCode.UNAVAILABLE, "backend '" + name + "' is not part of this server; known: " + known()));
+        entry.starting.lock();
+        try {
+            if (entry.failure != null) {
+                throw entry.failure;
+            }
+            if (!entry.started) {
+                entry.backend.start(entry.options);
+                entry.started = true;
+            }
+            return entry.backend;
+        } catch (GatunException e) {
+            entry.failure = e;
+            throw e;
+        } finally {
+            entry.starting.unlock();
+        }
+    }
+
+    /** Ends the engines that were started; a failure of one does not keep the others from it. */
+    @Override
+    public void close() {
+        List<RuntimeException> failures = new ArrayList<>();
+        for (Entry entry : entries.values()) {
+            entry.starting.lock();
+            try {
+                if (entry.started) {
+                    entry.started = false;
+                    entry.backend.close();
+                }
+            } catch (RuntimeException e) {
+                failures.add(e);
+            } finally {
+                entry.starting.unlock();
+            }
+        }
+        if (!failures.isEmpty()) {
+            RuntimeException first = failures.removeFirst();
+            failures.forEach(first::addSuppressed);
+            throw first;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package gatun.runtime.repository;
+
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelOutput;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads the names of a model's classes: line n names class n, an empty line names none. */
+final class LabelFiles {
+    private LabelFiles() {}
+
+    /**
+     * The lines of each output's label file, by output name; outputs without one are left out. A carriage return is part of
+     * its line.
+     *
+     * @throws GatunException when a file cannot be read
+     */
+    static Map<String, List<String>> read(ModelConfig config, Path modelDirectory) {
+        Map<String, List<String>> labels = new HashMap<>();
+        for (ModelOutput output : config.getOutputList()) {
+            if (!output.getLabelFilename().isEmpty()) {
+                labels.put(output.getName(), read(output, modelDirectory));
+            }
+        }
+        return labels;
+    }
+
+    private static List<String> read(ModelOutput output, Path modelDirectory) {
+        String fileName = output.getLabelFilename();
+        Path file = modelDirectory.resolve(fileName).normalize();
+        if (!file.startsWith(modelDirectory.normalize())) {
+            throw GatunException.invalidArgument("label_filename '" + fileName + "' of output '" + output.getName()
+                    + "' leads out of the model's directory");
+        }
+        try {
+            return Arrays.asList(Files.readString(file).split("\n", -1));
+        } catch (IOException e) {
+            throw GatunException.invalidArgument("cannot read label file '" + fileName + "' of output '"
+                    + output.getName() + "': " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package gatun.runtime.repository;
+
+import gatun.memory.GatunException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A directory that holds a model: {@code config.pbtxt}, label files, and one directory for each version.
+ *
+ * @param name the model's name, which is the directory's
+ * @param path where it is
+ */
+record ModelDirectory(String name, Path path) {
+    private static final Logger LOG = LoggerFactory.getLogger(ModelDirectory.class);
+
+    /**
+     * The numbers of the versions that are here.
+     *
+     * @throws GatunException when the directory cannot be read
+     */
+    TreeSet<Long> versions() {
+        TreeSet<Long> versions = new TreeSet<>();
+        for (Path directory : subdirectories()) {
+            versionNumber(directory.getFileName().toString()).ifPresent(versions::add);
+        }
+        return versions;
+    }
+
+    /** The directory of a version. */
+    Path version(long number) {
+        return path.resolve(Long.toString(number));
+    }
+
+    /** The version whose files complete the configuration: the first by name, as text. */
+    Optional<Path> firstVersion() {
+        return versions().stream()
+                .map(number -> Long.toString(number))
+                .min(Comparator.naturalOrder())
+                .map(path::resolve);
+    }
+
+    private List<Path> subdirectories() {
+        try (Stream<Path> entries = Files.list(path)) {
+            return entries.filter(Files::isDirectory).toList();
+        } catch (IOException e) {
+            throw GatunException.invalidArgument("cannot read the model's directory: " + e.getMessage());
+        }
+    }
+
+    private Optional<Long> versionNumber(String directoryName) {
+        if (directoryName.isEmpty() || !Character.isDigit(directoryName.charAt(0))) {
+            return Optional.empty();
+        }
+        boolean leadingZero = directoryName.length() > 1 && directoryName.charAt(0) == '0';
+        boolean decimal = directoryName.chars().allMatch(c -> c >= '0' && c <= '9');
+        if (leadingZero || !decimal) {
+            LOG.warn(
+                    "Model '{}': directory '{}' is no version and is left alone; a version is a decimal number without"
+                            + " leading zeros",
+                    name,
+                    directoryName);
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Long.parseLong(directoryName));
+        } catch (NumberFormatException e) {
+            LOG.warn(
+                    "Model '{}': version '{}' is larger than 9223372036854775807 and is left alone",
+                    name,
+                    directoryName);
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package gatun.runtime.repository;
+
+import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.configuration.ModelConfiguration;
+import gatun.runtime.execution.LoadedModel;
+import gatun.runtime.spi.Backend;
+import gatun.runtime.spi.BackendModel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns a model's directory into running versions. Safe for any thread. */
+final class ModelLoader {
+    private static final Logger LOG = LoggerFactory.getLogger(ModelLoader.class);
+
+    private final Backends backends;
+    private final BufferPool pool;
+    private final boolean autoComplete;
+    private final int queueLimit;
+
+    ModelLoader(Backends backends, BufferPool pool, boolean autoComplete, int queueLimit) {
+        this.backends = backends;
+        this.pool = pool;
+        this.autoComplete = autoComplete;
+        this.queueLimit = queueLimit;
+    }
+
+    /** Loads the versions that the configuration chooses. Never throws: what went wrong becomes the entry's reason. */
+    void load(ModelDirectory directory, ModelEntry entry) {
+        long startedNanos = System.nanoTime();
+        try {
+            TreeSet<Long> present = directory.versions();
+            Optional<Path> first = directory.firstVersion();
+            ModelConfig config =
+                    ModelConfiguration.of(directory.name(), directory.path(), first, autoComplete, backends::started);
+            List<Long> chosen = VersionPolicy.choose(config.getVersionPolicy(), present);
+            if (chosen.isEmpty()) {
+                throw GatunException.invalidArgument(
+                        "at least one version must be available under the version policy of" + " model '"
+                                + directory.name() + "'");
+            }
+            warnOfIgnored(config);
+            Map<String, List<String>> labels = LabelFiles.read(config, directory.path());
+            List<VersionEntry> versions = new ArrayList<>();
+            for (long version : chosen) {
+                versions.add(load(directory, config, version, labels, entry));
+            }
+            entry.versions(versions);
+        } catch (RuntimeException | Error e) {
+            entry.versions(List.of(VersionEntry.failed(
+                    directory.name(),
+                    "",
+                    "",
+                    reason(directory.name(), e),
+                    Duration.ofNanos(System.nanoTime() - startedNanos))));
+        }
+    }
+
+    private VersionEntry load(
+            ModelDirectory directory,
+            ModelConfig config,
+            long version,
+            Map<String, List<String>> labels,
+            ModelEntry entry) {
+        long startedNanos = System.nanoTime();
+        try {
+            Backend backend = backends.started(config.getBackend());
+            BackendModel model = backend.load(config, directory.version(version));
+            LoadedModel loaded =
+                    LoadedModel.start(config, version, model, labels, pool, queueLimit, entry::readyVersions);
+            Duration loadTime = Duration.ofNanos(System.nanoTime() - startedNanos);
+            loaded.loadTime(loadTime);
+            return VersionEntry.ready(loaded, loadTime);
+        } catch (RuntimeException | Error e) {
+            return VersionEntry.failed(
+                    directory.name(),
+                    Long.toString(version),
+                    config.getBackend(),
+                    reason(directory.name(), e),
+                    Duration.ofNanos(System.nanoTime() - startedNanos));
+        }
+    }
+
+    private static String reason(String model, Throwable failure) {
+        if (failure instanceof GatunException) {
+            return String.valueOf(failure.getMessage());
+        }
+        // Not the operator's mistake but ours or the engine's: the stack is worth having.
+        LOG.error("Loading model '{}' failed unexpectedly", model, failure);
+        return "loading failed unexpectedly: " + failure;
+    }
+
+    private static void warnOfIgnored(ModelConfig config) {
+        List<String> ignored = new ArrayList<>();
+        if (config.getModelWarmupCount() > 0) {
+            ignored.add("model_warmup");
+        }
+        if (config.getResponseCache().getEnable()) {
+            ignored.add("response_cache");
+        }
+        if (config.getDynamicBatching().getPriorityLevels() != 0) {
+            ignored.add("dynamic_batching.priority_levels");
+        }
+        if (!ignored.isEmpty()) {
+            LOG.warn("Model '{}': {} has no effect in this version of the server", config.getName(), ignored);
+        }
+    }
+}

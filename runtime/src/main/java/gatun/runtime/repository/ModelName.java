@@ -1,0 +1,19 @@
+package gatun.runtime.repository;
+
+import gatun.memory.GatunException;
+
+/** What may name a model: something that stays inside the repository when it becomes a path. */
+final class ModelName {
+    private ModelName() {}
+
+    /** @throws GatunException INVALID_ARGUMENT for a name that is empty, climbs, or names anything but one directory */
+    static void check(String name) {
+        if (name.isBlank()) {
+            throw GatunException.invalidArgument("Model name cannot be empty. Please enter a valid name to deploy.");
+        }
+        if (name.equals(".") || name.equals("..") || name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
+            throw GatunException.invalidArgument("invalid model name '" + name.replace('\0', '?')
+                    + "', model name must not contain path traversal characters");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package gatun.runtime.repository;
+
+import gatun.memory.GatunException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** What the directories of a model repository hold. */
+final class RepositoryScan {
+    private RepositoryScan() {}
+
+    /** What was found under a name. */
+    sealed interface Finding {
+        /** A model. */
+        record Model(ModelDirectory directory) implements Finding {}
+
+        /** A name that no model can be served under, and why. */
+        record Conflict(String reason) implements Finding {}
+    }
+
+    /**
+     * Every model in {@code repositories}, by name. What begins with a dot is no model: mounted volumes and version control
+     * leave such directories.
+     *
+     * @throws GatunException INVALID_ARGUMENT when a repository cannot be read
+     */
+    static SortedMap<String, Finding> scan(List<Path> repositories) {
+        SortedMap<String, Finding> found = new TreeMap<>();
+        for (Path repository : repositories) {
+            for (Path directory : directories(repository)) {
+                String name = directory.getFileName().toString();
+                found.merge(
+                        name,
+                        new Finding.Model(new ModelDirectory(name, directory)),
+                        (first, second) -> new Finding.Conflict(
+                                "model '" + name + "' appears in two or more repositories; remove all but one"));
+            }
+        }
+        return found;
+    }
+
+    private static List<Path> directories(Path repository) {
+        if (!Files.isDirectory(repository)) {
+            throw GatunException.invalidArgument("the model repository '" + repository
+                    + "' is not a directory; expected one with a sub-directory for each model");
+        }
+        try (Stream<Path> entries = Files.list(repository)) {
+            return entries.filter(Files::isDirectory)
+                    .filter(entry -> !entry.getFileName().toString().startsWith("."))
+                    .sorted(Comparator.naturalOrder())
+                    .toList();
+        } catch (IOException e) {
+            throw GatunException.invalidArgument(
+                    "cannot read the model repository '" + repository + "': " + e.getMessage());
+        }
+    }
+}

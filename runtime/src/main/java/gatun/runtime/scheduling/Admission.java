@@ -1,0 +1,11 @@
+package gatun.runtime.scheduling;
+
+/** What a scheduler says to a ticket that is submitted. */
+public enum Admission {
+    /** The scheduler owns the ticket and brings it to an end, unless its waiter withdraws it. */
+    ACCEPTED,
+    /** Too many wait already; the caller still owns the ticket. */
+    QUEUE_FULL,
+    /** The scheduler takes no more; the caller still owns the ticket. */
+    STOPPING
+}

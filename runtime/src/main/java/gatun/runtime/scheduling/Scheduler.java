@@ -1,0 +1,28 @@
+package gatun.runtime.scheduling;
+
+import java.time.Duration;
+
+/**
+ * Decides which instance runs which ticket, and when. Safe for any thread.
+ *
+ * @param <T> what is to be run
+ */
+public interface Scheduler<T extends Ticket> {
+    /** Takes a ticket, which must be new, or refuses it. Never blocks for longer than a queue operation. */
+    Admission submit(T ticket);
+
+    /** Takes a ticket back out that no instance has begun; false when it is too late and the ticket will be completed. */
+    boolean withdraw(Ticket ticket);
+
+    /** How many tickets wait for an instance. */
+    int pendingCount();
+
+    /**
+     * Refuses new tickets and waiting ones, lets running ones finish, and ends the instances' threads. May be called again
+     * to wait longer.
+     *
+     * @param grace how long to wait for running tickets
+     * @return whether all instances have ended; otherwise what they use must stay open
+     */
+    boolean close(Duration grace);
+}

@@ -1,0 +1,73 @@
+package gatun.runtime;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.RegionLease;
+import gatun.memory.RegionRegistry;
+import gatun.memory.RegionStatus;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** Regions that are nothing but memory, with leases that remember what became of them. */
+final class FakeRegions implements RegionRegistry {
+    /** A lease on {@code segment} that breaks when told to. */
+    public static final class Lease implements RegionLease {
+        private final MemorySegment segment;
+        public volatile boolean broken;
+        public volatile int settled;
+        public volatile int closed;
+
+        public Lease(MemorySegment segment) {
+            this.segment = segment;
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return segment;
+        }
+
+        @Override
+        @SuppressWarnings("NonAtomicVolatileUpdate") // settled by one thread
+        public void settle() {
+            settled++;
+            if (broken) {
+                throw GatunException.invalidArgument("the region was taken away");
+            }
+        }
+
+        @Override
+        @SuppressWarnings("NonAtomicVolatileUpdate") // closed by one thread
+        public void close() {
+            closed++;
+        }
+    }
+
+    @Override
+    public void register(String name, String key, long offset, long byteSize) {
+        throw new GatunException(ErrorCode.UNSUPPORTED, "no regions here");
+    }
+
+    @Override
+    public RegionStatus status(String name) {
+        throw new GatunException(ErrorCode.NOT_FOUND, "Unable to find system shared memory region: '" + name + "'");
+    }
+
+    @Override
+    public List<RegionStatus> statuses() {
+        return List.of();
+    }
+
+    @Override
+    public void unregister(String name) {}
+
+    @Override
+    public void unregisterAll() {}
+
+    @Override
+    public RegionLease borrow(String name, long offset, long byteSize, Access access) {
+        throw new GatunException(ErrorCode.NOT_FOUND, "Unable to find shared memory region: '" + name + "'");
+    }
+
+    @Override
+    public void close() {}
+}

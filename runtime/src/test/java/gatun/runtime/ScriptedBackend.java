@@ -1,0 +1,110 @@
+package gatun.runtime;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.spi.Backend;
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Execution;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A backend whose runs are what the test says. Counts what is open. */
+final class ScriptedBackend implements Backend {
+    private final String name;
+    private final Consumer<Execution> script;
+
+    /** Models and instances that are open now. */
+    public final AtomicInteger open = new AtomicInteger();
+
+    /** Whether the engine is started now. */
+    public volatile boolean started;
+
+    public ScriptedBackend(String name, Consumer<Execution> script) {
+        this.name = name;
+        this.script = script;
+    }
+
+    /** Copies input n to output n. */
+    public static void copy(Execution execution) {
+        for (int i = 0; i < execution.outputCount(); i++) {
+            var input = execution.input(i);
+            execution
+                    .output(
+                            i,
+                            input.spec().datatype(),
+                            input.spec().shape(),
+                            input.bytes().byteSize())
+                    .copyFrom(input.bytes());
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public void start(Map<String, String> options) {
+        if (options.containsKey("missing")) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, "the library of '" + name + "' is missing; install it");
+        }
+        started = true;
+    }
+
+    @Override
+    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        return config;
+    }
+
+    @Override
+    public BackendModel load(ModelConfig config, Path versionDirectory) {
+        open.incrementAndGet();
+        return new BackendModel() {
+            @Override
+            public BackendInstance newInstance(String instance, int instanceCount) {
+                if (instance.endsWith("_9")) {
+                    throw GatunException.invalidArgument("the tenth instance never starts");
+                }
+                open.incrementAndGet();
+                return new Instance();
+            }
+
+            @Override
+            public void close() {
+                open.decrementAndGet();
+            }
+        };
+    }
+
+    @Override
+    public void close() {
+        started = false;
+    }
+
+    private final class Instance implements BackendInstance {
+        private final Thread owner = Thread.currentThread();
+
+        @Override
+        public void execute(Execution execution) {
+            if (!Thread.currentThread().equals(owner)) {
+                throw new AssertionError("run by " + Thread.currentThread() + ", made by " + owner);
+            }
+            script.accept(execution);
+        }
+
+        @Override
+        public void warmUp() {}
+
+        @Override
+        public void close() {
+            if (!Thread.currentThread().equals(owner)) {
+                throw new AssertionError("closed by " + Thread.currentThread() + ", made by " + owner);
+            }
+            open.decrementAndGet();
+        }
+    }
+}
