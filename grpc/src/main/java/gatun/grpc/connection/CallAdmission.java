@@ -1,0 +1,117 @@
+package gatun.grpc.connection;
+
+import io.grpc.Codec;
+import io.grpc.Decompressor;
+import io.grpc.DecompressorRegistry;
+import io.grpc.Metadata;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.Status;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Decides whether a header block opens a call, and which. Immutable. */
+final class CallAdmission {
+    /** The header block opens no call; it is answered with another, which ends the stream. */
+    static final class RefusedCall extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private final transient byte[] answer;
+
+        private RefusedCall(byte[] answer) {
+            super("", null, false, false);
+            this.answer = answer;
+        }
+
+        /** The answering block. */
+        byte[] answer() {
+            return answer;
+        }
+    }
+
+    private static final String CONTENT_TYPE = "application/grpc";
+    private static final int METHOD_NOT_ALLOWED = 405;
+    private static final int UNSUPPORTED_MEDIA_TYPE = 415;
+
+    /** The most characters of a client's own words that an answer repeats. */
+    private static final int QUOTE_LENGTH = 200;
+
+    private final ServiceTable table;
+
+    CallAdmission(ServiceTable table) {
+        this.table = table;
+    }
+
+    /** The call that a block opens. */
+    CallOpening<?, ?> admit(RequestHead head, CallServices services) throws RefusedCall {
+        if (!head.method().equals("POST")) {
+            throw new RefusedCall(HeaderEncoder.refusal(
+                    METHOD_NOT_ALLOWED,
+                    Status.INTERNAL.withDescription(
+                            "the HTTP method is " + quote(head.method()) + " and must be POST")));
+        }
+        if (!isGrpc(head.contentType())) {
+            throw new RefusedCall(HeaderEncoder.refusal(
+                    UNSUPPORTED_MEDIA_TYPE,
+                    Status.INTERNAL.withDescription(
+                            "the content-type is '" + quote(head.contentType()) + "' and must be " + CONTENT_TYPE
+                                    + " or begin with " + CONTENT_TYPE + "+ or " + CONTENT_TYPE + ";")));
+        }
+        Optional<ServerMethodDefinition<?, ?>> method = table.find(head.path());
+        if (method.isEmpty()) {
+            throw refuse(
+                    Status.UNIMPLEMENTED,
+                    "Method not found: " + quote(head.path().substring(1)));
+        }
+        Decompressor decompressor = DecompressorRegistry.getDefaultInstance().lookupDecompressor(head.encoding());
+        if (decompressor == null) {
+            Metadata accepted = new Metadata();
+            accepted.put(
+                    Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER),
+                    Codec.Identity.NONE.getMessageEncoding() + "," + new Codec.Gzip().getMessageEncoding());
+            Status status = Status.UNIMPLEMENTED.withDescription(
+                    "the grpc-encoding '" + quote(head.encoding()) + "' is not known here");
+            throw new RefusedCall(HeaderEncoder.trailersOnly(status, accepted));
+        }
+        OptionalLong timeout = OptionalLong.empty();
+        if (!head.timeout().isEmpty()) {
+            timeout = CallTimeout.parseNanos(head.timeout());
+            if (timeout.isEmpty()) {
+                throw refuse(
+                        Status.INVALID_ARGUMENT,
+                        "the grpc-timeout '" + quote(head.timeout())
+                                + "' must be up to 8 digits and one of H, M, S, m, u, n");
+            }
+        }
+        return opening(method.get(), head, decompressor, timeout, services);
+    }
+
+    /** The answer to a call that our limits refuse. */
+    static byte[] answer(Status status, String text) {
+        return HeaderEncoder.trailersOnly(status.withDescription(text), new Metadata());
+    }
+
+    private static RefusedCall refuse(Status status, String text) {
+        return new RefusedCall(answer(status, text));
+    }
+
+    private static <Q, R> CallOpening<Q, R> opening(
+            ServerMethodDefinition<Q, R> method,
+            RequestHead head,
+            Decompressor decompressor,
+            OptionalLong timeout,
+            CallServices services) {
+        return new CallOpening<>(method, head, decompressor, timeout, services);
+    }
+
+    private static boolean isGrpc(String contentType) {
+        String lower = contentType.toLowerCase(Locale.ROOT);
+        return lower.equals(CONTENT_TYPE)
+                || lower.startsWith(CONTENT_TYPE + "+")
+                || lower.startsWith(CONTENT_TYPE + ";");
+    }
+
+    private static String quote(String text) {
+        return text.length() <= QUOTE_LENGTH ? text : text.substring(0, QUOTE_LENGTH) + "...";
+    }
+}

@@ -1,0 +1,37 @@
+package gatun.grpc.connection;
+
+import io.grpc.Decompressor;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerMethodDefinition;
+import java.util.OptionalLong;
+
+/**
+ * A call that was found to be all right and is about to begin.
+ *
+ * @param <Q> the request message
+ * @param <R> the response message
+ * @param method what the client calls
+ * @param head the header block
+ * @param decompressor what compressed request messages are unpacked with
+ * @param timeoutNanos how long the client will wait; empty when for ever
+ * @param services what all calls of the connection use
+ */
+record CallOpening<Q, R>(
+        ServerMethodDefinition<Q, R> method,
+        RequestHead head,
+        Decompressor decompressor,
+        OptionalLong timeoutNanos,
+        CallServices services) {
+    private static final Placement AT_THE_START = (start, byteSize) -> 0;
+
+    /** Where the call's request messages are to lie in their buffers. */
+    Placement placement() {
+        MethodDescriptor.Marshaller<Q> marshaller = method.getMethodDescriptor().getRequestMarshaller();
+        return marshaller instanceof Placement placement ? placement : AT_THE_START;
+    }
+
+    /** Makes the call. */
+    GrpcCall<Q, R> open(GrpcStream stream) {
+        return new GrpcCall<>(this, stream);
+    }
+}

@@ -1,0 +1,79 @@
+package gatun.grpc.connection;
+
+import java.io.IOException;
+import java.util.Collection;
+import java.util.List;
+
+/** What the client said about itself in SETTINGS frames. The reading thread's alone. */
+final class ClientSettings {
+    /** Bytes of one setting: two of number, four of value. */
+    static final int ENTRY_SIZE = 6;
+
+    private final FrameReader reader;
+    private final FrameWriter writer;
+    private long initialWindow = Http2.DEFAULT_WINDOW_SIZE;
+    private int maxFrameSize = Http2.DEFAULT_MAX_FRAME_SIZE;
+
+    ClientSettings(FrameReader reader, FrameWriter writer) {
+        this.reader = reader;
+        this.writer = writer;
+    }
+
+    /** What a stream that opens now may send at first. */
+    long initialWindow() {
+        return initialWindow;
+    }
+
+    /** Reads the present SETTINGS frame, lets it take effect for {@code streams} and what comes, and acknowledges it. */
+    void read(Collection<GrpcStream> streams) throws IOException {
+        boolean ack = reader.has(Http2.FLAG_ACK);
+        if (reader.length() % ENTRY_SIZE != 0 || ack && reader.length() != 0) {
+            throw new ConnectionError(Http2Error.FRAME_SIZE_ERROR, "a SETTINGS frame of " + reader.length() + " bytes");
+        }
+        if (reader.streamId() != 0) {
+            throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "SETTINGS on stream " + reader.streamId());
+        }
+        if (ack) {
+            return;
+        }
+        long windowBefore = initialWindow;
+        for (int left = reader.length(); left > 0; left -= ENTRY_SIZE) {
+            int setting = reader.readShort();
+            apply(setting, Integer.toUnsignedLong(reader.readInt()));
+        }
+        long delta = initialWindow - windowBefore;
+        int frameSize = maxFrameSize;
+        List<GrpcStream> affected = delta == 0 ? List.of() : List.copyOf(streams);
+        writer.control(w -> {
+            w.maxFrameSize(frameSize);
+            affected.forEach(stream -> stream.moveSendWindow(delta));
+            w.appendFrameHeader(Http2.SETTINGS, 0, Http2.FLAG_ACK, 0);
+        });
+    }
+
+    private void apply(int setting, long value) {
+        switch (setting) {
+            case Http2.SETTINGS_INITIAL_WINDOW_SIZE -> {
+                if (value > Http2.LARGEST_WINDOW_SIZE) {
+                    throw new ConnectionError(
+                            Http2Error.FLOW_CONTROL_ERROR, "an initial window of " + value + " bytes");
+                }
+                initialWindow = value;
+            }
+            case Http2.SETTINGS_MAX_FRAME_SIZE -> {
+                if (value < Http2.DEFAULT_MAX_FRAME_SIZE || value > Http2.LARGEST_MAX_FRAME_SIZE) {
+                    throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "a largest frame of " + value + " bytes");
+                }
+                maxFrameSize = (int) value;
+            }
+            case Http2.SETTINGS_ENABLE_PUSH -> {
+                if (value > 1) {
+                    throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "ENABLE_PUSH of " + value);
+                }
+            }
+            default -> {
+                // The table size does not matter to an encoder that has no table; what is unknown must be ignored.
+            }
+        }
+    }
+}

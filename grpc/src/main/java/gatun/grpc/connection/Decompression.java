@@ -1,0 +1,85 @@
+package gatun.grpc.connection;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
+import io.grpc.Decompressor;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Unpacks compressed messages into pooled buffers; never more than a message may have. */
+final class Decompression {
+    private static final int CHUNK = 16 * 1024;
+
+    /** How much larger than its compressed form a message is taken to be at first. */
+    private static final int USUAL_RATIO = 4;
+
+    private final BufferPool pool;
+    private final long sizeLimit;
+
+    Decompression(BufferPool pool, long sizeLimit) {
+        this.pool = pool;
+        this.sizeLimit = sizeLimit;
+    }
+
+    /**
+     * The message unpacked; closes the packed one.
+     *
+     * @throws io.grpc.StatusRuntimeException when it is damaged, too large, or the pool has no room
+     */
+    InboundMessage unpack(InboundMessage packed, Decompressor decompressor) {
+        Buffer target = null;
+        try (packed;
+                InputStream unpacked = decompressor.decompress(packed)) {
+            target = take(Math.min(
+                    sizeLimit, Math.max(CHUNK, USUAL_RATIO * packed.segment().byteSize())));
+            byte[] chunk = new byte[CHUNK];
+            long size = 0;
+            for (int count = unpacked.read(chunk); count >= 0; count = unpacked.read(chunk)) {
+                if (size + count > sizeLimit) {
+                    throw Status.RESOURCE_EXHAUSTED
+                            .withDescription(
+                                    "a decompressed request message exceeds the limit of " + sizeLimit + " bytes")
+                            .asRuntimeException();
+                }
+                if (size + count > target.segment().byteSize()) {
+                    target = grow(target, size, count);
+                }
+                MemorySegment.copy(chunk, 0, target.segment(), ValueLayout.JAVA_BYTE, size, count);
+                size += count;
+            }
+            InboundMessage message = new InboundMessage(target.segment().asSlice(0, size), target);
+            target = null;
+            return message;
+        } catch (IOException e) {
+            throw Status.INVALID_ARGUMENT
+                    .withDescription("a request message cannot be decompressed: " + e.getMessage())
+                    .withCause(e)
+                    .asRuntimeException();
+        } finally {
+            if (target != null) {
+                target.close();
+            }
+        }
+    }
+
+    private Buffer grow(Buffer full, long used, int more) {
+        long wanted =
+                Math.min(sizeLimit, Math.max(used + more, 2 * full.segment().byteSize()));
+        Buffer larger = take(wanted);
+        MemorySegment.copy(full.segment(), 0, larger.segment(), 0, used);
+        full.close();
+        return larger;
+    }
+
+    private Buffer take(long byteSize) {
+        try {
+            return pool.take(byteSize);
+        } catch (GatunException e) {
+            throw Status.RESOURCE_EXHAUSTED.withDescription(e.getMessage()).asRuntimeException();
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package gatun.grpc.connection;
+
+/**
+ * Counts frames that cost a client nothing and us something, and cuts off who sends too many in a second. The limits are
+ * far above what clients need: a cancelled call is not an attack. The reading thread's alone.
+ */
+final class FloodGuard {
+    /** Frames of one kind that one second may bring. */
+    static final int CONTROL_FRAMES_PER_SECOND = 10_000;
+
+    /** Streams that one second may see reset, or refused, before they were answered. */
+    static final int RESETS_PER_SECOND = 10_000;
+
+    private static final long SECOND_NANOS = 1_000_000_000L;
+
+    private long secondBegan = System.nanoTime();
+    private int controlFrames;
+    private int resets;
+
+    /** A PING, SETTINGS, PRIORITY, empty DATA or unknown frame came. */
+    void controlFrame() {
+        controlFrames++;
+        if (controlFrames > CONTROL_FRAMES_PER_SECOND && !newSecond()) {
+            throw new ConnectionError(
+                    Http2Error.ENHANCE_YOUR_CALM,
+                    "more than " + CONTROL_FRAMES_PER_SECOND + " control frames in a second");
+        }
+    }
+
+    /** A call was given up by the client or refused. */
+    void reset() {
+        resets++;
+        if (resets > RESETS_PER_SECOND && !newSecond()) {
+            throw new ConnectionError(
+                    Http2Error.ENHANCE_YOUR_CALM, "more than " + RESETS_PER_SECOND + " given up calls in a second");
+        }
+    }
+
+    private boolean newSecond() {
+        long now = System.nanoTime();
+        if (now - secondBegan < SECOND_NANOS) {
+            return false;
+        }
+        secondBegan = now;
+        controlFrames = 0;
+        resets = 0;
+        return true;
+    }
+}

@@ -1,0 +1,185 @@
+package gatun.grpc.connection;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/**
+ * Cuts what a client sends into frames. Small payloads pass through one native buffer; large ones are read from the
+ * transport straight to where they belong. The reading thread's alone.
+ */
+final class FrameReader {
+    /** From this size on, bytes that are not in the buffer yet are read straight into their destination. */
+    private static final int DIRECT_READ_SIZE = 32 * 1024;
+
+    private final Transport transport;
+
+    /** Unread bytes lie between position and limit. */
+    private final ByteBuffer buffer;
+
+    private final MemorySegment memory;
+
+    private int length;
+    private int type;
+    private int flags;
+    private int streamId;
+
+    FrameReader(Transport transport, ByteBuffer buffer) {
+        this.transport = transport;
+        this.memory = MemorySegment.ofBuffer(buffer.clear());
+        this.buffer = buffer.limit(0);
+    }
+
+    /** Reads the next frame's header; false when the client ended the connection between two frames. */
+    boolean next() throws IOException {
+        if (!buffer.hasRemaining() && fill() < 0) {
+            return false;
+        }
+        require(Http2.FRAME_HEADER_SIZE);
+        int lengthAndType = buffer.getInt();
+        length = lengthAndType >>> 8;
+        type = lengthAndType & 0xff;
+        flags = buffer.get() & 0xff;
+        streamId = buffer.getInt() & Integer.MAX_VALUE;
+        return true;
+    }
+
+    /** Bytes of the frame's payload. */
+    int length() {
+        return length;
+    }
+
+    /** The frame's type. */
+    int type() {
+        return type;
+    }
+
+    /** Whether the frame has that flag. */
+    boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    /** The frame's stream; 0 for the connection. */
+    int streamId() {
+        return streamId;
+    }
+
+    /** Waits until {@code count} bytes, at most the buffer's size, are in the buffer. */
+    void require(int count) throws IOException {
+        while (buffer.remaining() < count) {
+            if (fill() < 0) {
+                throw new EOFException("the client left in the middle of a frame");
+            }
+        }
+    }
+
+    /** The most bytes that {@link #require} can give. */
+    int capacity() {
+        return buffer.capacity();
+    }
+
+    /** The next byte, unsigned. */
+    int readByte() throws IOException {
+        require(1);
+        return buffer.get() & 0xff;
+    }
+
+    /** The next two bytes, unsigned. */
+    int readShort() throws IOException {
+        require(2);
+        return buffer.getShort() & 0xffff;
+    }
+
+    /** The next four bytes. */
+    int readInt() throws IOException {
+        require(4);
+        return buffer.getInt();
+    }
+
+    /** The next eight bytes. */
+    long readLong() throws IOException {
+        require(8);
+        return buffer.getLong();
+    }
+
+    /** Passes over {@code count} bytes. */
+    void skip(int count) throws IOException {
+        int left = count;
+        while (left > 0) {
+            require(1);
+            int step = Math.min(left, buffer.remaining());
+            buffer.position(buffer.position() + step);
+            left -= step;
+        }
+    }
+
+    /** Passes over everything until the client ends the connection. */
+    void discardAll() throws IOException {
+        do {
+            buffer.position(buffer.limit());
+        } while (fill() >= 0);
+    }
+
+    /** A view of those of the next {@code count} bytes that are in the buffer already; valid until the next read. */
+    ByteBuffer peek(int count) {
+        return buffer.slice(buffer.position(), Math.min(count, buffer.remaining()));
+    }
+
+    /** A view of the next {@code count} bytes, passed over; valid until the next read. */
+    ByteBuffer view(int count) throws IOException {
+        require(count);
+        ByteBuffer view = buffer.slice(buffer.position(), count);
+        buffer.position(buffer.position() + count);
+        return view;
+    }
+
+    /** Reads {@code count} bytes to the heap. */
+    void readInto(byte[] target, int offset, int count) throws IOException {
+        int done = 0;
+        while (done < count) {
+            require(1);
+            int step = Math.min(count - done, buffer.remaining());
+            buffer.get(target, offset + done, step);
+            done += step;
+        }
+    }
+
+    /** Reads {@code count} bytes to native memory. */
+    void readInto(MemorySegment target, long offset, int count) throws IOException {
+        int done = 0;
+        while (done < count) {
+            int left = count - done;
+            if (buffer.hasRemaining()) {
+                int step = Math.min(left, buffer.remaining());
+                MemorySegment.copy(memory, buffer.position(), target, offset + done, step);
+                buffer.position(buffer.position() + step);
+                done += step;
+            } else if (left >= DIRECT_READ_SIZE) {
+                ByteBuffer place = target.asSlice(offset + done, left).asByteBuffer();
+                while (place.hasRemaining()) {
+                    if (transport.read(place) < 0) {
+                        throw new EOFException("the client left in the middle of a frame");
+                    }
+                }
+                done = count;
+            } else {
+                require(1);
+            }
+        }
+    }
+
+    /** Reads what the transport has, at least one byte; -1 at its end. */
+    private int fill() throws IOException {
+        if (buffer.hasRemaining()) {
+            buffer.compact();
+        } else {
+            buffer.clear();
+        }
+        try {
+            return transport.read(buffer);
+        } finally {
+            buffer.flip();
+        }
+    }
+}

@@ -1,0 +1,413 @@
+package gatun.grpc.connection;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * Writes a connection's frames. One lock orders them: whoever holds it checks a window, takes from it and writes, in one
+ * go. The reader never waits for the lock: what it has to say or to change it puts into a queue ({@link #control}), which
+ * is emptied by whoever holds the lock, or by itself when nobody does. A call that finds a window empty leaves the lock
+ * and parks until its stream is woken.
+ */
+final class FrameWriter {
+    /** What is done under the lock, on any thread: append frames, change windows. Must not wait. */
+    @FunctionalInterface
+    interface Control {
+        /** Does it. */
+        void apply(FrameWriter writer) throws IOException;
+    }
+
+    /** Control actions that may wait for a client that does not read; a client that causes more is cut off. */
+    private static final int PENDING_LIMIT = 10_000;
+
+    /** The most bytes of a message that are written before others get their turn. */
+    private static final int BATCH_SIZE = 256 * 1024;
+
+    /** The most bytes that {@link #appendInt} adds after one frame header. */
+    private static final int CONTROL_PAYLOAD_SIZE = 16;
+
+    private static final Runnable NOTHING = () -> {};
+
+    private final Transport transport;
+    private final ThreadFactory threads;
+    private final Consumer<IOException> onFailure;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Queue<Control> pending = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger pendingCount = new AtomicInteger();
+    private final AtomicBoolean flushing = new AtomicBoolean();
+
+    // Guarded by lock.
+    private final WriteBatch batch;
+    private Runnable afterFlush = NOTHING;
+    private final ArrayList<GrpcStream> parked = new ArrayList<>();
+    private boolean closed;
+    private boolean tableSizeSent;
+    private int maxFrameSize = Http2.DEFAULT_MAX_FRAME_SIZE;
+
+    /** Written under the lock, read anywhere. */
+    private volatile long connectionWindow = Http2.DEFAULT_WINDOW_SIZE;
+
+    /** When the write that is under way began, or 0. */
+    private volatile long writingSinceNanos;
+
+    /** A writer on {@code transport} whose first failure, after which it writes nothing more, goes to {@code onFailure}. */
+    FrameWriter(Transport transport, ByteBuffer staging, ThreadFactory threads, Consumer<IOException> onFailure) {
+        this.transport = transport;
+        this.threads = threads;
+        this.batch = new WriteBatch(staging, this::write);
+        this.onFailure = onFailure;
+    }
+
+    /**
+     * Does {@code action} under the lock, now or as soon as its present holder is done. Never waits, neither for the lock
+     * nor for the client: what there is to write is left to a thread of its own.
+     *
+     * @throws ConnectionError when the client causes more of these than it reads
+     */
+    void control(Control action) {
+        if (pendingCount.get() >= PENDING_LIMIT) {
+            throw new ConnectionError(
+                    Http2Error.ENHANCE_YOUR_CALM, "more than " + PENDING_LIMIT + " answers wait to be read");
+        }
+        enqueue(action);
+    }
+
+    /** Does {@code lastWords} as {@link #control} would, writes what there is to write, and then runs {@code afterwards}. */
+    void finish(Control lastWords, Runnable afterwards) {
+        enqueue(w -> {
+            lastWords.apply(w);
+            afterFlush = afterwards;
+        });
+    }
+
+    private void enqueue(Control action) {
+        pending.add(action);
+        pendingCount.incrementAndGet();
+        boolean toWrite = false;
+        while (!toWrite && !pending.isEmpty() && lock.tryLock()) {
+            try {
+                applyPending();
+                toWrite = mustFlush() || !pending.isEmpty();
+            } catch (IOException e) {
+                fail(e);
+            } finally {
+                lock.unlock();
+            }
+        }
+        if (toWrite && flushing.compareAndSet(false, true)) {
+            threads.newThread(this::flushPending).start();
+        }
+    }
+
+    private boolean mustFlush() {
+        return !closed && (!batch.isEmpty() || afterFlush != NOTHING);
+    }
+
+    private void flushPending() {
+        flushing.set(false);
+        lock.lock();
+        try {
+            applyPending();
+            flush();
+        } catch (IOException e) {
+            fail(e);
+        } finally {
+            lock.unlock();
+        }
+        settlePending();
+    }
+
+    /**
+     * Sends a part of a call's answer and waits, parked, where windows are empty.
+     *
+     * @param headers the response's header block; empty when it was sent before
+     * @param message the message; closed on every path
+     * @param trailers the block that ends the stream; empty when more will come
+     * @return whether all was written; false when the stream or the connection ended before
+     */
+    boolean send(GrpcStream stream, byte[] headers, OutgoingMessage message, byte[] trailers) {
+        try (message) {
+            lock.lock();
+            try {
+                if (closed || stream.sendClosed()) {
+                    return false;
+                }
+                applyPending();
+                if (headers.length > 0) {
+                    appendHeaders(stream, headers, false);
+                }
+                if (!sendBody(stream, message)) {
+                    return false;
+                }
+                if (trailers.length > 0) {
+                    appendHeaders(stream, trailers, true);
+                    if (stream.remoteOpen()) {
+                        appendReset(stream.id(), Http2Error.NO_ERROR);
+                    }
+                    endStream(stream);
+                }
+                flush();
+                return true;
+            } catch (IOException e) {
+                fail(e);
+                return false;
+            } finally {
+                lock.unlock();
+                settlePending();
+            }
+        }
+    }
+
+    private boolean sendBody(GrpcStream stream, OutgoingMessage message) throws IOException {
+        long left = message.byteSize();
+        while (left > 0) {
+            int allowed = (int) Math.min(Math.min(connectionWindow, stream.sendWindow()), Math.min(left, BATCH_SIZE));
+            if (allowed <= 0) {
+                flush();
+                if (!parkUntilWoken(stream)) {
+                    return false;
+                }
+                continue;
+            }
+            moveConnectionWindow(-allowed);
+            stream.moveSendWindow(-allowed);
+            left -= allowed;
+            stream.inMessage(left > 0);
+            appendData(stream, message, allowed);
+            if (left > 0) {
+                flush();
+                if (lock.hasQueuedThreads()) {
+                    lock.unlock();
+                    Thread.yield();
+                    lock.lock();
+                    if (closed || stream.sendClosed()) {
+                        return false;
+                    }
+                }
+                applyPending();
+            }
+        }
+        return true;
+    }
+
+    private void appendData(GrpcStream stream, OutgoingMessage message, int byteSize) throws IOException {
+        int left = byteSize;
+        while (left > 0) {
+            int length = Math.min(left, maxFrameSize);
+            appendFrameHeader(Http2.DATA, length, 0, stream.id());
+            message.appendTo(batch, length);
+            left -= length;
+        }
+    }
+
+    /** Leaves the lock until there may be room in the windows; false when the stream or connection ended meanwhile. */
+    private boolean parkUntilWoken(GrpcStream stream) {
+        stream.park(Thread.currentThread());
+        parked.add(stream);
+        lock.unlock();
+        boolean interrupted = false;
+        try {
+            settlePending();
+            while (stream.isParked()) {
+                LockSupport.park(this);
+                interrupted |= Thread.interrupted();
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            lock.lock();
+            parked.remove(stream);
+        }
+        return !closed && !stream.sendClosed();
+    }
+
+    /** Appends a header block in as many frames as the client's frame size asks for. Under the lock. */
+    void appendHeaders(GrpcStream stream, byte[] block, boolean endStream) throws IOException {
+        appendHeaders(stream.id(), block, endStream);
+        stream.headersSent();
+    }
+
+    /** The same for a stream that was refused before it was one. Under the lock. */
+    void appendHeaders(int streamId, byte[] block, boolean endStream) throws IOException {
+        assert lock.isHeldByCurrentThread();
+        int extra = 0;
+        if (!tableSizeSent) {
+            // We never index, and say so once: then no change of the client's table size needs an answer.
+            tableSizeSent = true;
+            extra = 1;
+        }
+        int type = Http2.HEADERS;
+        int offset = 0;
+        do {
+            int length = Math.min(block.length - offset, maxFrameSize - extra);
+            boolean last = offset + length == block.length;
+            int flags = (last ? Http2.FLAG_END_HEADERS : 0)
+                    | (endStream && type == Http2.HEADERS ? Http2.FLAG_END_STREAM : 0);
+            appendFrameHeader(type, length + extra, flags, streamId);
+            if (extra == 1) {
+                batch.putByte(HeaderEncoder.TABLE_SIZE_ZERO);
+                extra = 0;
+            }
+            batch.put(block, offset, length);
+            offset += length;
+            type = Http2.CONTINUATION;
+        } while (offset < block.length);
+    }
+
+    /** Appends a frame's header. Under the lock. */
+    void appendFrameHeader(int type, int length, int flags, int streamId) throws IOException {
+        assert lock.isHeldByCurrentThread();
+        batch.ensure(Http2.FRAME_HEADER_SIZE + CONTROL_PAYLOAD_SIZE);
+        batch.putInt(length << 8 | type);
+        batch.putByte((byte) flags);
+        batch.putInt(streamId);
+    }
+
+    /** Appends four bytes of a payload whose frame header was just appended. Under the lock. */
+    void appendInt(int value) {
+        batch.putInt(value);
+    }
+
+    /** Appends bytes of a payload. Under the lock. */
+    void appendBytes(byte[] bytes) throws IOException {
+        batch.put(bytes, 0, bytes.length);
+    }
+
+    /** Appends RST_STREAM. Under the lock. */
+    void appendReset(int streamId, Http2Error error) throws IOException {
+        appendFrameHeader(Http2.RST_STREAM, 4, 0, streamId);
+        appendInt(error.code());
+    }
+
+    /** Appends WINDOW_UPDATE. Under the lock. */
+    void appendWindowUpdate(int streamId, int increment) throws IOException {
+        appendFrameHeader(Http2.WINDOW_UPDATE, 4, 0, streamId);
+        appendInt(increment);
+    }
+
+    /** Nothing more will be sent on this stream; wakes the call that waits to send. Under the lock. */
+    void endStream(GrpcStream stream) {
+        assert lock.isHeldByCurrentThread();
+        stream.closeSend();
+        stream.wake();
+    }
+
+    /** The client's window for the whole connection grew; false when beyond what HTTP/2 allows. Under the lock. */
+    boolean growConnectionWindow(int increment) {
+        assert lock.isHeldByCurrentThread();
+        moveConnectionWindow(increment);
+        if (connectionWindow > 0) {
+            wakeAll();
+        }
+        return connectionWindow <= Http2.LARGEST_WINDOW_SIZE;
+    }
+
+    /** The largest frame that the client takes. Under the lock. */
+    void maxFrameSize(int byteSize) {
+        assert lock.isHeldByCurrentThread();
+        maxFrameSize = byteSize;
+    }
+
+    /** Bytes that may be sent on the connection now; a moment's truth. */
+    long connectionWindow() {
+        return connectionWindow;
+    }
+
+    /** How long the write that is under way has been waiting for the client; 0 when none is. */
+    long stalledNanos(long nowNanos) {
+        long since = writingSinceNanos;
+        return since == 0 ? 0 : nowNanos - since;
+    }
+
+    /** Writes nothing more; waits for a write under way, which a closed transport ends. Returns the staging buffer. */
+    ByteBuffer close() {
+        lock.lock();
+        try {
+            closed = true;
+            wakeAll();
+            return batch.staging();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void settlePending() {
+        while (!pending.isEmpty() && lock.tryLock()) {
+            try {
+                applyPending();
+                flush();
+            } catch (IOException e) {
+                fail(e);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Applies what waits, as far as the batch has room for it. */
+    private void applyPending() throws IOException {
+        while (batch.hasRoom()) {
+            Control action = pending.poll();
+            if (action == null) {
+                return;
+            }
+            pendingCount.decrementAndGet();
+            if (!closed) {
+                action.apply(this);
+            }
+        }
+    }
+
+    private void write(ByteBuffer[] buffers, int count) throws IOException {
+        writingSinceNanos = System.nanoTime() | 1;
+        try {
+            transport.write(buffers, count);
+        } finally {
+            writingSinceNanos = 0;
+        }
+    }
+
+    private void fail(IOException e) {
+        if (!closed) {
+            closed = true;
+            wakeAll();
+            onFailure.accept(e);
+        }
+    }
+
+    private void flush() throws IOException {
+        assert lock.isHeldByCurrentThread();
+        if (closed) {
+            return;
+        }
+        batch.flush();
+        if (afterFlush != NOTHING && pending.isEmpty()) {
+            closed = true;
+            wakeAll();
+            afterFlush.run();
+        }
+    }
+
+    private void moveConnectionWindow(long delta) {
+        assert lock.isHeldByCurrentThread();
+        long moved = connectionWindow + delta;
+        connectionWindow = moved;
+    }
+
+    private void wakeAll() {
+        for (GrpcStream stream : parked) {
+            stream.wake();
+        }
+        parked.clear();
+    }
+}

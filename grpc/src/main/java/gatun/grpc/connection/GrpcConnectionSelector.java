@@ -1,0 +1,106 @@
+package gatun.grpc.connection;
+
+import gatun.memory.BufferPool;
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.Grpc;
+import io.grpc.InternalServer;
+import io.grpc.ServerServiceDefinition;
+import io.helidon.common.buffers.BufferData;
+import io.helidon.common.socket.SocketOptions;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.spi.ServerConnection;
+import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+
+/**
+ * Serves gRPC on the connections of a Helidon listener. Give the listener this selector, and {@link #socketOptions} made
+ * from the options it would have otherwise: they are how a connection gets hold of its socket channel, which it reads into
+ * native memory. A connection without its channel, under TLS or with other socket options, works too, with one more copy.
+ * Safe for any thread; may serve several listeners.
+ */
+public final class GrpcConnectionSelector implements ServerConnectionSelector, AutoCloseable {
+    private final ConnectionSettings settings;
+    private final BufferPool pool;
+    private final CallAdmission admission;
+    private final IoBuffers buffers = new IoBuffers();
+    private final AcceptedChannels channels;
+    private final ScheduledExecutorService timer = DeadlineTimer.start();
+    private final ThreadFactory threads = Thread.ofVirtual().name("grpc-call").factory();
+    private final Decompression decompression;
+    private final Context root;
+
+    /** Serves {@code services}, with request messages in buffers of {@code pool}. */
+    public GrpcConnectionSelector(
+            ConnectionSettings settings,
+            BufferPool pool,
+            List<ServerServiceDefinition> services,
+            SocketOptions socketOptions) {
+        ServiceTable table = new ServiceTable(services);
+        this.settings = settings;
+        this.pool = pool;
+        this.admission = new CallAdmission(table);
+        this.channels = new AcceptedChannels(socketOptions);
+        this.decompression = new Decompression(pool, settings.maxMessageSize());
+        this.root = Context.ROOT.withValue(InternalServer.SERVER_CONTEXT_KEY, new ServedServices(table.services()));
+    }
+
+    /** The options that the listener is to use for its connections' sockets. */
+    public SocketOptions socketOptions() {
+        return channels;
+    }
+
+    @Override
+    public int bytesToIdentifyConnection() {
+        return 0;
+    }
+
+    @Override
+    public Support supports(BufferData data) {
+        byte[] preface = Http2.preface();
+        int available = Math.min(data.available(), preface.length);
+        for (int i = 0; i < available; i++) {
+            if (data.get(i) != preface[i]) {
+                return Support.UNSUPPORTED;
+            }
+        }
+        return available == preface.length ? Support.SUPPORTED : Support.UNKNOWN;
+    }
+
+    @Override
+    public Set<String> supportedApplicationProtocols() {
+        return Set.of("h2");
+    }
+
+    @Override
+    public ServerConnection connection(ConnectionContext context) {
+        Attributes attributes = Attributes.newBuilder()
+                .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, context.remotePeer().address())
+                .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, context.localPeer().address())
+                .build();
+        CallServices services = new CallServices(root, attributes, timer, threads, decompression);
+        return new GrpcConnection(settings, pool, admission, services, buffers, transport(context));
+    }
+
+    private Transport transport(ConnectionContext context) {
+        Optional<SocketChannel> channel = channels.claim(context.childSocketId());
+        if (context.isSecure() || channel.isEmpty()) {
+            return new HelidonTransport(context.dataReader(), context.dataWriter(), context.serverSocket());
+        }
+        int early = context.dataReader().available();
+        // Asking for no bytes would wait for some.
+        byte[] bytes = early == 0 ? new byte[0] : context.dataReader().readBytes(early);
+        return new ChannelTransport(channel.get(), bytes);
+    }
+
+    /** Stops watching deadlines; for when no connection is open any more. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+    }
+}

@@ -1,0 +1,244 @@
+package gatun.grpc.connection;
+
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One HTTP/2 stream: its windows, how far each side has come, and the call that it carries. The reader feeds it; the call
+ * sends through it.
+ */
+final class GrpcStream implements MessageAssembler.Receiver {
+    private final int id;
+    private final GrpcConnection connection;
+    private final FrameWriter writer;
+    private final ReceiveWindow receiveWindow;
+    private final MessageAssembler assembler;
+    private final GrpcCall<?, ?> call;
+
+    /** Set once, by the reader. */
+    private volatile boolean remoteClosed;
+
+    // Written under the writer's lock; the volatile ones are read anywhere.
+    private volatile long sendWindow;
+    private volatile boolean sendClosed;
+    private volatile @Nullable Thread parked;
+    private boolean headersSent;
+    private boolean inMessage;
+
+    /** A stream that may send {@code sendWindow} bytes at first and carries the call that {@code opening} makes. */
+    GrpcStream(int id, GrpcConnection connection, long sendWindow, CallOpening<?, ?> opening) {
+        this.id = id;
+        this.connection = connection;
+        this.writer = connection.writer();
+        this.sendWindow = sendWindow;
+        ConnectionSettings settings = connection.settings();
+        this.receiveWindow = new ReceiveWindow(settings.streamWindow());
+        this.assembler = new MessageAssembler(connection.pool(), opening.placement(), settings.maxMessageSize(), this);
+        this.call = opening.open(this);
+    }
+
+    int id() {
+        return id;
+    }
+
+    GrpcCall<?, ?> call() {
+        return call;
+    }
+
+    /** The connection that carries this stream. */
+    GrpcConnection connection() {
+        return connection;
+    }
+
+    // What the reader does.
+
+    /** The connection knows the stream now. */
+    void opened() {
+        call.watchDeadline();
+    }
+
+    /** A DATA frame's payload, of which the last {@code padding} bytes and its length byte mean nothing. */
+    void data(FrameReader in, int payload, int padding) throws IOException {
+        if (!receiveWindow.received(payload, padding)) {
+            in.skip(payload);
+            reset(Http2Error.FLOW_CONTROL_ERROR);
+            return;
+        }
+        assembler.accept(in, payload);
+    }
+
+    /** The client will send nothing more. */
+    void endOfRequest() {
+        remoteClosed = true;
+        if (assembler.inMessage()) {
+            abort(Status.INVALID_ARGUMENT.withDescription("the request ended in the middle of a message"));
+        } else {
+            call.requestEnded();
+        }
+        forgetWhenOver();
+    }
+
+    /** The client or the connection gave the stream up: nothing can be sent. */
+    void lost(Status why) {
+        remoteClosed = true;
+        writer.control(w -> w.endStream(this));
+        over(why);
+    }
+
+    /** The stream is against HTTP/2's rules and ends without an answer. */
+    void reset(Http2Error error) {
+        remoteClosed = true;
+        writer.control(w -> {
+            if (!sendClosed) {
+                w.appendReset(id, error);
+                w.endStream(this);
+            }
+        });
+        over(Status.CANCELLED.withDescription("the client broke the rules of HTTP/2: " + error));
+    }
+
+    /** Answers with an error of the connection's own, without waiting. Any thread. */
+    void abort(Status status) {
+        writer.control(w -> appendAbort(w, status));
+        over(status);
+    }
+
+    private void appendAbort(FrameWriter w, Status status) throws IOException {
+        if (sendClosed) {
+            return;
+        }
+        if (inMessage) {
+            w.appendReset(id, Http2Error.CANCEL);
+        } else {
+            Metadata none = new Metadata();
+            byte[] block =
+                    headersSent ? HeaderEncoder.trailers(status, none) : HeaderEncoder.trailersOnly(status, none);
+            w.appendHeaders(this, block, true);
+        }
+        if (!remoteClosed && !inMessage) {
+            w.appendReset(id, Http2Error.NO_ERROR);
+        }
+        w.endStream(this);
+    }
+
+    private void over(Status why) {
+        assembler.close();
+        call.cancel(why);
+        connection.forget(this);
+    }
+
+    private void forgetWhenOver() {
+        if (remoteClosed && sendClosed) {
+            connection.forget(this);
+        }
+    }
+
+    @Override
+    public void messageBegins(long beyond) {
+        announce(receiveWindow.messageBegins(beyond));
+    }
+
+    @Override
+    public void messageArrived(InboundMessage message, boolean compressed) {
+        receiveWindow.messageWaits();
+        call.messageArrived(message, compressed);
+    }
+
+    @Override
+    public void messageRefused(Status status) {
+        abort(status);
+    }
+
+    // What the call does.
+
+    /** Sends; see {@link FrameWriter#send}. */
+    boolean send(byte[] headers, OutgoingMessage message, byte[] trailers) {
+        boolean sent = writer.send(this, headers, message, trailers);
+        if (trailers.length > 0) {
+            if (!remoteClosed) {
+                assembler.close();
+                connection.forget(this);
+            }
+            forgetWhenOver();
+        }
+        return sent;
+    }
+
+    /** The handler has consumed a message of {@code byteSize} bytes, prefix included. */
+    void messageConsumed(long byteSize) {
+        announce(receiveWindow.messageConsumed(byteSize));
+    }
+
+    /** Whether a message could be sent now without waiting. */
+    boolean isReady() {
+        return !sendClosed && sendWindow > 0 && writer.connectionWindow() > 0;
+    }
+
+    private void announce(int increment) {
+        if (increment > 0 && !remoteClosed && !sendClosed) {
+            writer.control(w -> {
+                if (!sendClosed) {
+                    w.appendWindowUpdate(id, increment);
+                }
+            });
+        }
+    }
+
+    // What the writer does, under its lock.
+
+    /** Whether nothing more can be sent. Any thread. */
+    boolean sendClosed() {
+        return sendClosed;
+    }
+
+    void closeSend() {
+        sendClosed = true;
+    }
+
+    /** Whether the client's half of the stream is open, so that it must be told to stop. */
+    boolean remoteOpen() {
+        return !remoteClosed;
+    }
+
+    long sendWindow() {
+        return sendWindow;
+    }
+
+    /** Changes the window; may make it negative. */
+    void moveSendWindow(long delta) {
+        long moved = sendWindow + delta;
+        sendWindow = moved;
+        if (delta > 0 && moved > 0) {
+            wake();
+        }
+    }
+
+    void headersSent() {
+        headersSent = true;
+    }
+
+    void inMessage(boolean now) {
+        inMessage = now;
+    }
+
+    void park(Thread thread) {
+        parked = thread;
+    }
+
+    boolean isParked() {
+        return parked != null;
+    }
+
+    /** Lets the call that waits for the window look again. */
+    void wake() {
+        Thread thread = parked;
+        if (thread != null) {
+            parked = null;
+            LockSupport.unpark(thread);
+        }
+        call.windowOpened();
+    }
+}

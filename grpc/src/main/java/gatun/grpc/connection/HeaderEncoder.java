@@ -1,0 +1,140 @@
+package gatun.grpc.connection;
+
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.nio.ByteBuffer;
+import java.util.Base64;
+import java.util.Set;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpVersion;
+import org.eclipse.jetty.http.MetaData;
+import org.eclipse.jetty.http2.hpack.HpackEncoder;
+import org.eclipse.jetty.http2.hpack.HpackException;
+
+/**
+ * Header blocks of responses. They never use HPACK's dynamic table, so a block means the same on every connection and the
+ * usual ones are encoded once. Safe for any thread.
+ */
+final class HeaderEncoder {
+    /** HPACK's "the table has size 0 from now on", to be put in front of a connection's first block. */
+    static final byte TABLE_SIZE_ZERO = 0x20;
+
+    /** No block. */
+    static final byte[] NONE = {};
+
+    /** The headers of a response without metadata. */
+    static final byte[] RESPONSE = encode(HttpFields.build().add("content-type", "application/grpc"), true);
+
+    /** The trailers of a success without metadata. */
+    static final byte[] OK = encode(HttpFields.build().add("grpc-status", "0"), false);
+
+    /** Bytes of HPACK's longest code for one character, 30 bits. */
+    private static final int LARGEST_HUFFMAN_CODE = 4;
+
+    /** More than a field takes besides its characters. */
+    private static final int FIXED_SIZE = 32;
+
+    /** Metadata that is HTTP/2's or gRPC's own. */
+    private static final Set<String> RESERVED =
+            Set.of("content-type", "grpc-status", "grpc-message", "grpc-encoding", "te", "connection");
+
+    private static final Base64.Encoder BASE64 = Base64.getEncoder().withoutPadding();
+
+    private HeaderEncoder() {}
+
+    /** The headers of a response; {@code encoding} is empty for messages that are not compressed. */
+    static byte[] response(Metadata metadata, String encoding) {
+        if (encoding.isEmpty() && metadata.keys().isEmpty()) {
+            return RESPONSE;
+        }
+        HttpFields.Mutable fields = HttpFields.build().add("content-type", "application/grpc");
+        if (!encoding.isEmpty()) {
+            fields.add("grpc-encoding", encoding);
+        }
+        return encode(add(fields, metadata), true);
+    }
+
+    /** The trailers after a response. */
+    static byte[] trailers(Status status, Metadata metadata) {
+        if (status.isOk() && status.getDescription() == null && metadata.keys().isEmpty()) {
+            return OK;
+        }
+        return encode(add(addStatus(HttpFields.build(), status), metadata), false);
+    }
+
+    /** Headers and trailers in one block, for a call that has no response. */
+    static byte[] trailersOnly(Status status, Metadata metadata) {
+        HttpFields.Mutable fields = HttpFields.build().add("content-type", "application/grpc");
+        return encode(add(addStatus(fields, status), metadata), true);
+    }
+
+    /** The answer to something that is not gRPC: an HTTP status, with a gRPC one for whoever reads that. */
+    static byte[] refusal(int httpStatus, Status status) {
+        HttpFields.Mutable fields = HttpFields.build().add("content-type", "application/grpc");
+        return encode(addStatus(fields, status), httpStatus);
+    }
+
+    private static HttpFields.Mutable addStatus(HttpFields.Mutable fields, Status status) {
+        fields.add("grpc-status", Integer.toString(status.getCode().value()));
+        String text = status.getDescription();
+        if (text != null) {
+            fields.add("grpc-message", PercentEncoding.encode(text));
+        }
+        return fields;
+    }
+
+    private static HttpFields.Mutable add(HttpFields.Mutable fields, Metadata metadata) {
+        for (String name : metadata.keys()) {
+            if (RESERVED.contains(name)) {
+                continue;
+            }
+            if (name.endsWith(Metadata.BINARY_HEADER_SUFFIX)) {
+                Iterable<byte[]> values = metadata.getAll(Metadata.Key.of(name, Metadata.BINARY_BYTE_MARSHALLER));
+                if (values != null) {
+                    values.forEach(value -> fields.add(name, BASE64.encodeToString(value)));
+                }
+            } else {
+                Iterable<String> values = metadata.getAll(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
+                if (values != null) {
+                    values.forEach(value -> fields.add(name, value));
+                }
+            }
+        }
+        return fields;
+    }
+
+    private static byte[] encode(HttpFields fields, boolean withStatus) {
+        return encode(fields, withStatus ? 200 : 0);
+    }
+
+    private static byte[] encode(HttpFields fields, int httpStatus) {
+        MetaData block = httpStatus == 0
+                ? new MetaData(HttpVersion.HTTP_2, fields)
+                : new MetaData.Response(httpStatus, null, HttpVersion.HTTP_2, fields);
+        ByteBuffer target = ByteBuffer.allocate(largestSize(fields));
+        try {
+            HpackEncoder encoder = new HpackEncoder();
+            encoder.setMaxTableCapacity(0);
+            encoder.setTableCapacity(0);
+            encoder.encode(target, block);
+        } catch (HpackException e) {
+            throw new IllegalArgumentException("metadata that HTTP/2 cannot carry: " + e.getMessage(), e);
+        }
+        // The encoder begins with TABLE_SIZE_ZERO, which the connection writes once by itself.
+        int start = target.get(0) == TABLE_SIZE_ZERO ? 1 : 0;
+        byte[] bytes = new byte[target.position() - start];
+        target.get(start, bytes);
+        return bytes;
+    }
+
+    private static int largestSize(HttpFields fields) {
+        int size = FIXED_SIZE;
+        for (HttpField field : fields) {
+            int length = field.getName().length()
+                    + (field.getValue() == null ? 0 : field.getValue().length());
+            size += FIXED_SIZE + LARGEST_HUFFMAN_CODE * length;
+        }
+        return size;
+    }
+}

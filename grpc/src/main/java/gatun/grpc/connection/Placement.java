@@ -1,0 +1,19 @@
+package gatun.grpc.connection;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What a request marshaller may implement besides {@code MethodDescriptor.Marshaller} to choose how far into its buffer,
+ * which is aligned to 64 bytes, a message is put, so that something inside the message is aligned. Called by the
+ * connection's reader: must be quick and must not throw.
+ */
+@FunctionalInterface
+public interface Placement {
+    /**
+     * The number of bytes, 0 to 63, to leave free in front of a message.
+     *
+     * @param start the message's first bytes, as many as have come
+     * @param byteSize the length of the whole message
+     */
+    int offset(ByteBuffer start, long byteSize);
+}

@@ -1,0 +1,25 @@
+package gatun.grpc.connection;
+
+import io.grpc.Metadata;
+
+/**
+ * The header block that opens a call.
+ *
+ * @param method the HTTP method
+ * @param path the path as the client wrote it
+ * @param authority the authority; empty when there was none
+ * @param contentType the content type; empty when there was none
+ * @param timeout the {@code grpc-timeout}; empty when there was none
+ * @param encoding the {@code grpc-encoding} of compressed messages; {@code identity} when there was none
+ * @param acceptEncoding the {@code grpc-accept-encoding}, all of it; empty when there was none
+ * @param metadata every field that is not HTTP/2's own
+ */
+record RequestHead(
+        String method,
+        String path,
+        String authority,
+        String contentType,
+        String timeout,
+        String encoding,
+        String acceptEncoding,
+        Metadata metadata) {}

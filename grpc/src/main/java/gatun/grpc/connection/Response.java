@@ -1,0 +1,161 @@
+package gatun.grpc.connection;
+
+import io.grpc.Codec;
+import io.grpc.Compressor;
+import io.grpc.CompressorRegistry;
+import io.grpc.KnownLength;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The answering half of a call. A unary call's answer is kept until the call is closed and goes out in one write; all else
+ * is sent as it comes. Used by one thread at a time, as {@link io.grpc.ServerCall} asks.
+ */
+final class Response<R> {
+    private final MethodDescriptor<?, R> method;
+    private final GrpcStream stream;
+    private final String acceptEncoding;
+    private final boolean unary;
+
+    private boolean headersGiven;
+    private byte[] unsentHeaders = HeaderEncoder.NONE;
+    private OutgoingMessage unsentMessage = OutgoingMessage.NONE;
+    private boolean messageGiven;
+    private Compressor compressor = Codec.Identity.NONE;
+    private boolean compress = true;
+
+    Response(MethodDescriptor<?, R> method, GrpcStream stream, String acceptEncoding) {
+        this.method = method;
+        this.stream = stream;
+        this.acceptEncoding = acceptEncoding;
+        this.unary = method.getType() == MethodDescriptor.MethodType.UNARY;
+    }
+
+    /** Compresses messages from now on, if the client takes that; before the headers. */
+    void compression(String encoding) {
+        if (headersGiven) {
+            throw new IllegalStateException("the compression must be set before the headers are sent");
+        }
+        Compressor found = CompressorRegistry.getDefaultInstance().lookupCompressor(encoding);
+        if (found == null) {
+            throw new IllegalArgumentException("there is no compressor '" + encoding + "'");
+        }
+        List<String> accepted =
+                Arrays.stream(acceptEncoding.split(",", -1)).map(String::strip).toList();
+        compressor = accepted.contains(encoding) ? found : Codec.Identity.NONE;
+    }
+
+    /** Whether the next messages are compressed, where compression is on. */
+    void messageCompression(boolean enabled) {
+        compress = enabled;
+    }
+
+    private boolean compresses() {
+        return !compressor.getMessageEncoding().equals(Codec.Identity.NONE.getMessageEncoding());
+    }
+
+    /** Sends the headers, or keeps them for the message. */
+    void headers(Metadata metadata) {
+        if (headersGiven) {
+            throw new IllegalStateException("the headers were already sent");
+        }
+        String encoding = compresses() ? compressor.getMessageEncoding() : "";
+        byte[] block = HeaderEncoder.response(metadata, encoding);
+        headersGiven = true;
+        if (unary) {
+            unsentHeaders = block;
+        } else {
+            stream.send(block, OutgoingMessage.NONE, HeaderEncoder.NONE);
+        }
+    }
+
+    /**
+     * Sends a message, or keeps it for the end of the call.
+     *
+     * @param unwanted whether it is only to be disposed of
+     * @return false when nobody can receive it any more
+     */
+    boolean message(R message, boolean unwanted) {
+        if (!headersGiven) {
+            throw new IllegalStateException("the headers must be sent before a message");
+        }
+        OutboundMessage serialised = serialise(method.streamResponse(message));
+        if (unwanted) {
+            serialised.close();
+            return true;
+        }
+        if (unary && messageGiven) {
+            serialised.close();
+            throw new IllegalStateException("a unary call has one response and this is the second");
+        }
+        messageGiven = true;
+        boolean compressed = compress && compresses();
+        OutgoingMessage outgoing = OutgoingMessage.of(compressed ? pack(serialised) : serialised, compressed);
+        if (unary) {
+            unsentMessage = outgoing;
+            return true;
+        }
+        return stream.send(HeaderEncoder.NONE, outgoing, HeaderEncoder.NONE);
+    }
+
+    /** Ends the call; false when nobody could receive that any more. */
+    boolean close(Status status, Metadata trailers) {
+        OutgoingMessage last = unsentMessage;
+        unsentMessage = OutgoingMessage.NONE;
+        Status answer = status;
+        if (unary && status.isOk() && !messageGiven) {
+            answer = Status.INTERNAL.withDescription("Completed without a response");
+        }
+        if (!answer.isOk()) {
+            last.close();
+            last = OutgoingMessage.NONE;
+        }
+        boolean onlyTrailers =
+                !headersGiven || (unary && !answer.isOk() && Arrays.equals(unsentHeaders, HeaderEncoder.RESPONSE));
+        byte[] headers = onlyTrailers ? HeaderEncoder.NONE : unsentHeaders;
+        return stream.send(headers, last, lastBlock(answer, trailers, onlyTrailers));
+    }
+
+    private static byte[] lastBlock(Status status, Metadata trailers, boolean only) {
+        try {
+            return only ? HeaderEncoder.trailersOnly(status, trailers) : HeaderEncoder.trailers(status, trailers);
+        } catch (IllegalArgumentException e) {
+            Status unsendable = Status.INTERNAL.withDescription("the call ended with " + e.getMessage());
+            Metadata none = new Metadata();
+            return only ? HeaderEncoder.trailersOnly(unsendable, none) : HeaderEncoder.trailers(unsendable, none);
+        }
+    }
+
+    private static OutboundMessage serialise(InputStream serialised) {
+        if (serialised instanceof OutboundMessage message) {
+            return message;
+        }
+        try (serialised) {
+            if (serialised instanceof KnownLength) {
+                return OutboundMessage.of(serialised.readNBytes(serialised.available()));
+            }
+            return OutboundMessage.of(serialised.readAllBytes());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private OutboundMessage pack(OutboundMessage plain) {
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        try (plain;
+                OutputStream target = compressor.compress(packed)) {
+            plain.transferTo(target);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return OutboundMessage.of(packed.toByteArray());
+    }
+}

@@ -1,0 +1,5 @@
+/** What the server module needs to serve gRPC. */
+@NullMarked
+package gatun.grpc;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,78 @@
+package gatun.grpc.connection;
+
+import gatun.memory.BufferPool;
+import io.grpc.ManagedChannel;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.helidon.common.socket.SocketOptions;
+import io.helidon.webserver.WebServer;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.List;
+
+/** A listener with the connection under test, on a port of its own. */
+final class TestServer implements AutoCloseable {
+    private final BufferPool pool;
+    private final GrpcConnectionSelector selector;
+    private final WebServer server;
+
+    private TestServer(ConnectionSettings settings, long poolSize, List<ServerServiceDefinition> services) {
+        this.pool = new BufferPool(poolSize);
+        this.selector = new GrpcConnectionSelector(
+                settings,
+                pool,
+                services,
+                SocketOptions.builder().tcpNoDelay(true).build());
+        this.server = WebServer.builder()
+                .address(InetAddress.getLoopbackAddress())
+                .port(0)
+                .connectionOptions(selector.socketOptions())
+                .addConnectionSelector(selector)
+                .protocolsDiscoverServices(false)
+                .shutdownHook(false)
+                .shutdownGracePeriod(Duration.ofSeconds(5))
+                .build()
+                .start();
+    }
+
+    static TestServer start(ServerServiceDefinition... services) {
+        return start(ConnectionSettings.standard(), services);
+    }
+
+    static TestServer start(ConnectionSettings settings, ServerServiceDefinition... services) {
+        return new TestServer(settings, 1L << 30, List.of(services));
+    }
+
+    static TestServer withPool(long poolSize, ServerServiceDefinition... services) {
+        return new TestServer(ConnectionSettings.standard(), poolSize, List.of(services));
+    }
+
+    int port() {
+        return server.port();
+    }
+
+    /** A grpc-java client's channel; the caller shuts it down. */
+    ManagedChannel channel() {
+        return NettyChannelBuilder.forAddress("127.0.0.1", port())
+                .usePlaintext()
+                .maxInboundMessageSize(64 << 20)
+                .build();
+    }
+
+    /** Bytes of the pool that are lent now. */
+    long lentBytes() {
+        return pool.usedBytes();
+    }
+
+    /** Stops as an operator would; returns when every connection is gone. */
+    void stop() {
+        server.stop();
+    }
+
+    @Override
+    public void close() {
+        server.stop();
+        selector.close();
+        pool.close();
+    }
+}
