@@ -2,7 +2,6 @@ package gatun.grpc.connection;
 
 import io.grpc.Attributes;
 import io.grpc.Context;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 
 /**
@@ -15,8 +14,4 @@ import java.util.concurrent.ThreadFactory;
  * @param decompression unpacks compressed messages
  */
 record CallServices(
-        Context root,
-        Attributes attributes,
-        ScheduledExecutorService timer,
-        ThreadFactory threads,
-        Decompression decompression) {}
+        Context root, Attributes attributes, DeadlineTimer timer, ThreadFactory threads, Decompression decompression) {}

@@ -1,13 +1,14 @@
 package gatun.grpc.connection;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.List;
 
 /** What the client said about itself in SETTINGS frames. The reading thread's alone. */
 final class ClientSettings {
     /** Bytes of one setting: two of number, four of value. */
-    static final int ENTRY_SIZE = 6;
+    private static final int ENTRY_SIZE = 6;
 
     private final FrameReader reader;
     private final FrameWriter writer;
@@ -17,6 +18,15 @@ final class ClientSettings {
     ClientSettings(FrameReader reader, FrameWriter writer) {
         this.reader = reader;
         this.writer = writer;
+    }
+
+    /** A SETTINGS payload of numbers, each followed by its value. */
+    static byte[] encode(int... numbersAndValues) {
+        ByteBuffer payload = ByteBuffer.allocate(numbersAndValues.length / 2 * ENTRY_SIZE);
+        for (int i = 0; i < numbersAndValues.length; i += 2) {
+            payload.putShort((short) numbersAndValues[i]).putInt(numbersAndValues[i + 1]);
+        }
+        return payload.array();
     }
 
     /** What a stream that opens now may send at first. */
@@ -45,9 +55,9 @@ final class ClientSettings {
         int frameSize = maxFrameSize;
         List<GrpcStream> affected = delta == 0 ? List.of() : List.copyOf(streams);
         writer.control(w -> {
-            w.maxFrameSize(frameSize);
+            w.frames().maxFrameSize(frameSize);
             affected.forEach(stream -> stream.moveSendWindow(delta));
-            w.appendFrameHeader(Http2.SETTINGS, 0, Http2.FLAG_ACK, 0);
+            w.frames().settingsAck();
         });
     }
 

@@ -1,17 +1,46 @@
 package gatun.grpc.connection;
 
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The one thread that looks after the deadlines of a listener's calls. */
-final class DeadlineTimer {
-    private DeadlineTimer() {}
+/** The one thread that looks after the deadlines of a listener's calls and connections. Safe for any thread. */
+final class DeadlineTimer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DeadlineTimer.class);
 
-    /** A timer whose cancelled tasks are forgotten at once, since nearly all deadlines are never reached. */
-    static ScheduledExecutorService start() {
-        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(
+    private final ScheduledThreadPoolExecutor executor;
+
+    DeadlineTimer() {
+        executor = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().name("grpc-deadlines").daemon(true).factory());
-        timer.setRemoveOnCancelPolicy(true);
-        return timer;
+        // Nearly all deadlines are never reached: what is cancelled is forgotten at once.
+        executor.setRemoveOnCancelPolicy(true);
+    }
+
+    /** What io.grpc's contexts schedule their deadlines on. */
+    ScheduledExecutorService executor() {
+        return executor;
+    }
+
+    /** Runs a short task that does not wait, after a time; at once when the timer is closed already. */
+    void runAfter(Duration delay, Runnable task) {
+        try {
+            Future<?> scheduled = executor.schedule(task, delay.toMillis(), TimeUnit.MILLISECONDS);
+            assert !scheduled.isCancelled() : "nobody but us knows the task";
+        } catch (RejectedExecutionException e) {
+            LOG.trace("the timer is closed", e);
+            task.run();
+        }
+    }
+
+    /** Forgets all deadlines. */
+    @Override
+    public void close() {
+        executor.shutdownNow();
     }
 }

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a connection's frames. One lock orders them: whoever holds it checks a window, takes from it and writes, in one
@@ -32,14 +33,9 @@ final class FrameWriter {
     /** The most bytes of a message that are written before others get their turn. */
     private static final int BATCH_SIZE = 256 * 1024;
 
-    /** The most bytes that {@link #appendInt} adds after one frame header. */
-    private static final int CONTROL_PAYLOAD_SIZE = 16;
-
-    private static final Runnable NOTHING = () -> {};
-
     private final Transport transport;
     private final ThreadFactory threads;
-    private final Consumer<IOException> onFailure;
+    private final Consumer<Exception> onFailure;
     private final ReentrantLock lock = new ReentrantLock();
     private final Queue<Control> pending = new ConcurrentLinkedQueue<>();
     private final AtomicInteger pendingCount = new AtomicInteger();
@@ -47,29 +43,28 @@ final class FrameWriter {
 
     // Guarded by lock.
     private final WriteBatch batch;
-    private Runnable afterFlush = NOTHING;
+    private final FrameEncoder frames;
+    private @Nullable Runnable afterFlush;
     private final ArrayList<GrpcStream> parked = new ArrayList<>();
-    private boolean closed;
-    private boolean tableSizeSent;
-    private int maxFrameSize = Http2.DEFAULT_MAX_FRAME_SIZE;
 
-    /** Written under the lock, read anywhere. */
+    // Written under the lock, read anywhere.
+    private volatile boolean closed;
     private volatile long connectionWindow = Http2.DEFAULT_WINDOW_SIZE;
 
     /** When the write that is under way began, or 0. */
     private volatile long writingSinceNanos;
 
     /** A writer on {@code transport} whose first failure, after which it writes nothing more, goes to {@code onFailure}. */
-    FrameWriter(Transport transport, ByteBuffer staging, ThreadFactory threads, Consumer<IOException> onFailure) {
+    FrameWriter(Transport transport, ByteBuffer staging, ThreadFactory threads, Consumer<Exception> onFailure) {
         this.transport = transport;
         this.threads = threads;
         this.batch = new WriteBatch(staging, this::write);
+        this.frames = new FrameEncoder(batch);
         this.onFailure = onFailure;
     }
 
     /**
-     * Does {@code action} under the lock, now or as soon as its present holder is done. Never waits, neither for the lock
-     * nor for the client: what there is to write is left to a thread of its own.
+     * {@link #enqueue} for what a client can cause any number of times. The reading thread's.
      *
      * @throws ConnectionError when the client causes more of these than it reads
      */
@@ -81,7 +76,7 @@ final class FrameWriter {
         enqueue(action);
     }
 
-    /** Does {@code lastWords} as {@link #control} would, writes what there is to write, and then runs {@code afterwards}. */
+    /** Does {@code lastWords} as {@link #enqueue} would, writes what there is to write, and then runs {@code afterwards}. */
     void finish(Control lastWords, Runnable afterwards) {
         enqueue(w -> {
             lastWords.apply(w);
@@ -89,7 +84,11 @@ final class FrameWriter {
         });
     }
 
-    private void enqueue(Control action) {
+    /**
+     * Does {@code action} under the lock, now or as soon as its present holder is done. Never waits, neither for the lock
+     * nor for the client: what there is to write is left to a thread of its own. Any thread.
+     */
+    void enqueue(Control action) {
         pending.add(action);
         pendingCount.incrementAndGet();
         boolean toWrite = false;
@@ -97,7 +96,7 @@ final class FrameWriter {
             try {
                 applyPending();
                 toWrite = mustFlush() || !pending.isEmpty();
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 fail(e);
             } finally {
                 lock.unlock();
@@ -109,7 +108,7 @@ final class FrameWriter {
     }
 
     private boolean mustFlush() {
-        return !closed && (!batch.isEmpty() || afterFlush != NOTHING);
+        return !closed && (!batch.isEmpty() || afterFlush != null);
     }
 
     private void flushPending() {
@@ -118,7 +117,7 @@ final class FrameWriter {
         try {
             applyPending();
             flush();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             fail(e);
         } finally {
             lock.unlock();
@@ -143,21 +142,22 @@ final class FrameWriter {
                 }
                 applyPending();
                 if (headers.length > 0) {
-                    appendHeaders(stream, headers, false);
+                    frames.headers(stream.id(), headers, false);
+                    stream.headersSent();
                 }
                 if (!sendBody(stream, message)) {
                     return false;
                 }
                 if (trailers.length > 0) {
-                    appendHeaders(stream, trailers, true);
+                    frames.headers(stream.id(), trailers, true);
                     if (stream.remoteOpen()) {
-                        appendReset(stream.id(), Http2Error.NO_ERROR);
+                        frames.reset(stream.id(), Http2Error.NO_ERROR);
                     }
                     endStream(stream);
                 }
                 flush();
                 return true;
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 fail(e);
                 return false;
             } finally {
@@ -182,13 +182,11 @@ final class FrameWriter {
             stream.moveSendWindow(-allowed);
             left -= allowed;
             stream.inMessage(left > 0);
-            appendData(stream, message, allowed);
+            frames.data(stream.id(), message, allowed);
             if (left > 0) {
                 flush();
                 if (lock.hasQueuedThreads()) {
-                    lock.unlock();
-                    Thread.yield();
-                    lock.lock();
+                    giveWay();
                     if (closed || stream.sendClosed()) {
                         return false;
                     }
@@ -199,14 +197,12 @@ final class FrameWriter {
         return true;
     }
 
-    private void appendData(GrpcStream stream, OutgoingMessage message, int byteSize) throws IOException {
-        int left = byteSize;
-        while (left > 0) {
-            int length = Math.min(left, maxFrameSize);
-            appendFrameHeader(Http2.DATA, length, 0, stream.id());
-            message.appendTo(batch, length);
-            left -= length;
-        }
+    /** Lets those go first who wait for the lock, which is not fair: its holder would mostly get it again. */
+    @SuppressWarnings("ThreadPriorityCheck")
+    private void giveWay() {
+        lock.unlock();
+        Thread.yield();
+        lock.lock();
     }
 
     /** Leaves the lock until there may be room in the windows; false when the stream or connection ended meanwhile. */
@@ -231,68 +227,10 @@ final class FrameWriter {
         return !closed && !stream.sendClosed();
     }
 
-    /** Appends a header block in as many frames as the client's frame size asks for. Under the lock. */
-    void appendHeaders(GrpcStream stream, byte[] block, boolean endStream) throws IOException {
-        appendHeaders(stream.id(), block, endStream);
-        stream.headersSent();
-    }
-
-    /** The same for a stream that was refused before it was one. Under the lock. */
-    void appendHeaders(int streamId, byte[] block, boolean endStream) throws IOException {
+    /** What appends frames. Under the lock. */
+    FrameEncoder frames() {
         assert lock.isHeldByCurrentThread();
-        int extra = 0;
-        if (!tableSizeSent) {
-            // We never index, and say so once: then no change of the client's table size needs an answer.
-            tableSizeSent = true;
-            extra = 1;
-        }
-        int type = Http2.HEADERS;
-        int offset = 0;
-        do {
-            int length = Math.min(block.length - offset, maxFrameSize - extra);
-            boolean last = offset + length == block.length;
-            int flags = (last ? Http2.FLAG_END_HEADERS : 0)
-                    | (endStream && type == Http2.HEADERS ? Http2.FLAG_END_STREAM : 0);
-            appendFrameHeader(type, length + extra, flags, streamId);
-            if (extra == 1) {
-                batch.putByte(HeaderEncoder.TABLE_SIZE_ZERO);
-                extra = 0;
-            }
-            batch.put(block, offset, length);
-            offset += length;
-            type = Http2.CONTINUATION;
-        } while (offset < block.length);
-    }
-
-    /** Appends a frame's header. Under the lock. */
-    void appendFrameHeader(int type, int length, int flags, int streamId) throws IOException {
-        assert lock.isHeldByCurrentThread();
-        batch.ensure(Http2.FRAME_HEADER_SIZE + CONTROL_PAYLOAD_SIZE);
-        batch.putInt(length << 8 | type);
-        batch.putByte((byte) flags);
-        batch.putInt(streamId);
-    }
-
-    /** Appends four bytes of a payload whose frame header was just appended. Under the lock. */
-    void appendInt(int value) {
-        batch.putInt(value);
-    }
-
-    /** Appends bytes of a payload. Under the lock. */
-    void appendBytes(byte[] bytes) throws IOException {
-        batch.put(bytes, 0, bytes.length);
-    }
-
-    /** Appends RST_STREAM. Under the lock. */
-    void appendReset(int streamId, Http2Error error) throws IOException {
-        appendFrameHeader(Http2.RST_STREAM, 4, 0, streamId);
-        appendInt(error.code());
-    }
-
-    /** Appends WINDOW_UPDATE. Under the lock. */
-    void appendWindowUpdate(int streamId, int increment) throws IOException {
-        appendFrameHeader(Http2.WINDOW_UPDATE, 4, 0, streamId);
-        appendInt(increment);
+        return frames;
     }
 
     /** Nothing more will be sent on this stream; wakes the call that waits to send. Under the lock. */
@@ -312,13 +250,12 @@ final class FrameWriter {
         return connectionWindow <= Http2.LARGEST_WINDOW_SIZE;
     }
 
-    /** The largest frame that the client takes. Under the lock. */
-    void maxFrameSize(int byteSize) {
-        assert lock.isHeldByCurrentThread();
-        maxFrameSize = byteSize;
+    /** Whether bytes may be sent on the connection now; a moment's truth. */
+    boolean isReady() {
+        return !closed && connectionWindow > 0;
     }
 
-    /** Bytes that may be sent on the connection now; a moment's truth. */
+    /** Bytes that may be sent on the connection. */
     long connectionWindow() {
         return connectionWindow;
     }
@@ -334,6 +271,7 @@ final class FrameWriter {
         lock.lock();
         try {
             closed = true;
+            pending.clear();
             wakeAll();
             return batch.staging();
         } finally {
@@ -346,7 +284,7 @@ final class FrameWriter {
             try {
                 applyPending();
                 flush();
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 fail(e);
             } finally {
                 lock.unlock();
@@ -377,7 +315,7 @@ final class FrameWriter {
         }
     }
 
-    private void fail(IOException e) {
+    private void fail(Exception e) {
         if (!closed) {
             closed = true;
             wakeAll();
@@ -391,7 +329,7 @@ final class FrameWriter {
             return;
         }
         batch.flush();
-        if (afterFlush != NOTHING && pending.isEmpty()) {
+        if (afterFlush != null && pending.isEmpty()) {
             closed = true;
             wakeAll();
             afterFlush.run();

@@ -6,32 +6,21 @@ import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.spi.ServerConnection;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * One client's connection. Its reading thread runs {@link #handle} and waits for the client only: what handlers do, and
- * what has to be written, is other threads' work.
- *
- * <p>Ends in one of three ways: the client leaves; the client breaks the rules, and gets GOAWAY; or the server stops, says
- * GOAWAY, and lets calls that run finish. Calls that still run when the connection is gone are cancelled.
+ * what has to be written, is other threads' work. Calls that still run when the connection is gone are cancelled.
  */
 final class GrpcConnection implements ServerConnection {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
-
-    /** How long a client may take to hang up after it was told that the connection is over. */
-    private static final Duration LINGER = Duration.ofSeconds(2);
-
-    /** The PING that asks whether the client has seen the first GOAWAY. */
-    private static final long DRAIN_PING = 0x676174756e_00_00_01L;
 
     private final ConnectionSettings settings;
     private final BufferPool pool;
@@ -39,26 +28,23 @@ final class GrpcConnection implements ServerConnection {
     private final CallServices services;
     private final IoBuffers buffers;
     private final Transport transport;
+    private final ByteBuffer readBuffer;
     private final FrameReader reader;
     private final FrameWriter writer;
     private final HeaderBlockReader headerBlocks;
     private final ClientSettings clientSettings;
+    private final ConnectionWindow window;
+    private final ConnectionEnd end;
     private final FloodGuard floods = new FloodGuard();
-    private final ByteBuffer readBuffer;
     private final ConcurrentHashMap<Integer, GrpcStream> streams = new ConcurrentHashMap<>();
 
     /** Calls whose handler has not been told its end, those whose stream is gone included. */
     private final AtomicInteger liveCalls = new AtomicInteger();
 
-    // The reading thread's.
+    /** The reading thread's. */
     private int lastStreamId;
-    private int windowLeft;
-    private int windowOwed;
 
     private volatile long lastActiveNanos = System.nanoTime();
-    private volatile boolean draining;
-    private volatile boolean refusing;
-    private volatile boolean ended;
 
     GrpcConnection(
             ConnectionSettings settings,
@@ -78,7 +64,8 @@ final class GrpcConnection implements ServerConnection {
         this.writer = new FrameWriter(transport, buffers.take(), services.threads(), this::writeFailed);
         this.headerBlocks = new HeaderBlockReader(reader, settings.maxMetadataSize());
         this.clientSettings = new ClientSettings(reader, writer);
-        this.windowLeft = settings.connectionWindow();
+        this.window = new ConnectionWindow(writer, settings.connectionWindow());
+        this.end = new ConnectionEnd(transport, writer, services.timer(), this::isIdle);
     }
 
     FrameWriter writer() {
@@ -102,35 +89,25 @@ final class GrpcConnection implements ServerConnection {
                 dispatch();
             }
         } catch (ConnectionError e) {
-            LOG.debug("a client broke HTTP/2: {}", e.getMessage());
-            int last = lastStreamId;
-            writer.finish(
-                    w -> appendGoAway(w, last, e.error(), String.valueOf(e.getMessage())), transport::shutdownOutput);
-            linger();
+            end.fail(e, lastStreamId, reader);
         } catch (IOException e) {
             LOG.trace("a client left", e);
         } finally {
-            end();
+            close();
         }
     }
 
     private void greet() {
-        writer.control(w -> {
-            int[] values = {
+        byte[] payload = ClientSettings.encode(
                 Http2.SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxConcurrentCalls(),
                 Http2.SETTINGS_INITIAL_WINDOW_SIZE, settings.streamWindow(),
                 Http2.SETTINGS_MAX_FRAME_SIZE, settings.maxFrameSize(),
-                Http2.SETTINGS_MAX_HEADER_LIST_SIZE, settings.maxMetadataSize()
-            };
-            ByteBuffer payload = ByteBuffer.allocate(values.length / 2 * ClientSettings.ENTRY_SIZE);
-            for (int i = 0; i < values.length; i += 2) {
-                payload.putShort((short) values[i]).putInt(values[i + 1]);
-            }
-            w.appendFrameHeader(Http2.SETTINGS, payload.capacity(), 0, 0);
-            w.appendBytes(payload.array());
-            int increment = settings.connectionWindow() - Http2.DEFAULT_WINDOW_SIZE;
+                Http2.SETTINGS_MAX_HEADER_LIST_SIZE, settings.maxMetadataSize());
+        int increment = settings.connectionWindow() - Http2.DEFAULT_WINDOW_SIZE;
+        writer.control(w -> {
+            w.frames().settings(payload);
             if (increment > 0) {
-                w.appendWindowUpdate(0, increment);
+                w.frames().windowUpdate(0, increment);
             }
         });
     }
@@ -173,8 +150,7 @@ final class GrpcConnection implements ServerConnection {
                 throw new ConnectionError(
                         Http2Error.PROTOCOL_ERROR, "a frame of type " + reader.type() + " where none may be");
             default -> {
-                // PRIORITY is obsolete, a client's GOAWAY changes nothing for it, and unknown types must be passed
-                // over.
+                // PRIORITY is obsolete, a client's GOAWAY changes nothing for it, unknown types must be passed over.
                 floods.controlFrame();
                 reader.skip(reader.length());
             }
@@ -184,11 +160,9 @@ final class GrpcConnection implements ServerConnection {
     private void data() throws IOException {
         int length = reader.length();
         int padding = 0;
-        if (reader.streamId() == 0) {
-            throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "DATA on stream 0");
-        }
+        requireOpened("DATA");
         if (reader.has(Http2.FLAG_PADDED)) {
-            requireLength(1, length >= 1);
+            require(length >= 1);
             padding = 1 + reader.readByte();
             if (padding > length) {
                 throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "a DATA frame's padding is longer than the frame");
@@ -197,37 +171,21 @@ final class GrpcConnection implements ServerConnection {
         if (length == 0) {
             floods.controlFrame();
         }
-        takeFromWindow(length);
+        window.received(length);
         GrpcStream stream = streams.get(reader.streamId());
-        boolean last = reader.has(Http2.FLAG_END_STREAM);
         int payload = length - padding;
+        boolean last = reader.has(Http2.FLAG_END_STREAM);
         if (stream == null) {
-            requireOpened("DATA");
             reader.skip(payload);
-        } else if (!stream.remoteOpen()) {
+        } else if (stream.remoteOpen()) {
+            stream.data(reader, payload, padding);
+        } else {
             reader.skip(payload);
             stream.reset(Http2Error.STREAM_CLOSED);
-        } else {
-            stream.data(reader, payload, padding);
         }
         reader.skip(Math.max(0, padding - 1));
         if (stream != null && last) {
             stream.endOfRequest();
-        }
-    }
-
-    /** The connection's window is given back at once: what a stream may keep waiting is its own window's matter. */
-    private void takeFromWindow(int length) {
-        windowLeft -= length;
-        if (windowLeft < 0) {
-            throw new ConnectionError(Http2Error.FLOW_CONTROL_ERROR, "the connection's window was exceeded");
-        }
-        windowOwed += length;
-        if (windowOwed >= settings.connectionWindow() / 2) {
-            int increment = windowOwed;
-            windowOwed = 0;
-            windowLeft += increment;
-            writer.control(w -> w.appendWindowUpdate(0, increment));
         }
     }
 
@@ -238,26 +196,30 @@ final class GrpcConnection implements ServerConnection {
             throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "HEADERS on stream " + id + ", which is no client's");
         }
         if (id <= lastStreamId) {
-            headerBlocks.pass();
-            GrpcStream stream = streams.get(id);
-            if (stream == null) {
-                return;
-            }
-            if (last) {
-                stream.endOfRequest();
-            } else {
-                stream.reset(Http2Error.PROTOCOL_ERROR);
-            }
+            trailers(id, last);
             return;
         }
         lastStreamId = id;
-        if (refusing || liveCalls.get() >= settings.maxConcurrentCalls()) {
+        if (end.refusing() || liveCalls.get() >= settings.maxConcurrentCalls()) {
             headerBlocks.pass();
             floods.reset();
-            writer.control(w -> w.appendReset(id, Http2Error.REFUSED_STREAM));
+            writer.control(w -> w.frames().reset(id, Http2Error.REFUSED_STREAM));
             return;
         }
         open(id, last);
+    }
+
+    private void trailers(int id, boolean last) throws IOException {
+        headerBlocks.pass();
+        GrpcStream stream = streams.get(id);
+        if (stream == null) {
+            return;
+        }
+        if (last) {
+            stream.endOfRequest();
+        } else {
+            stream.reset(Http2Error.PROTOCOL_ERROR);
+        }
     }
 
     private void open(int id, boolean last) throws IOException {
@@ -272,7 +234,7 @@ final class GrpcConnection implements ServerConnection {
             }
         } catch (HeaderDecoder.MalformedHeaders e) {
             LOG.debug("malformed headers: {}", e.getMessage());
-            writer.control(w -> w.appendReset(id, Http2Error.PROTOCOL_ERROR));
+            writer.control(w -> w.frames().reset(id, Http2Error.PROTOCOL_ERROR));
         } catch (HeaderDecoder.RefusedHeaders e) {
             Status status = e.tooLarge() ? Status.RESOURCE_EXHAUSTED : Status.INVALID_ARGUMENT;
             refuse(id, last, CallAdmission.answer(status, String.valueOf(e.getMessage())));
@@ -283,15 +245,15 @@ final class GrpcConnection implements ServerConnection {
 
     private void refuse(int id, boolean last, byte[] answer) {
         writer.control(w -> {
-            w.appendHeaders(id, answer, true);
+            w.frames().headers(id, answer, true);
             if (!last) {
-                w.appendReset(id, Http2Error.NO_ERROR);
+                w.frames().reset(id, Http2Error.NO_ERROR);
             }
         });
     }
 
     private void reset() throws IOException {
-        requireLength(4, reader.length() == 4);
+        require(reader.length() == Integer.BYTES);
         int code = reader.readInt();
         requireOpened("RST_STREAM");
         GrpcStream stream = streams.get(reader.streamId());
@@ -302,24 +264,18 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void ping() throws IOException {
-        requireLength(8, reader.length() == 8 && reader.streamId() == 0);
+        require(reader.length() == Long.BYTES && reader.streamId() == 0);
         floods.controlFrame();
         long data = reader.readLong();
-        if (!reader.has(Http2.FLAG_ACK)) {
-            writer.control(w -> {
-                w.appendFrameHeader(Http2.PING, 8, Http2.FLAG_ACK, 0);
-                w.appendInt((int) (data >>> Integer.SIZE));
-                w.appendInt((int) data);
-            });
-        } else if (draining && data == DRAIN_PING) {
-            refusing = true;
-            sendGoAway(lastStreamId, Http2Error.NO_ERROR, "the server is stopping");
-            finishWhenDrained();
+        if (reader.has(Http2.FLAG_ACK)) {
+            end.pingAnswered(data, lastStreamId);
+        } else {
+            writer.control(w -> w.frames().ping(data, true));
         }
     }
 
     private void windowUpdate() throws IOException {
-        requireLength(4, reader.length() == 4);
+        require(reader.length() == Integer.BYTES);
         int increment = reader.readInt() & Integer.MAX_VALUE;
         int id = reader.streamId();
         if (id == 0) {
@@ -327,7 +283,7 @@ final class GrpcConnection implements ServerConnection {
                 throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "WINDOW_UPDATE of 0 on the connection");
             }
             int last = lastStreamId;
-            writer.control(w -> growConnectionWindow(w, increment, last));
+            writer.control(w -> growWindow(w, increment, last));
             return;
         }
         requireOpened("WINDOW_UPDATE");
@@ -337,34 +293,26 @@ final class GrpcConnection implements ServerConnection {
         }
         if (increment == 0) {
             stream.reset(Http2Error.PROTOCOL_ERROR);
-            return;
+        } else {
+            stream.growSendWindow(increment);
         }
-        writer.control(w -> {
-            stream.moveSendWindow(increment);
-            if (stream.sendWindow() > Http2.LARGEST_WINDOW_SIZE && !stream.sendClosed()) {
-                w.appendReset(id, Http2Error.FLOW_CONTROL_ERROR);
-                w.endStream(stream);
-            }
-        });
     }
 
-    private void growConnectionWindow(FrameWriter w, int increment, int last) throws IOException {
+    private void growWindow(FrameWriter w, int increment, int last) {
         boolean wasShut = w.connectionWindow() <= 0;
         if (!w.growConnectionWindow(increment)) {
-            appendGoAway(
-                    w, last, Http2Error.FLOW_CONTROL_ERROR, "the connection's window is larger than HTTP/2 allows");
-            w.finish(same -> {}, this::hangUp);
+            end.fail(w, Http2Error.FLOW_CONTROL_ERROR, "the connection's window exceeds what HTTP/2 allows", last);
         } else if (wasShut) {
             streams.values().forEach(GrpcStream::wake);
         }
     }
 
-    private void requireLength(int expected, boolean holds) {
+    private void require(boolean holds) {
         if (!holds) {
             throw new ConnectionError(
                     Http2Error.FRAME_SIZE_ERROR,
-                    "a frame of type " + reader.type() + " has " + reader.length() + " bytes, not " + expected
-                            + ", or the wrong stream");
+                    "a frame of type " + reader.type() + " with " + reader.length() + " bytes on stream "
+                            + reader.streamId());
         }
     }
 
@@ -382,94 +330,47 @@ final class GrpcConnection implements ServerConnection {
     /** The stream is over; its late frames are passed over from now on. */
     void forget(GrpcStream stream) {
         streams.remove(stream.id(), stream);
-        finishWhenDrained();
+        end.finishWhenIdle();
     }
 
     /** A call's handler was told its end. */
     void callEnded() {
         lastActiveNanos = System.nanoTime();
         liveCalls.decrementAndGet();
-        finishWhenDrained();
+        end.finishWhenIdle();
+    }
+
+    private boolean isIdle() {
+        return liveCalls.get() == 0 && streams.isEmpty();
     }
 
     @Override
     public Duration idleTime() {
         long now = System.nanoTime();
-        long idle = liveCalls.get() == 0 && streams.isEmpty() ? now - lastActiveNanos : 0;
+        long idle = isIdle() ? now - lastActiveNanos : 0;
         return Duration.ofNanos(Math.max(idle, writer.stalledNanos(now)));
     }
 
-    /** Stops: with {@code interrupt} at once, otherwise when the calls that run are done. */
     @Override
     public void close(boolean interrupt) {
-        if (interrupt || writer.stalledNanos(System.nanoTime()) > LINGER.toNanos()) {
-            transport.close();
-            return;
+        end.stop(interrupt);
+    }
+
+    private void writeFailed(Exception e) {
+        if (e instanceof IOException) {
+            LOG.trace("a client does not read any more", e);
+        } else {
+            LOG.error("a connection's frames cannot be written", e);
         }
-        if (draining) {
-            return;
-        }
-        draining = true;
-        // A client may be opening streams just now: it first hears that it should not, and the PING tells when it has.
-        sendGoAway(Http2.LARGEST_STREAM_ID, Http2Error.NO_ERROR, "the server is stopping");
-        writer.control(w -> {
-            w.appendFrameHeader(Http2.PING, 8, 0, 0);
-            w.appendInt((int) (DRAIN_PING >>> Integer.SIZE));
-            w.appendInt((int) DRAIN_PING);
-        });
-    }
-
-    private void finishWhenDrained() {
-        if (refusing && !ended && liveCalls.get() == 0 && streams.isEmpty()) {
-            writer.finish(w -> {}, this::hangUp);
-        }
-    }
-
-    private void sendGoAway(int lastId, Http2Error error, String text) {
-        writer.control(w -> appendGoAway(w, lastId, error, text));
-    }
-
-    private static void appendGoAway(FrameWriter w, int lastId, Http2Error error, String text) throws IOException {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        w.appendFrameHeader(Http2.GOAWAY, 8 + bytes.length, 0, 0);
-        w.appendInt(lastId);
-        w.appendInt(error.code());
-        w.appendBytes(bytes);
-    }
-
-    /** All is said: the client hangs up, or is hung up on. */
-    private void hangUp() {
-        transport.shutdownOutput();
-        closeAfterLinger();
-    }
-
-    /** Waits for the client to hang up, so that the end of what was written reaches it. */
-    private void linger() {
-        closeAfterLinger();
-        try {
-            reader.discardAll();
-        } catch (IOException e) {
-            LOG.trace("a client left", e);
-        }
-    }
-
-    private void closeAfterLinger() {
-        services.timer().schedule(transport::close, LINGER.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
-    private void writeFailed(IOException e) {
-        LOG.trace("a client does not read any more", e);
         transport.close();
     }
 
-    private void end() {
-        ended = true;
+    private void close() {
         transport.close();
         Status gone = Status.CANCELLED.withDescription("the client's connection is gone");
         List<GrpcStream> open = new ArrayList<>(streams.values());
-        ByteBuffer writeBuffer = writer.close();
         open.forEach(stream -> stream.lost(gone));
-        buffers.give(writeBuffer);
+        buffers.give(writer.close());
         buffers.give(readBuffer);
     }
 }

@@ -15,7 +15,6 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 
 /**
@@ -30,7 +29,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     private final CallAdmission admission;
     private final IoBuffers buffers = new IoBuffers();
     private final AcceptedChannels channels;
-    private final ScheduledExecutorService timer = DeadlineTimer.start();
+    private final DeadlineTimer timer = new DeadlineTimer();
     private final ThreadFactory threads = Thread.ofVirtual().name("grpc-call").factory();
     private final Decompression decompression;
     private final Context root;
@@ -101,6 +100,6 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     /** Stops watching deadlines; for when no connection is open any more. */
     @Override
     public void close() {
-        timer.shutdownNow();
+        timer.close();
     }
 }

@@ -84,25 +84,36 @@ final class GrpcStream implements MessageAssembler.Receiver {
     /** The client or the connection gave the stream up: nothing can be sent. */
     void lost(Status why) {
         remoteClosed = true;
-        writer.control(w -> w.endStream(this));
+        writer.enqueue(w -> w.endStream(this));
         over(why);
     }
 
     /** The stream is against HTTP/2's rules and ends without an answer. */
     void reset(Http2Error error) {
         remoteClosed = true;
-        writer.control(w -> {
+        writer.enqueue(w -> {
             if (!sendClosed) {
-                w.appendReset(id, error);
+                w.frames().reset(id, error);
                 w.endStream(this);
             }
         });
         over(Status.CANCELLED.withDescription("the client broke the rules of HTTP/2: " + error));
     }
 
+    /** The client lets more be sent. */
+    void growSendWindow(int increment) {
+        writer.enqueue(w -> {
+            moveSendWindow(increment);
+            if (sendWindow > Http2.LARGEST_WINDOW_SIZE && !sendClosed) {
+                w.frames().reset(id, Http2Error.FLOW_CONTROL_ERROR);
+                w.endStream(this);
+            }
+        });
+    }
+
     /** Answers with an error of the connection's own, without waiting. Any thread. */
     void abort(Status status) {
-        writer.control(w -> appendAbort(w, status));
+        writer.enqueue(w -> appendAbort(w, status));
         over(status);
     }
 
@@ -111,15 +122,15 @@ final class GrpcStream implements MessageAssembler.Receiver {
             return;
         }
         if (inMessage) {
-            w.appendReset(id, Http2Error.CANCEL);
+            w.frames().reset(id, Http2Error.CANCEL);
         } else {
             Metadata none = new Metadata();
             byte[] block =
                     headersSent ? HeaderEncoder.trailers(status, none) : HeaderEncoder.trailersOnly(status, none);
-            w.appendHeaders(this, block, true);
+            w.frames().headers(id, block, true);
         }
         if (!remoteClosed && !inMessage) {
-            w.appendReset(id, Http2Error.NO_ERROR);
+            w.frames().reset(id, Http2Error.NO_ERROR);
         }
         w.endStream(this);
     }
@@ -174,14 +185,14 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     /** Whether a message could be sent now without waiting. */
     boolean isReady() {
-        return !sendClosed && sendWindow > 0 && writer.connectionWindow() > 0;
+        return !sendClosed && sendWindow > 0 && writer.isReady();
     }
 
     private void announce(int increment) {
         if (increment > 0 && !remoteClosed && !sendClosed) {
-            writer.control(w -> {
+            writer.enqueue(w -> {
                 if (!sendClosed) {
-                    w.appendWindowUpdate(id, increment);
+                    w.frames().windowUpdate(id, increment);
                 }
             });
         }

@@ -1,24 +1,25 @@
 package gatun.grpc.connection;
 
-/** Why a stream or a connection ends, in HTTP/2's numbers: a constant's ordinal is its code on the wire. */
+/** Why a stream or a connection ends, in HTTP/2's numbers; those that this side has a use for. */
 enum Http2Error {
-    NO_ERROR,
-    PROTOCOL_ERROR,
-    INTERNAL_ERROR,
-    FLOW_CONTROL_ERROR,
-    SETTINGS_TIMEOUT,
-    STREAM_CLOSED,
-    FRAME_SIZE_ERROR,
-    REFUSED_STREAM,
-    CANCEL,
-    COMPRESSION_ERROR,
-    CONNECT_ERROR,
-    ENHANCE_YOUR_CALM,
-    INADEQUATE_SECURITY,
-    HTTP_1_1_REQUIRED;
+    NO_ERROR(0x0),
+    PROTOCOL_ERROR(0x1),
+    FLOW_CONTROL_ERROR(0x3),
+    STREAM_CLOSED(0x5),
+    FRAME_SIZE_ERROR(0x6),
+    REFUSED_STREAM(0x7),
+    CANCEL(0x8),
+    COMPRESSION_ERROR(0x9),
+    ENHANCE_YOUR_CALM(0xb);
+
+    private final int code;
+
+    Http2Error(int code) {
+        this.code = code;
+    }
 
     /** The code on the wire. */
     int code() {
-        return ordinal();
+        return code;
     }
 }

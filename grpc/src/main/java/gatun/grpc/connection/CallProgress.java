@@ -1,0 +1,269 @@
+package gatun.grpc.connection;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * How far a call has come and what its handler is to be told next. Everybody reports here what happened; whoever gets true
+ * as an answer has to start the call's thread, which asks for one step after the other until there is none. Safe for any
+ * thread; never waits.
+ */
+final class CallProgress {
+    /** What the handler is to be told next. */
+    enum Step {
+        /** Nothing: the thread is done for now. */
+        NOTHING,
+        /** That the call begins. */
+        START,
+        /** That it may send without waiting. */
+        READY,
+        /** A message. */
+        MESSAGE,
+        /** That no more messages will come. */
+        HALF_CLOSE,
+        /** That all it sent went out. */
+        COMPLETE,
+        /** That nobody waits for its answer. */
+        CANCEL
+    }
+
+    /** A message that waits for the handler. */
+    record Arrived(InboundMessage message, boolean compressed) {}
+
+    private final boolean waitsForWholeRequest;
+    private final BooleanSupplier windowOpen;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock.
+    private final ArrayDeque<Arrived> arrived = new ArrayDeque<>(2);
+    private boolean started;
+    private boolean running;
+    private int requested;
+    private boolean requestEnded;
+    private boolean halfCloseGiven;
+    private boolean closeDone;
+    private boolean ended;
+
+    // Written under the lock, read anywhere.
+    private volatile boolean cancelled;
+    private volatile boolean closed;
+
+    /** Whether the handler is to hear when it may send without waiting; the first time without having asked. */
+    private volatile boolean wantsReady = true;
+
+    /**
+     * A call that has not begun.
+     *
+     * @param waitsForWholeRequest whether it begins only when its request is complete
+     * @param windowOpen whether a message could be sent now without waiting
+     */
+    CallProgress(boolean waitsForWholeRequest, BooleanSupplier windowOpen) {
+        this.waitsForWholeRequest = waitsForWholeRequest;
+        this.windowOpen = windowOpen;
+    }
+
+    /** A message came; closed here when nobody wants it any more. */
+    boolean messageArrived(InboundMessage message, boolean compressed) {
+        lock.lock();
+        try {
+            if (!cancelled && !closed) {
+                arrived.add(new Arrived(message, compressed));
+                return mustRun();
+            }
+        } finally {
+            lock.unlock();
+        }
+        message.close();
+        return false;
+    }
+
+    /** No more messages will come. */
+    boolean requestEnded() {
+        lock.lock();
+        try {
+            requestEnded = true;
+            return mustRun();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The handler takes {@code count} more messages. */
+    boolean requested(int count) {
+        lock.lock();
+        try {
+            requested = requested > Integer.MAX_VALUE - count ? Integer.MAX_VALUE : requested + count;
+            return mustRun();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** There may be room to send. */
+    boolean windowOpened() {
+        if (!wantsReady || !windowOpen.getAsBoolean()) {
+            return false;
+        }
+        lock.lock();
+        try {
+            return mustRun();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What becomes of a call that nobody waits for any more. */
+    enum Cancellation {
+        /** It was over already. */
+        TOO_LATE,
+        /** It had not begun and never will. */
+        NEVER_BEGAN,
+        /** Its thread runs and will come to it; the handler may be busy. */
+        RUNNING,
+        /** Its thread must be started to tell the handler. */
+        MUST_RUN
+    }
+
+    /** Nobody waits for the call any more. */
+    Cancellation cancel() {
+        lock.lock();
+        try {
+            if (cancelled || closed || ended) {
+                return Cancellation.TOO_LATE;
+            }
+            cancelled = true;
+            if (!started && !running) {
+                ended = true;
+                dropArrived();
+                return Cancellation.NEVER_BEGAN;
+            }
+            return mustRun() ? Cancellation.MUST_RUN : Cancellation.RUNNING;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The handler begins to close the call; false when it did before. */
+    boolean beginClose() {
+        lock.lock();
+        try {
+            boolean first = !closed;
+            closed = true;
+            return first;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The handler has closed the call, and all of it {@code wentOut}, or not. */
+    boolean endClose(boolean wentOut) {
+        lock.lock();
+        try {
+            closeDone = true;
+            cancelled |= !wentOut;
+            return mustRun();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether nobody waits for the call any more. */
+    boolean isCancelled() {
+        return cancelled;
+    }
+
+    /** Whether the handler has closed the call. */
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** The handler wants to hear when it may send without waiting. */
+    void wantReady() {
+        wantsReady = true;
+    }
+
+    /** The next step, for the call's thread, which must not ask again after {@link Step#NOTHING}. */
+    Step next() {
+        lock.lock();
+        try {
+            Step step = nextStep();
+            switch (step) {
+                case NOTHING -> running = false;
+                case READY -> wantsReady = false;
+                case HALF_CLOSE -> halfCloseGiven = true;
+                case COMPLETE, CANCEL -> {
+                    ended = true;
+                    dropArrived();
+                }
+                case START, MESSAGE -> {
+                    // The thread reports these when they are done or taken.
+                }
+            }
+            return step;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The handler has been told that the call begins. */
+    void started() {
+        lock.lock();
+        try {
+            started = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The message of a {@link Step#MESSAGE}. */
+    Arrived takeMessage() {
+        lock.lock();
+        try {
+            requested--;
+            return arrived.remove();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean mustRun() {
+        assert lock.isHeldByCurrentThread();
+        if (running || nextStep() == Step.NOTHING) {
+            return false;
+        }
+        running = true;
+        return true;
+    }
+
+    private Step nextStep() {
+        if (ended) {
+            return Step.NOTHING;
+        }
+        if (!started) {
+            boolean complete = requestEnded || arrived.size() > 1;
+            return waitsForWholeRequest && !complete ? Step.NOTHING : Step.START;
+        }
+        if (closed && !closeDone) {
+            return Step.NOTHING;
+        }
+        if (cancelled) {
+            return Step.CANCEL;
+        }
+        if (closed) {
+            return Step.COMPLETE;
+        }
+        if (wantsReady && windowOpen.getAsBoolean()) {
+            return Step.READY;
+        }
+        if (!arrived.isEmpty()) {
+            return requested > 0 ? Step.MESSAGE : Step.NOTHING;
+        }
+        return requestEnded && !halfCloseGiven ? Step.HALF_CLOSE : Step.NOTHING;
+    }
+
+    private void dropArrived() {
+        arrived.forEach(waiting -> waiting.message().close());
+        arrived.clear();
+    }
+}
