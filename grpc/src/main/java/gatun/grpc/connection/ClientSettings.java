@@ -37,7 +37,7 @@ final class ClientSettings {
     /** Reads the present SETTINGS frame, lets it take effect for {@code streams} and what comes, and acknowledges it. */
     void read(Collection<GrpcStream> streams) throws IOException {
         boolean ack = reader.has(Http2.FLAG_ACK);
-        if (reader.length() % ENTRY_SIZE != 0 || ack && reader.length() != 0) {
+        if (reader.length() % ENTRY_SIZE != 0 || (ack && reader.length() != 0)) {
             throw new ConnectionError(Http2Error.FRAME_SIZE_ERROR, "a SETTINGS frame of " + reader.length() + " bytes");
         }
         if (reader.streamId() != 0) {
