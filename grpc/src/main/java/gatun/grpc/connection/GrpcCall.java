@@ -55,9 +55,10 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         this.opening = opening;
         this.method = opening.method().getMethodDescriptor();
         this.stream = stream;
-        this.progress = new CallProgress(method.getType().clientSendsOneMessage(), stream::isReady);
-        this.response = new Response<>(method, stream, opening.head().acceptEncoding());
         CallServices services = opening.services();
+        String acceptEncoding = opening.head().acceptEncoding();
+        this.response = new Response<>(method, stream, acceptEncoding, services.threads(), this::windowOpened);
+        this.progress = new CallProgress(method.getType().clientSendsOneMessage(), response::isReady);
         if (opening.timeoutNanos().isPresent()) {
             Deadline deadline = Deadline.after(opening.timeoutNanos().getAsLong(), TimeUnit.NANOSECONDS);
             this.context =
@@ -95,7 +96,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         runIf(progress.requestEnded());
     }
 
-    /** There may be room to send again. Called under the writer's lock. */
+    /** There may be room to send again. The writer calls it under its lock. */
     void windowOpened() {
         runIf(progress.windowOpened());
     }
@@ -253,7 +254,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
 
     @Override
     public boolean isReady() {
-        if (!progress.isClosed() && stream.isReady()) {
+        if (!progress.isClosed() && response.isReady()) {
             return true;
         }
         progress.wantReady();

@@ -188,6 +188,11 @@ final class GrpcStream implements MessageAssembler.Receiver {
         return !sendClosed && sendWindow > 0 && writer.isReady();
     }
 
+    /** Whether that many bytes fit into the client's windows as they are. */
+    boolean hasRoomFor(long byteSize) {
+        return byteSize <= sendWindow && byteSize <= writer.connectionWindow();
+    }
+
     private void announce(int increment) {
         if (increment > 0 && !remoteClosed && !sendClosed) {
             writer.enqueue(w -> {

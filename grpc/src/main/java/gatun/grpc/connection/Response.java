@@ -14,15 +14,21 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The answering half of a call. A unary call's answer is kept until the call is closed and goes out in one write; all else
- * is sent as it comes. Used by one thread at a time, as {@link io.grpc.ServerCall} asks.
+ * is sent as it comes. A message that does not fit into the client's window is sent by a thread of its own, so that a
+ * handler that asks {@link #isReady} never waits; one that does not ask waits with its next message, so that there is never
+ * more than one. Used by one thread at a time, as {@link io.grpc.ServerCall} asks, but for {@code isReady}.
  */
 final class Response<R> {
     private final MethodDescriptor<?, R> method;
     private final GrpcStream stream;
     private final String acceptEncoding;
+    private final ThreadFactory threads;
+    private final Runnable onReady;
     private final boolean unary;
 
     private boolean headersGiven;
@@ -32,10 +38,27 @@ final class Response<R> {
     private Compressor compressor = Codec.Identity.NONE;
     private boolean compress = true;
 
-    Response(MethodDescriptor<?, R> method, GrpcStream stream, String acceptEncoding) {
+    /** The thread that sends a message which did not fit; set by the handler's thread, cleared by itself. */
+    private volatile @Nullable Thread sender;
+
+    /**
+     * The answer to a call.
+     *
+     * @param acceptEncoding the compressions that the client takes
+     * @param threads makes the threads that send what does not fit
+     * @param onReady what such a thread does at its end
+     */
+    Response(
+            MethodDescriptor<?, R> method,
+            GrpcStream stream,
+            String acceptEncoding,
+            ThreadFactory threads,
+            Runnable onReady) {
         this.method = method;
         this.stream = stream;
         this.acceptEncoding = acceptEncoding;
+        this.threads = threads;
+        this.onReady = onReady;
         this.unary = method.getType() == MethodDescriptor.MethodType.UNARY;
     }
 
@@ -103,11 +126,48 @@ final class Response<R> {
             unsentMessage = outgoing;
             return true;
         }
-        return stream.send(HeaderEncoder.NONE, outgoing, HeaderEncoder.NONE);
+        return send(outgoing);
+    }
+
+    private boolean send(OutgoingMessage message) {
+        awaitSender();
+        if (stream.hasRoomFor(message.byteSize())) {
+            return stream.send(HeaderEncoder.NONE, message, HeaderEncoder.NONE);
+        }
+        Thread thread = threads.newThread(() -> {
+            stream.send(HeaderEncoder.NONE, message, HeaderEncoder.NONE);
+            sender = null;
+            onReady.run();
+        });
+        sender = thread;
+        thread.start();
+        return true;
+    }
+
+    private void awaitSender() {
+        Thread thread = sender;
+        boolean interrupted = false;
+        while (thread != null && thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                // The frames of one stream must not mix: nothing can be sent before that message is out.
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Whether a message could be sent now without waiting. Any thread. */
+    boolean isReady() {
+        return sender == null && stream.isReady();
     }
 
     /** Ends the call; false when nobody could receive that any more. */
     boolean close(Status status, Metadata trailers) {
+        awaitSender();
         OutgoingMessage last = unsentMessage;
         unsentMessage = OutgoingMessage.NONE;
         Status answer = status;

@@ -9,6 +9,7 @@ import io.helidon.webserver.WebServer;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /** A listener with the connection under test, on a port of its own. */
 final class TestServer implements AutoCloseable {
@@ -62,6 +63,17 @@ final class TestServer implements AutoCloseable {
     /** Bytes of the pool that are lent now. */
     long lentBytes() {
         return pool.usedBytes();
+    }
+
+    /** Waits until all of the pool's memory is back. */
+    void awaitNothingLent() {
+        long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+        while (pool.usedBytes() > 0) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError(pool.usedBytes() + " bytes are still lent");
+            }
+            LockSupport.parkNanos(Duration.ofMillis(5).toNanos());
+        }
     }
 
     /** Stops as an operator would; returns when every connection is gone. */
