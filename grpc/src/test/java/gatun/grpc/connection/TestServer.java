@@ -6,34 +6,44 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.WebServer;
+import io.helidon.webserver.WebServerConfig;
 import java.net.InetAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /** A listener with the connection under test, on a port of its own. */
 final class TestServer implements AutoCloseable {
+    private static final long POOL_SIZE = 1L << 30;
+
     private final BufferPool pool;
     private final GrpcConnectionSelector selector;
     private final WebServer server;
 
-    private TestServer(ConnectionSettings settings, long poolSize, List<ServerServiceDefinition> services) {
+    private TestServer(
+            ConnectionSettings settings,
+            long poolSize,
+            List<ServerServiceDefinition> services,
+            Consumer<WebServerConfig.Builder> listener) {
         this.pool = new BufferPool(poolSize);
         this.selector = new GrpcConnectionSelector(
                 settings,
                 pool,
                 services,
                 SocketOptions.builder().tcpNoDelay(true).build());
-        this.server = WebServer.builder()
+        WebServerConfig.Builder config = WebServer.builder()
                 .address(InetAddress.getLoopbackAddress())
                 .port(0)
                 .connectionOptions(selector.socketOptions())
                 .addConnectionSelector(selector)
                 .protocolsDiscoverServices(false)
                 .shutdownHook(false)
-                .shutdownGracePeriod(Duration.ofSeconds(5))
-                .build()
-                .start();
+                .shutdownGracePeriod(Duration.ofSeconds(5));
+        listener.accept(config);
+        this.server = config.build().start();
     }
 
     static TestServer start(ServerServiceDefinition... services) {
@@ -41,11 +51,39 @@ final class TestServer implements AutoCloseable {
     }
 
     static TestServer start(ConnectionSettings settings, ServerServiceDefinition... services) {
-        return new TestServer(settings, 1L << 30, List.of(services));
+        return new TestServer(settings, POOL_SIZE, List.of(services), listener -> {});
     }
 
     static TestServer withPool(long poolSize, ServerServiceDefinition... services) {
-        return new TestServer(ConnectionSettings.standard(), poolSize, List.of(services));
+        return new TestServer(ConnectionSettings.standard(), poolSize, List.of(services), listener -> {});
+    }
+
+    static TestServer onUnixSocket(Path socket, ServerServiceDefinition... services) {
+        return new TestServer(
+                ConnectionSettings.standard(),
+                POOL_SIZE,
+                List.of(services),
+                listener -> listener.bindAddress(UnixDomainSocketAddress.of(socket)));
+    }
+
+    /** A listener that serves HTTP/1.1 too. */
+    static TestServer besidesHttp(ServerServiceDefinition... services) {
+        return new TestServer(
+                ConnectionSettings.standard(),
+                POOL_SIZE,
+                List.of(services),
+                listener -> listener.protocolsDiscoverServices(true)
+                        .routing(routing -> routing.get("/page", (request, response) -> response.send("a page"))));
+    }
+
+    /** A listener that does not show its channels. */
+    static TestServer withoutChannels(ServerServiceDefinition... services) {
+        return new TestServer(
+                ConnectionSettings.standard(),
+                POOL_SIZE,
+                List.of(services),
+                listener -> listener.connectionOptions(
+                        SocketOptions.builder().tcpNoDelay(true).build()));
     }
 
     int port() {

@@ -1,0 +1,68 @@
+package gatun.grpc.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The client of gRPC's C core, on which Python's, C++'s and many others stand. Skipped where Python has none. */
+@Timeout(200)
+class CoreClientTest {
+    private static final String PYTHON = "/usr/bin/python3";
+    private static final Path SCRIPT = Path.of("src/test/python/echo_client.py");
+
+    @TempDir
+    Path directory;
+
+    @BeforeAll
+    static void requirePythonsGrpc() throws Exception {
+        assumeTrue(Files.isExecutable(Path.of(PYTHON)), "no " + PYTHON);
+        Process probe = new ProcessBuilder(PYTHON, "-c", "import grpc").start();
+        assumeTrue(probe.waitFor(60, TimeUnit.SECONDS), "python3 does not answer");
+        assumeTrue(probe.exitValue() == 0, "python3 has no grpc module (Debian: python3-grpcio)");
+    }
+
+    private List<String> run(String target) throws IOException, InterruptedException {
+        Path output = directory.resolve("output");
+        Process process = new ProcessBuilder(PYTHON, SCRIPT.toString(), target)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            assertThat(process.waitFor(150, TimeUnit.SECONDS))
+                    .as("the client's end")
+                    .isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        List<String> lines = new ArrayList<>(Files.readAllLines(output));
+        assertThat(process.exitValue()).as(String.join("\n", lines)).isZero();
+        return lines;
+    }
+
+    @Test
+    void shouldServeTheCCoreOverTcp() throws Exception {
+        try (TestServer server = TestServer.start(EchoService.definition())) {
+            assertThat(run("127.0.0.1:" + server.port())).contains("concurrent ok", "after cancel ok");
+            server.awaitNothingLent();
+        }
+    }
+
+    @Test
+    void shouldServeTheCCoreOverAUnixDomainSocket() throws Exception {
+        Path socket = directory.resolve("socket");
+        try (TestServer server = TestServer.onUnixSocket(socket, EchoService.definition())) {
+            assertThat(run("unix:" + socket)).contains("concurrent ok", "after cancel ok");
+            server.awaitNothingLent();
+        }
+    }
+}
