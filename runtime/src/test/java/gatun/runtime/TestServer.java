@@ -38,6 +38,7 @@ final class TestServer implements AutoCloseable {
     /** Adds a model with empty version directories. */
     public TestServer model(String name, String config, long... versions) {
         try {
+            Files.createDirectories(repository.resolve(name));
             for (long version : versions) {
                 Files.createDirectories(repository.resolve(name).resolve(Long.toString(version)));
             }

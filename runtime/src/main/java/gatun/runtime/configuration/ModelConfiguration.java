@@ -28,8 +28,8 @@ public final class ModelConfiguration {
             boolean autoComplete,
             Function<String, Backend> backends) {
         ModelConfig written = named(read(directory, autoComplete), name);
+        SchedulingRules.check(written);
         ModelConfig chosen = BackendChoice.complete(written, autoComplete ? versionDirectory : Optional.empty());
-        SchedulingRules.check(chosen);
         ModelConfig completed = chosen;
         if (autoComplete && versionDirectory.isPresent()) {
             completed = backends.apply(chosen.getBackend()).complete(chosen, versionDirectory.get());

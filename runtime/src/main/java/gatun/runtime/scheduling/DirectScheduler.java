@@ -48,10 +48,22 @@ public final class DirectScheduler<T extends Ticket> implements Scheduler<T> {
         try {
             scheduler.threads.forEach(InstanceThread::awaitOpen);
         } catch (RuntimeException | Error e) {
+            scheduler.threads.forEach(InstanceThread::end);
             scheduler.close(OPENING_GRACE);
             throw e;
         }
+        scheduler.begin();
         return scheduler;
+    }
+
+    /** Declares all threads idle, which is how they start. */
+    private void begin() {
+        lock.lock();
+        try {
+            threads.forEach(this::becomeIdle);
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override
@@ -94,17 +106,15 @@ public final class DirectScheduler<T extends Ticket> implements Scheduler<T> {
         return queue.size();
     }
 
-    /** The life of an instance's thread: run what waits, else be idle. */
+    /** The life of an instance's thread: run what is handed to it, then what waits, then be idle again. */
     private void serve(InstanceThread<T> thread) {
-        while (true) {
-            T ticket = next(thread);
+        T ticket = thread.awaitHanded();
+        while (ticket != null) {
+            thread.run(ticket);
+            ticket = next(thread);
             if (ticket == null) {
                 ticket = thread.awaitHanded();
             }
-            if (ticket == null) {
-                return;
-            }
-            thread.run(ticket);
         }
     }
 
@@ -118,13 +128,18 @@ public final class DirectScheduler<T extends Ticket> implements Scheduler<T> {
             } else if (stopping) {
                 thread.end();
             } else {
-                thread.idleBelow = idle;
-                idle = thread;
+                becomeIdle(thread);
             }
             return oldest;
         } finally {
             lock.unlock();
         }
+    }
+
+    private void becomeIdle(InstanceThread<T> thread) {
+        assert lock.isHeldByCurrentThread();
+        thread.idleBelow = idle;
+        idle = thread;
     }
 
     @Override
