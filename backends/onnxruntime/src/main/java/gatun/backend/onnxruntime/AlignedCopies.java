@@ -25,7 +25,7 @@ final class AlignedCopies implements AutoCloseable {
             if (arenas[index] != null) {
                 arenas[index].close();
             }
-            arenas[index] = Arena.ofShared();
+            arenas[index] = Arena.ofConfined();
             copies[index] = arenas[index].allocate(byteSize, ALIGNMENT);
         }
         MemorySegment copy = copies[index].asSlice(0, byteSize);

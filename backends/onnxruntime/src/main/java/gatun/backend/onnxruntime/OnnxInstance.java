@@ -28,8 +28,8 @@ final class OnnxInstance implements BackendInstance {
     private final StringTensors strings;
     private final AlignedCopies alignedCopies;
 
-    /** Shared, since the thread that loads makes it and the instance's thread uses it. */
-    private final Arena arena = Arena.ofShared();
+    /** Confined to the instance's thread, which makes, uses and closes everything here. */
+    private final Arena arena = Arena.ofConfined();
 
     private final MemorySegment run;
     private final MemorySegment[] inputNames;
@@ -104,11 +104,13 @@ final class OnnxInstance implements BackendInstance {
             for (int i = 0; i < outputCount; i++) {
                 guessed |= bindOutput(i, execution);
             }
+            execution.inferStarted();
             MemorySegment status = run(inputCount, outputCount);
             if (guessed && status.address() != 0) {
                 status = runAgainWithoutGuesses(status, inputCount, outputCount);
             }
             engine.check(status);
+            execution.inferEnded();
             for (int i = 0; i < outputCount; i++) {
                 if (!isInPlace(i)) {
                     outputOwned[i] = outputArray.getAtIndex(ValueLayout.ADDRESS, i);
