@@ -1,0 +1,109 @@
+package gatun.backend.onnxruntime;
+
+import com.google.protobuf.CodedOutputStream;
+import gatun.memory.Datatype;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Writes ONNX files with one operator, field by field as onnx.proto numbers them. */
+final class OnnxFile {
+    private static final long IR_VERSION = 8;
+    private static final long OPSET = 17;
+
+    /** Writes the fields of one message. */
+    private interface Fields {
+        void write(CodedOutputStream out) throws IOException;
+    }
+
+    private OnnxFile() {}
+
+    /**
+     * A tensor of the graph.
+     *
+     * @param dims numbers are sizes, other texts names of variable dimensions, the empty text a variable one without a name
+     */
+    record Value(String name, Datatype datatype, List<String> dims) {
+        Value(String name, Datatype datatype, String... dims) {
+            this(name, datatype, List.of(dims));
+        }
+
+        private byte[] encoded() {
+            byte[] shape = message(out -> {
+                for (String dim : dims) {
+                    out.writeByteArray(1, message(d -> {
+                        if (dim.chars().allMatch(Character::isDigit) && !dim.isEmpty()) {
+                            d.writeInt64(1, Long.parseLong(dim));
+                        } else if (!dim.isEmpty()) {
+                            d.writeString(2, dim);
+                        }
+                    }));
+                }
+            });
+            byte[] tensor = message(out -> {
+                out.writeInt32(1, ElementTypes.elementType(datatype));
+                out.writeByteArray(2, shape);
+            });
+            return message(out -> {
+                out.writeString(1, name);
+                out.writeByteArray(2, message(type -> type.writeByteArray(1, tensor)));
+            });
+        }
+    }
+
+    /** Writes {@code folder/model.onnx}: one node {@code op} over all inputs, in order, with an optional integer attribute. */
+    static Path write(Path folder, String op, List<Value> inputs, List<Value> outputs, String attribute, long value) {
+        byte[] node = message(out -> {
+            for (Value input : inputs) {
+                out.writeString(1, input.name());
+            }
+            for (Value output : outputs) {
+                out.writeString(2, output.name());
+            }
+            out.writeString(4, op);
+            if (!attribute.isEmpty()) {
+                out.writeByteArray(5, message(a -> {
+                    a.writeString(1, attribute);
+                    a.writeInt64(3, value);
+                    a.writeInt32(20, 2);
+                }));
+            }
+        });
+        byte[] graph = message(out -> {
+            out.writeByteArray(1, node);
+            out.writeString(2, "test");
+            for (Value input : inputs) {
+                out.writeByteArray(11, input.encoded());
+            }
+            for (Value output : outputs) {
+                out.writeByteArray(12, output.encoded());
+            }
+        });
+        byte[] model = message(out -> {
+            out.writeInt64(1, IR_VERSION);
+            out.writeByteArray(7, graph);
+            out.writeByteArray(8, message(opset -> opset.writeInt64(2, OPSET)));
+        });
+        try {
+            Files.createDirectories(folder);
+            return Files.write(folder.resolve("model.onnx"), model);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static byte[] message(Fields fields) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+        try {
+            fields.write(out);
+            out.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+}
