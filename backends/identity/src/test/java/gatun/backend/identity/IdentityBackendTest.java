@@ -1,0 +1,158 @@
+package gatun.backend.identity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.Datatype;
+import gatun.memory.RegionLease;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.GatunServer;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.ServerOptions;
+import gatun.runtime.spi.Datatypes;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+/** The backend as the runtime finds and drives it. */
+@Timeout(60)
+class IdentityBackendTest {
+    @TempDir
+    Path repository;
+
+    private final BufferPool pool = new BufferPool(64 << 20);
+    private GatunServer server;
+
+    @AfterEach
+    void nothingShouldBeLeft() {
+        server.close();
+        assertThat(pool.usedBytes()).isZero();
+        pool.close();
+    }
+
+    private void open(String config) throws IOException {
+        Files.createDirectories(repository.resolve("m").resolve("1"));
+        Files.writeString(repository.resolve("m").resolve("config.pbtxt"), "backend: \"identity\"\n" + config);
+        server = GatunServer.open(ServerOptions.of(pool, new NoRegions()).repository(repository));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = Mode.EXCLUDE,
+            names = {"INVALID"})
+    void shouldRepeatEveryDatatype(Datatype datatype) throws IOException {
+        open("""
+                input [ { name: "IN" data_type: %1$s dims: [ -1 ] } ]
+                output [ { name: "OUT" data_type: %1$s dims: [ -1 ] } ]
+                """.formatted(Datatypes.configured(datatype)));
+        byte[] bytes = datatype == Datatype.BYTES
+                ? new byte[] {1, 0, 0, 0, 'a', 0, 0, 0, 0}
+                : new byte[] {1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+        long count = datatype == Datatype.BYTES ? 2 : bytes.length / datatype.byteSize();
+        InferenceRequest request = new InferenceRequest(server.model("m", ""));
+        input(request, "IN", datatype, bytes, count);
+        try (InferenceResponse response = server.infer(request)) {
+            Tensor answer = response.outputs().getFirst().tensor();
+            assertThat(answer.spec()).isEqualTo(new TensorSpec("OUT", datatype, Shape.of(count)));
+            assertThat(answer.bytes().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(bytes);
+        }
+    }
+
+    @Test
+    void shouldRepeatInputsByTheirOrder() throws IOException {
+        open("""
+                input [ { name: "A" data_type: TYPE_UINT8 dims: [ 1 ] }, { name: "B" data_type: TYPE_UINT8 dims: [ 2 ] } ]
+                output [ { name: "X" data_type: TYPE_UINT8 dims: [ 1 ] }, { name: "Y" data_type: TYPE_UINT8 dims: [ 2 ] } ]
+                """);
+        InferenceRequest request = new InferenceRequest(server.model("m", ""));
+        input(request, "B", Datatype.UINT8, new byte[] {2, 3}, 2);
+        input(request, "A", Datatype.UINT8, new byte[] {1}, 1);
+        request.addOutput(RequestedOutput.of("Y"));
+        request.addOutput(RequestedOutput.of("X"));
+        try (InferenceResponse response = server.infer(request)) {
+            assertThat(response.outputs())
+                    .extracting(output -> output.tensor().spec().name())
+                    .containsExactly("Y", "X");
+            assertThat(response.outputs().get(0).tensor().bytes().toArray(ValueLayout.JAVA_BYTE))
+                    .containsExactly(2, 3);
+            assertThat(response.outputs().get(1).tensor().bytes().toArray(ValueLayout.JAVA_BYTE))
+                    .containsExactly(1);
+        }
+    }
+
+    @Test
+    void shouldCopyFromTheClientsMemoryToTheClientsMemory() throws IOException {
+        open("""
+                input [ { name: "IN" data_type: TYPE_UINT8 dims: [ -1 ] } ]
+                output [ { name: "OUT" data_type: TYPE_UINT8 dims: [ -1 ] } ]
+                """);
+        try (Arena arena = Arena.ofShared()) {
+            Window source = new Window(arena.allocate(1000).fill((byte) 7));
+            Window target = new Window(arena.allocate(1000));
+            InferenceRequest request = new InferenceRequest(server.model("m", ""));
+            request.hold(source);
+            request.hold(target);
+            request.addInput(new Tensor(new TensorSpec("IN", Datatype.UINT8, Shape.of(1000)), source.segment()));
+            request.addOutput(new RequestedOutput("OUT", Optional.of(target), 0));
+            server.infer(request).close();
+            assertThat(target.segment().mismatch(source.segment())).isEqualTo(-1);
+            assertThat(pool.usedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void shouldSayWhatAConfigurationLacks() throws IOException {
+        open("input [ { name: \"IN\" data_type: TYPE_UINT8 dims: [ 1 ] } ]");
+        assertThat(server.index())
+                .extracting(ModelStatus::reason)
+                .isEqualTo(List.of("model 'm' has 1 inputs and 0 outputs; the identity backend needs as many outputs as"
+                        + " inputs, and at least one"));
+    }
+
+    @Test
+    void shouldSayThatDatatypesDiffer() throws IOException {
+        open("""
+                input [ { name: "IN" data_type: TYPE_UINT8 dims: [ 1 ] } ]
+                output [ { name: "OUT" data_type: TYPE_INT8 dims: [ 1 ] } ]
+                """);
+        assertThat(server.index())
+                .extracting(ModelStatus::reason)
+                .isEqualTo(
+                        List.of("model 'm': output 'OUT' has data_type TYPE_INT8 but input 'IN', which it repeats, has"
+                                + " TYPE_UINT8"));
+    }
+
+    private void input(InferenceRequest request, String name, Datatype datatype, byte[] bytes, long... dims) {
+        Buffer buffer = pool.take(bytes.length);
+        request.hold(buffer);
+        MemorySegment.copy(bytes, 0, buffer.segment(), ValueLayout.JAVA_BYTE, 0, bytes.length);
+        request.addInput(new Tensor(new TensorSpec(name, datatype, Shape.of(dims)), buffer.segment()));
+    }
+
+    /** A window of memory that needs no care. */
+    private record Window(MemorySegment segment) implements RegionLease {
+        @Override
+        public void settle() {}
+
+        @Override
+        public void close() {}
+    }
+}

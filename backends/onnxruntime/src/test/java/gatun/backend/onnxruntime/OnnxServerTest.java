@@ -1,0 +1,234 @@
+package gatun.backend.onnxruntime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.GatunServer;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.ServerOptions;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The runtime with this engine on the models of {@code examples/models}. Each test ends with nothing left open. */
+@Timeout(120)
+class OnnxServerTest {
+    private static final Path MODELS = Path.of("..", "..", "examples", "models");
+
+    private final BufferPool pool = new BufferPool(64 << 20);
+    private GatunServer server;
+
+    private void open(Path repository, String... models) {
+        server = GatunServer.open(
+                ServerOptions.of(pool, new NoRegions()).repository(repository).onlyModels(List.of(models)));
+    }
+
+    @AfterEach
+    void nothingShouldBeLeft() {
+        server.close();
+        assertThat(LiveHandles.values()).as("live values").isZero();
+        assertThat(LiveHandles.sessions()).as("live sessions").isZero();
+        assertThat(pool.usedBytes()).as("bytes of the pool in use").isZero();
+        pool.close();
+    }
+
+    @Test
+    void shouldServeModelsWithAndWithoutAConfiguration() {
+        open(MODELS, "digits", "simple", "simple_string", "softmax");
+        assertThat(server.index())
+                .extracting(ModelStatus::name, ModelStatus::backend, ModelStatus::state)
+                .allSatisfy(line -> {
+                    assertThat(line.toList().get(1)).isEqualTo("onnxruntime");
+                    assertThat(line.toList().get(2)).isEqualTo(ModelState.READY);
+                })
+                .hasSize(4);
+        assertThat(server.ready()).isTrue();
+        assertThat(server.model("softmax", "").config().getMaxBatchSize()).isPositive();
+        assertThat(server.model("simple", "").platform()).isEqualTo("onnxruntime_onnx");
+        assertThat(server.model("simple", "").config().getInstanceGroup(0).getCount())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void shouldClassifyADigitWithItsLabel() {
+        open(MODELS, "digits");
+        InferenceRequest request = new InferenceRequest(server.model("digits", ""));
+        MemorySegment picture = input(request, "image", Datatype.FP32, 28 * 28 * 4, 1, 1, 28, 28);
+        // A vertical stroke in the middle.
+        for (int row = 4; row < 24; row++) {
+            for (int column = 13; column < 16; column++) {
+                picture.setAtIndex(ValueLayout.JAVA_FLOAT, row * 28 + column, 1);
+            }
+        }
+        request.addOutput(new RequestedOutput("probabilities", Optional.empty(), 1));
+        try (InferenceResponse response = server.infer(request)) {
+            Tensor answer = response.outputs().getFirst().tensor();
+            assertThat(answer.spec()).isEqualTo(new TensorSpec("probabilities", Datatype.BYTES, Shape.of(1, 1)));
+            String text = new String(
+                    answer.bytes().asSlice(4, answer.bytes().byteSize() - 4).toArray(ValueLayout.JAVA_BYTE),
+                    StandardCharsets.UTF_8);
+            assertThat(text).matches("[01]\\.[0-9]{6}:1:one");
+        }
+    }
+
+    @Test
+    void shouldAnswerManyClientsAtOnceEachWithItsOwnNumbers() throws Exception {
+        open(MODELS, "simple", "simple_string");
+        List<Future<Integer>> clients = new ArrayList<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int client = 0; client < 16; client++) {
+                int base = client * 1000;
+                boolean strings = client % 4 == 3;
+                clients.add(threads.submit(() -> {
+                    int right = 0;
+                    for (int i = 0; i < 100; i++) {
+                        int offset = base + i;
+                        right += strings ? addStrings(offset) : addIntegers(offset, 1 + i % 8);
+                    }
+                    return right;
+                }));
+            }
+        }
+        for (Future<Integer> client : clients) {
+            assertThat(client.get(1, TimeUnit.SECONDS)).isEqualTo(100);
+        }
+        assertThat(server.statistics())
+                .extracting(ModelStatistics::successCount)
+                .containsExactly(1200L, 400L);
+        assertThat(server.statistics()).allSatisfy(statistics -> {
+            assertThat(statistics.computeInferNanos()).isPositive();
+            assertThat(statistics.computeInputNanos()).isPositive();
+        });
+    }
+
+    /** 1 when {@code simple} adds and subtracts rightly for a batch. */
+    private int addIntegers(int offset, int batch) {
+        InferenceRequest request = new InferenceRequest(server.model("simple", ""));
+        fill(input(request, "INPUT0", Datatype.INT32, batch * 64L, batch, 16), i -> offset + i);
+        fill(input(request, "INPUT1", Datatype.INT32, batch * 64L, batch, 16), i -> 2 * i);
+        try (InferenceResponse response = server.infer(request)) {
+            MemorySegment sum = response.outputs().get(0).tensor().bytes();
+            MemorySegment difference = response.outputs().get(1).tensor().bytes();
+            for (int i = 0; i < batch * 16; i++) {
+                if (sum.getAtIndex(ValueLayout.JAVA_INT, i) != offset + 3 * i
+                        || difference.getAtIndex(ValueLayout.JAVA_INT, i) != offset - i) {
+                    return 0;
+                }
+            }
+            return 1;
+        }
+    }
+
+    /** 1 when {@code simple_string} adds rightly. */
+    private int addStrings(int offset) {
+        InferenceRequest request = new InferenceRequest(server.model("simple_string", ""));
+        strings(request, "INPUT0", Integer.toString(offset));
+        strings(request, "INPUT1", "1");
+        try (InferenceResponse response = server.infer(request)) {
+            MemorySegment sum = response.outputs().getFirst().tensor().bytes();
+            byte[] expected = Integer.toString(offset + 1).getBytes(StandardCharsets.UTF_8);
+            byte[] first = sum.asSlice(4, sum.get(ValueLayout.JAVA_INT, 0)).toArray(ValueLayout.JAVA_BYTE);
+            return Arrays.equals(first, expected) && sum.byteSize() == 16L * (4 + expected.length) ? 1 : 0;
+        }
+    }
+
+    @Test
+    void shouldFailOneRequestAndAnswerTheNext() {
+        open(MODELS, "simple_string");
+        InferenceRequest bad = new InferenceRequest(server.model("simple_string", ""));
+        strings(bad, "INPUT0", "no number");
+        strings(bad, "INPUT1", "1");
+        assertThatThrownBy(() -> server.infer(bad))
+                .isInstanceOf(GatunException.class)
+                .hasMessageStartingWith("onnx runtime error: ");
+        assertThat(pool.usedBytes()).isZero();
+        assertThat(addStrings(41)).isEqualTo(1);
+        ModelStatistics statistics = server.statistics().getFirst();
+        assertThat(statistics.failureBackend()).isEqualTo(1);
+        assertThat(statistics.successCount()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldGiveThePersonWhoReadsItTheReason(@TempDir Path repository) throws IOException {
+        Files.writeString(
+                Files.createDirectories(repository.resolve("broken").resolve("1"))
+                        .resolve("model.onnx"),
+                "no model");
+        Files.createDirectories(repository.resolve("empty").resolve("1"));
+        Files.writeString(repository.resolve("empty").resolve("config.pbtxt"), "platform: \"onnxruntime_onnx\"");
+        Path contradicting = repository.resolve("contradicting").resolve("1");
+        Files.createDirectories(contradicting);
+        Files.copy(MODELS.resolve("simple").resolve("1").resolve("model.onnx"), contradicting.resolve("model.onnx"));
+        Files.writeString(
+                repository.resolve("contradicting").resolve("config.pbtxt"),
+                Files.readString(MODELS.resolve("simple").resolve("config.pbtxt"))
+                        .replace("name: \"simple\"", "")
+                        .replace("INPUT1", "INPUT7"));
+        open(repository, "broken", "contradicting", "empty");
+        assertThat(reason("broken")).startsWith("model.onnx is not a valid ONNX file: ");
+        assertThat(reason("empty")).isEqualTo("version 1 of model 'empty' has no file model.onnx");
+        assertThat(reason("contradicting"))
+                .isEqualTo("unexpected inference input 'INPUT7', allowed inputs are: INPUT0, INPUT1");
+    }
+
+    private String reason(String model) {
+        return server.index().stream()
+                .filter(status -> status.name().equals(model))
+                .map(ModelStatus::reason)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private MemorySegment input(InferenceRequest request, String name, Datatype datatype, long byteSize, long... dims) {
+        Buffer buffer = pool.take(byteSize);
+        request.hold(buffer);
+        request.addInput(new Tensor(new TensorSpec(name, datatype, Shape.of(dims)), buffer.segment()));
+        return buffer.segment().fill((byte) 0);
+    }
+
+    private static void fill(MemorySegment integers, IntUnaryOperator value) {
+        for (int i = 0; i < integers.byteSize() / Integer.BYTES; i++) {
+            integers.setAtIndex(ValueLayout.JAVA_INT, i, value.applyAsInt(i));
+        }
+    }
+
+    /** Adds a row of 16 times the same text. */
+    private void strings(InferenceRequest request, String name, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        MemorySegment target = input(request, name, Datatype.BYTES, 16L * (4 + bytes.length), 1, 16);
+        long at = 0;
+        for (int i = 0; i < 16; i++) {
+            target.set(ValueLayout.JAVA_INT_UNALIGNED, at, bytes.length);
+            MemorySegment.copy(bytes, 0, target, ValueLayout.JAVA_BYTE, at + 4, bytes.length);
+            at += 4 + bytes.length;
+        }
+    }
+}
