@@ -1,0 +1,67 @@
+package gatun.http;
+
+import gatun.http.connection.EdgeRouting;
+import gatun.http.connection.HttpConnections;
+import gatun.http.connection.RefusedRequests;
+import gatun.http.metrics.MetricsRoutes;
+import gatun.http.v2.V2Routes;
+import gatun.runtime.InferenceServer;
+import io.helidon.http.encoding.ContentEncodingContext;
+import io.helidon.webserver.ListenerConfig;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http.HttpService;
+import java.time.Duration;
+
+/**
+ * Sets up Helidon listeners to speak HTTP: one kind for clients, one for those who scrape metrics. The caller chooses the
+ * addresses, TCP or Unix sockets, and starts and stops the listeners; each is set up by a call of its own. Safe for any
+ * thread.
+ */
+public final class HttpEdge {
+    /** A connection is closed when its client has neither sent nor taken a byte for so long while it should. */
+    private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(5);
+
+    private static final Duration IDLE_CHECK_PERIOD = Duration.ofSeconds(15);
+
+    private final InferenceServer server;
+    private final HttpSettings settings;
+
+    /** An edge in front of {@code server}. */
+    public HttpEdge(InferenceServer server, HttpSettings settings) {
+        this.server = server;
+        this.settings = settings;
+    }
+
+    /**
+     * Sets up a listener for clients.
+     *
+     * @param listener the listener's configuration, without TLS
+     * @param services what else it is to serve, on paths that do not begin with {@code /v2}
+     */
+    public void configure(ListenerConfig.BuilderBase<?, ?> listener, HttpService... services) {
+        HttpRouting.Builder others = HttpRouting.builder().register(services);
+        speak(listener, new V2Routes(server, settings.maxInputByteSize(), settings.clientSharedMemory()), others);
+    }
+
+    /** Sets up a listener for metrics. */
+    public void configureMetrics(ListenerConfig.BuilderBase<?, ?> listener) {
+        speak(listener, new MetricsRoutes(server), HttpRouting.builder());
+    }
+
+    private void speak(
+            ListenerConfig.BuilderBase<?, ?> listener, EdgeRouting.Routes routes, HttpRouting.Builder others) {
+        HttpConnections connections = new HttpConnections();
+        listener.useNio(true)
+                .connectionOptions(connections.socketOptions())
+                .protocolsDiscoverServices(false)
+                .addConnectionSelector(connections)
+                .contentEncoding(ContentEncodingContext.builder()
+                        .contentEncodingsDiscoverServices(false)
+                        .build())
+                .directHandlers(RefusedRequests.handlers())
+                .maxPayloadSize(Math.max(server.buffers().byteLimit(), settings.maxInputByteSize()))
+                .idleConnectionTimeout(IDLE_TIMEOUT)
+                .idleConnectionPeriod(IDLE_CHECK_PERIOD)
+                .addRouting(EdgeRouting.builder(routes, others));
+    }
+}

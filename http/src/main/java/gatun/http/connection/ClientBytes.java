@@ -1,0 +1,118 @@
+package gatun.http.connection;
+
+import io.helidon.common.buffers.BufferData;
+import io.helidon.common.buffers.DataReader;
+import io.helidon.common.socket.HelidonSocket;
+import java.util.function.Supplier;
+
+/**
+ * What a client sends, as Helidon reads it. Bodies may be taken past Helidon, straight into native memory; it is then told
+ * that what it expects next is at its end: an empty buffer in place of a body's bytes, a last chunk in place of chunks. For
+ * the connection's thread.
+ */
+final class ClientBytes extends DataReader {
+    private static final String LAST_CHUNK = "0";
+    private static final String NO_TRAILER = "";
+
+    /** How the body at hand was taken. */
+    private enum Taken {
+        /** It was not: Helidon reads it. */
+        NOTHING,
+        /** A body of a length that was announced. */
+        ANNOUNCED,
+        /** A body in chunks, of which Helidon has not heard of the last one. */
+        CHUNKS,
+        /** A body in chunks, of which Helidon has not read the line after the last one. */
+        TRAILER
+    }
+
+    private Taken taken = Taken.NOTHING;
+
+    // The factory methods make readers that cannot be extended.
+    @SuppressWarnings("removal")
+    private ClientBytes(Supplier<byte[]> source) {
+        super(source);
+    }
+
+    /** Reads what {@code early} has read from the socket already, then {@code socket}. */
+    static ClientBytes of(DataReader early, HelidonSocket socket, Progress progress) {
+        return new ClientBytes(new FirstRequest(() -> next(early, socket, progress)));
+    }
+
+    private static byte[] next(DataReader early, HelidonSocket socket, Progress progress) {
+        int available = early.available();
+        if (available > 0) {
+            return early.readBytes(available);
+        }
+        progress.waits();
+        return socket.get();
+    }
+
+    /** How many of at most {@code limit} bytes have been read from the socket and not been used. */
+    long buffered(long limit) {
+        return Math.min(limit, super.available());
+    }
+
+    /**
+     * Reads a line.
+     *
+     * @param limit the most bytes it may have
+     * @throws IncorrectNewLineException when it has more, or its end is malformed
+     * @throws InsufficientDataAvailableException when the client ends before the line does
+     */
+    String line(int limit) {
+        int length = findNewLine(limit);
+        if (length == limit) {
+            throw new IncorrectNewLineException("a line has more than " + limit + " bytes");
+        }
+        String line = readAsciiString(length);
+        skip(2);
+        return line;
+    }
+
+    /** Says that the announced body has been read to its end. */
+    void tookAnnouncedBody() {
+        taken = Taken.ANNOUNCED;
+    }
+
+    /** Says that a body in chunks has been read to its end. */
+    void tookChunkedBody() {
+        taken = Taken.CHUNKS;
+    }
+
+    @Override
+    public void ensureAvailable() {
+        if (taken != Taken.ANNOUNCED) {
+            super.ensureAvailable();
+        }
+    }
+
+    @Override
+    public int available() {
+        return taken == Taken.ANNOUNCED ? Integer.MAX_VALUE : super.available();
+    }
+
+    @Override
+    public BufferData readBuffer(int length) {
+        if (taken != Taken.ANNOUNCED) {
+            return super.readBuffer(length);
+        }
+        taken = Taken.NOTHING;
+        return BufferData.empty();
+    }
+
+    @Override
+    public String readLine() {
+        return switch (taken) {
+            case NOTHING, ANNOUNCED -> super.readLine();
+            case CHUNKS -> {
+                taken = Taken.TRAILER;
+                yield LAST_CHUNK;
+            }
+            case TRAILER -> {
+                taken = Taken.NOTHING;
+                yield NO_TRAILER;
+            }
+        };
+    }
+}

@@ -1,0 +1,299 @@
+package gatun.http.connection;
+
+import gatun.http.json.JsonWriter;
+import io.helidon.common.buffers.DataReader;
+import io.helidon.common.buffers.DataWriter;
+import io.helidon.common.concurrency.limits.Limit;
+import io.helidon.common.socket.HelidonSocket;
+import io.helidon.common.socket.PeerInfo;
+import io.helidon.common.task.InterruptableTask;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.ListenerContext;
+import io.helidon.webserver.ProxyProtocolData;
+import io.helidon.webserver.Router;
+import io.helidon.webserver.ServerConnectionException;
+import io.helidon.webserver.spi.ServerConnection;
+import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the answers with tensors
+ * go past Helidon, between the socket and native memory. Used by its one thread, but for {@link #idleTime} and
+ * {@link #close}, which any may call.
+ */
+public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
+    private static final Logger LOG = LoggerFactory.getLogger(ClientConnection.class);
+
+    /** An answer of up to so many bytes is put together and written as one piece: cheaper than a gathering write. */
+    private static final int SMALL_ANSWER = 16 * 1024;
+
+    /** The greatest piece of native memory that a byte buffer shows at a time. */
+    private static final int WINDOW = 1 << 30;
+
+    /** Before a connection is closed, so many bytes of a body that nobody wants are read, so that the answer arrives. */
+    private static final long LINGERING_BYTES = 64L << 20;
+
+    private static final int DISCARDED_AT_ONCE = 64 * 1024;
+
+    private final ConnectionContext context;
+    private final SocketChannel channel;
+    private final Progress progress = new Progress();
+    private final ClientBytes bytes;
+    private final JsonWriter json = new JsonWriter();
+    private final JsonWriter head = new JsonWriter();
+    private final ServerConnection http1;
+
+    /**
+     * A connection on {@code channel}.
+     *
+     * @param context what Helidon knows of it
+     * @param http1Connections makes Helidon's own connection
+     */
+    ClientConnection(ConnectionContext context, SocketChannel channel, ServerConnectionSelector http1Connections) {
+        this.context = context;
+        this.channel = channel;
+        this.bytes = ClientBytes.of(context.dataReader(), context.serverSocket(), progress);
+        this.http1 = http1Connections.connection(this);
+    }
+
+    /** An empty writer for the text of an answer; the next request on this connection uses it again. */
+    public JsonWriter json() {
+        json.clear();
+        return json;
+    }
+
+    /**
+     * Sends the answer to a request: {@code headers}, then {@code text}, then the first {@code count} of {@code tensors}.
+     *
+     * @param close whether the client is told that the connection ends
+     * @throws ServerConnectionException when the client is gone
+     */
+    public void send(ResponseHeaders headers, boolean close, JsonWriter text, MemorySegment[] tensors, int count) {
+        long byteSize = text.size();
+        for (int i = 0; i < count; i++) {
+            byteSize += tensors[i].byteSize();
+        }
+        head.clear();
+        headers.writeTo(head, byteSize, close);
+        progress.waits();
+        try {
+            if (byteSize <= SMALL_ANSWER) {
+                head.raw(text.array(), text.size());
+                for (int i = 0; i < count; i++) {
+                    head.raw(tensors[i]);
+                }
+                write(ByteBuffer.wrap(head.array(), 0, head.size()));
+            } else {
+                writeLarge(text, tensors, count);
+            }
+        } catch (IOException e) {
+            throw new ServerConnectionException("the client does not take the answer", e);
+        }
+        progress.works();
+    }
+
+    /**
+     * Ends the connection after an answer that told so: reads on for a while, since a client that is still sending when the
+     * socket closes may lose the answer.
+     *
+     * @throws CloseConnectionException always
+     */
+    public CloseConnectionException linger() {
+        try {
+            channel.shutdownOutput();
+            ByteBuffer discarded = ByteBuffer.allocate(DISCARDED_AT_ONCE);
+            long count = 0;
+            while (count < LINGERING_BYTES) {
+                progress.waits();
+                int read = channel.read(discarded.clear());
+                if (read < 0) {
+                    break;
+                }
+                count += read;
+            }
+        } catch (IOException e) {
+            LOG.trace("the client was faster", e);
+        }
+        return new CloseConnectionException("the answer said so");
+    }
+
+    /** Fills {@code target} from the socket; -1 when the client ends before it is full, otherwise 0. */
+    int fill(MemorySegment target, long offset, long byteSize) {
+        long done = 0;
+        try {
+            while (done < byteSize) {
+                int window = (int) Math.min(byteSize - done, WINDOW);
+                ByteBuffer view = target.asSlice(offset + done, window).asByteBuffer();
+                int early = (int) bytes.buffered(window);
+                if (early > 0) {
+                    bytes.readBuffer(early).writeTo(view, early);
+                }
+                while (view.hasRemaining()) {
+                    progress.waits();
+                    if (channel.read(view) < 0) {
+                        return -1;
+                    }
+                }
+                done += window;
+            }
+        } catch (IOException e) {
+            throw new ServerConnectionException("the client does not send the body", e);
+        }
+        progress.works();
+        return 0;
+    }
+
+    /** What the client sends, as Helidon sees it. */
+    ClientBytes bytes() {
+        return bytes;
+    }
+
+    private void write(ByteBuffer piece) throws IOException {
+        while (piece.hasRemaining()) {
+            channel.write(piece);
+            progress.waits();
+        }
+    }
+
+    private void writeLarge(JsonWriter text, MemorySegment[] tensors, int count) throws IOException {
+        ByteBuffer[] pieces = new ByteBuffer[2 + count];
+        pieces[0] = ByteBuffer.wrap(head.array(), 0, head.size());
+        pieces[1] = ByteBuffer.wrap(text.array(), 0, text.size());
+        for (int i = 0; i < count; i++) {
+            if (tensors[i].byteSize() > WINDOW) {
+                writeHuge(pieces, tensors, i, count);
+                return;
+            }
+            pieces[2 + i] = tensors[i].asByteBuffer();
+        }
+        writeAll(pieces, pieces.length);
+    }
+
+    /** Writes the pieces before tensor {@code first}, and from there on each tensor in windows. */
+    private void writeHuge(ByteBuffer[] pieces, MemorySegment[] tensors, int first, int count) throws IOException {
+        writeAll(pieces, 2 + first);
+        for (int i = first; i < count; i++) {
+            long byteSize = tensors[i].byteSize();
+            for (long at = 0; at < byteSize; at += WINDOW) {
+                write(tensors[i].asSlice(at, Math.min(WINDOW, byteSize - at)).asByteBuffer());
+            }
+        }
+    }
+
+    private void writeAll(ByteBuffer[] pieces, int count) throws IOException {
+        int first = 0;
+        while (first < count) {
+            channel.write(pieces, first, count - first);
+            progress.waits();
+            while (first < count && !pieces[first].hasRemaining()) {
+                first++;
+            }
+        }
+    }
+
+    @Override
+    public void handle(Limit limit) throws InterruptedException {
+        http1.handle(limit);
+    }
+
+    /** How long the client has been waited for. A request that is being answered does not make the connection idle. */
+    @Override
+    public Duration idleTime() {
+        return progress.waiting();
+    }
+
+    @Override
+    public void close(boolean interrupt) {
+        if (!interrupt && !canInterrupt() && idleTime().compareTo(timeout()) > 0) {
+            // The client stopped amidst a request or an answer: nothing but the end of the channel wakes our thread.
+            closeChannel();
+        }
+        http1.close(interrupt);
+    }
+
+    @Override
+    public boolean canInterrupt() {
+        return http1 instanceof InterruptableTask<?> task && task.canInterrupt();
+    }
+
+    private Duration timeout() {
+        return context.listenerContext().config().idleConnectionTimeout();
+    }
+
+    private void closeChannel() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            LOG.trace("the connection was already closed", e);
+        }
+    }
+
+    @Override
+    public ListenerContext listenerContext() {
+        return context.listenerContext();
+    }
+
+    @Override
+    public ExecutorService executor() {
+        return context.executor();
+    }
+
+    @Override
+    public DataWriter dataWriter() {
+        return context.dataWriter();
+    }
+
+    @Override
+    public DataReader dataReader() {
+        return bytes;
+    }
+
+    @Override
+    public Router router() {
+        return context.router();
+    }
+
+    @Override
+    public Optional<ProxyProtocolData> proxyProtocolData() {
+        return context.proxyProtocolData();
+    }
+
+    @Override
+    public HelidonSocket serverSocket() {
+        return context.serverSocket();
+    }
+
+    @Override
+    public PeerInfo remotePeer() {
+        return context.remotePeer();
+    }
+
+    @Override
+    public PeerInfo localPeer() {
+        return context.localPeer();
+    }
+
+    @Override
+    public boolean isSecure() {
+        return context.isSecure();
+    }
+
+    @Override
+    public String socketId() {
+        return context.socketId();
+    }
+
+    @Override
+    public String childSocketId() {
+        return context.childSocketId();
+    }
+}

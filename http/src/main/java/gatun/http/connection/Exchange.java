@@ -1,0 +1,170 @@
+package gatun.http.connection;
+
+import gatun.http.json.JsonWriter;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.Method;
+import io.helidon.http.Status;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/** One request and its answer. For the connection's thread. */
+public final class Exchange {
+    /** A body that nobody wants is read to its end when it is at most so long; else the connection is closed. */
+    private static final long UNWANTED_BYTES = 1 << 20;
+
+    private static final MemorySegment[] NO_TENSORS = {};
+
+    private final ClientConnection connection;
+    private final ServerRequest request;
+    private final ServerResponse response;
+    private final RequestBody body;
+    private boolean answered;
+
+    /** The request that came over {@code connection}. */
+    Exchange(ClientConnection connection, ServerRequest request, ServerResponse response) {
+        this.connection = connection;
+        this.request = request;
+        this.response = response;
+        this.body = new RequestBody(connection, request);
+    }
+
+    /** The path as it was sent, without the query. */
+    public String path() {
+        return request.prologue().uriPath().rawPath();
+    }
+
+    /** The method. */
+    public Method method() {
+        return request.prologue().method();
+    }
+
+    /** The first value of a header. */
+    public Optional<String> header(HeaderName name) {
+        return request.headers().first(name);
+    }
+
+    /** Whether the request has a header. */
+    public boolean hasHeader(HeaderName name) {
+        return request.headers().contains(name);
+    }
+
+    /** The request's body, not yet read. */
+    public RequestBody body() {
+        return body;
+    }
+
+    /** An empty writer for the text of the answer. */
+    public JsonWriter json() {
+        return connection.json();
+    }
+
+    /** Answers with status 200, {@code text} and the first {@code count} of {@code tensors}, from where they are. */
+    public void answer(ResponseHeaders headers, JsonWriter text, MemorySegment[] tensors, int count) {
+        answered = true;
+        connection.send(headers, closes(), text, tensors, count);
+    }
+
+    /** Answers with status 200 and {@code text}. */
+    public void answer(ResponseHeaders headers, JsonWriter text) {
+        answer(headers, text, NO_TENSORS, 0);
+    }
+
+    /** Answers with {@code status} and no body. */
+    public void answerEmpty(Status status) {
+        answered = true;
+        prepare(status).send();
+    }
+
+    /** Answers with status 200 and {@code bytes}, whose type a header tells. */
+    public void answer(byte[] bytes) {
+        answered = true;
+        prepare(Status.OK_200).send(bytes);
+    }
+
+    /** Answers that the request failed, as JSON: {@code {"error":"..."}}. */
+    public void answerFailure(Status status, String text) {
+        JsonWriter json = json().raw("{\"error\":").string(text).raw('}');
+        answered = true;
+        prepare(status).header(HeaderValues.CONTENT_TYPE_JSON).send(json.array(), 0, json.size());
+    }
+
+    /** Answers that the request failed. */
+    public void answerFailure(GatunException failure) {
+        answerFailure(status(failure.code()), failure.getMessage());
+    }
+
+    /** Sets a header of an answer that is no answer with tensors. */
+    public void header(HeaderName name, String value) {
+        response.header(name, value);
+    }
+
+    /** Whether an answer has been begun, so that no other can be given. */
+    boolean answered() {
+        return answered || response.isSent();
+    }
+
+    /**
+     * What remains to be done after the answer.
+     *
+     * @throws CloseConnectionException when the connection is to end
+     */
+    void finish() {
+        if (!closes()) {
+            return;
+        }
+        if (bodyConsumed()) {
+            throw new CloseConnectionException("the client asked for it");
+        }
+        throw connection.linger();
+    }
+
+    /** The status that tells a client of such a failure. */
+    static Status status(ErrorCode code) {
+        return switch (code) {
+            case INTERNAL -> Status.INTERNAL_SERVER_ERROR_500;
+            case NOT_FOUND -> Status.NOT_FOUND_404;
+            case UNAVAILABLE -> Status.SERVICE_UNAVAILABLE_503;
+            case UNSUPPORTED -> Status.NOT_IMPLEMENTED_501;
+            case UNKNOWN, INVALID_ARGUMENT, ALREADY_EXISTS, CANCELLED -> Status.BAD_REQUEST_400;
+        };
+    }
+
+    /** The body of an answer that the request failed. */
+    static byte[] failureBody(String text) {
+        JsonWriter json = new JsonWriter().raw("{\"error\":").string(text).raw('}');
+        return new String(json.array(), 0, json.size(), StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private ServerResponse prepare(Status status) {
+        response.status(status);
+        if (closes()) {
+            response.header(HeaderValues.CONNECTION_CLOSE);
+        }
+        return response;
+    }
+
+    private boolean closes() {
+        if (request.headers().contains(HeaderNames.CONNECTION)
+                && request.headers().containsToken(HeaderValues.CONNECTION_CLOSE)) {
+            return true;
+        }
+        if (body.broken()) {
+            return true;
+        }
+        boolean unwanted =
+                body.announcedByteSize() == RequestBody.IN_CHUNKS || body.announcedByteSize() > UNWANTED_BYTES;
+        return unwanted && !bodyConsumed();
+    }
+
+    private boolean bodyConsumed() {
+        return body.announcedByteSize() == 0 || request.content().consumed();
+    }
+}

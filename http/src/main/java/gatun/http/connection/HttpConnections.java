@@ -1,0 +1,65 @@
+package gatun.http.connection;
+
+import io.helidon.common.buffers.BufferData;
+import io.helidon.common.socket.SocketOptions;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.http1.Http1Config;
+import io.helidon.webserver.http1.Http1ConnectionSelector;
+import io.helidon.webserver.spi.ServerConnection;
+import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.util.Set;
+
+/**
+ * Makes the {@link ClientConnection}s of one listener, which must be told to use its {@link #socketOptions} and NIO, and no
+ * TLS: the channels are read and written directly. Safe for any thread.
+ */
+public final class HttpConnections implements ServerConnectionSelector {
+    private static final int MAX_PROLOGUE_BYTES = 16 * 1024;
+    private static final int MAX_HEADERS_BYTES = 64 * 1024;
+
+    private final AcceptedChannels channels = new AcceptedChannels(
+            // Without it, an answer to a pipelining client may wait for that client's delayed acknowledgement.
+            SocketOptions.builder().tcpNoDelay(true).build());
+
+    // Paths are matched as they are, also those that are no URI. Headers are not validated since Content-Encoding would
+    // be
+    // refused; it is dealt with where a body is wanted.
+    private final Http1ConnectionSelector http1 = Http1ConnectionSelector.builder()
+            .config(Http1Config.builder()
+                    .maxPrologueLength(MAX_PROLOGUE_BYTES)
+                    .maxHeadersSize(MAX_HEADERS_BYTES)
+                    .validatePath(false)
+                    .validatePrologue(false)
+                    .validateRequestHeaders(false)
+                    .sendKeepAliveHeader(false)
+                    .build())
+            .build();
+
+    /** What the listener must set up its sockets with. */
+    public SocketOptions socketOptions() {
+        return channels;
+    }
+
+    @Override
+    public int bytesToIdentifyConnection() {
+        return 0;
+    }
+
+    @Override
+    public Support supports(BufferData data) {
+        return Support.SUPPORTED;
+    }
+
+    @Override
+    public Set<String> supportedApplicationProtocols() {
+        return http1.supportedApplicationProtocols();
+    }
+
+    @Override
+    public ServerConnection connection(ConnectionContext context) {
+        return channels.claim(context.childSocketId())
+                .map(channel -> new ClientConnection(context, channel, http1))
+                .orElseThrow(() -> new CloseConnectionException("no channel is called " + context.childSocketId()));
+    }
+}

@@ -1,0 +1,41 @@
+package gatun.http.connection;
+
+import io.helidon.http.DirectHandler;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.ServerResponseHeaders;
+import io.helidon.http.Status;
+import io.helidon.webserver.http.DirectHandlers;
+
+/** Answers, as JSON like all failures, what Helidon refuses before any route sees it. */
+public final class RefusedRequests {
+    private RefusedRequests() {}
+
+    /** The handlers for a listener. */
+    public static DirectHandlers handlers() {
+        DirectHandlers.Builder handlers = DirectHandlers.builder();
+        for (DirectHandler.EventType type : DirectHandler.EventType.values()) {
+            handlers.addHandler(type, RefusedRequests::answer);
+        }
+        return handlers.build();
+    }
+
+    private static DirectHandler.TransportResponse answer(
+            DirectHandler.TransportRequest request,
+            DirectHandler.EventType type,
+            Status status,
+            ServerResponseHeaders headers,
+            String message) {
+        String text = status.equals(Status.NOT_FOUND_404) ? status.reasonPhrase() : reason(status, message);
+        return DirectHandler.TransportResponse.builder()
+                .status(status)
+                .headers(headers)
+                .header(HeaderValues.CONTENT_TYPE_JSON)
+                .entity(Exchange.failureBody(text))
+                .keepAlive(false)
+                .build();
+    }
+
+    private static String reason(Status status, String message) {
+        return message == null || message.isEmpty() ? status.reasonPhrase() : message;
+    }
+}

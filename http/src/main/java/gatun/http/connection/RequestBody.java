@@ -1,0 +1,207 @@
+package gatun.http.connection;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
+import io.helidon.common.buffers.DataReader;
+import io.helidon.http.HeaderNames;
+import io.helidon.webserver.ServerConnectionException;
+import io.helidon.webserver.http.ServerRequest;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The body of one request, on its way from the socket into a pooled buffer; no byte of it is copied twice. For the
+ * connection's thread, and valid until its request is answered.
+ */
+public final class RequestBody {
+    /** What {@link #announcedByteSize} answers for a body in chunks. */
+    public static final long IN_CHUNKS = -1;
+
+    /** The more chunks, the more they cost. */
+    private static final int CHUNK_LIMIT = 65_536;
+
+    private static final int CHUNK_LINE_LIMIT = 1024;
+    private static final long FIRST_CHUNKED_BYTES = 64 * 1024;
+
+    private final ClientConnection connection;
+    private final ServerRequest request;
+    private final long announcedByteSize;
+    private boolean broken;
+
+    /** How a body too long is refused. */
+    @FunctionalInterface
+    public interface Refusal {
+        /** The failure for a body of at least {@code byteSize} bytes. */
+        GatunException tooLong(long byteSize);
+    }
+
+    /**
+     * A body that lies in native memory.
+     *
+     * @param buffer owns the memory; whoever gets this closes it
+     * @param offset where the body begins in the buffer
+     * @param byteSize its size in bytes
+     */
+    public record Landed(Buffer buffer, long offset, long byteSize) {
+        /** The whole buffer, also what lies before the body. */
+        public MemorySegment segment() {
+            return buffer.segment();
+        }
+    }
+
+    /** The body of {@code request}, which came over {@code connection}. */
+    public RequestBody(ClientConnection connection, ServerRequest request) {
+        this.connection = connection;
+        this.request = request;
+        this.announcedByteSize = request.headers().contains(HeaderNames.TRANSFER_ENCODING)
+                ? IN_CHUNKS
+                : request.headers().contentLength().orElse(0);
+    }
+
+    /** The size that the client announced, in bytes; {@link #IN_CHUNKS} when it did not, 0 when there is no body. */
+    public long announcedByteSize() {
+        return announcedByteSize;
+    }
+
+    /** Whether the connection cannot be used any more after this request, since where its body ends is not known. */
+    public boolean broken() {
+        return broken;
+    }
+
+    /**
+     * Reads the body into a buffer.
+     *
+     * @param landingOffset where in the buffer it is to begin
+     * @param byteLimit the most bytes it may have; a body announced as longer is refused before any of it is read
+     * @throws GatunException when it is too long or malformed, or the pool has no room
+     */
+    public Landed land(BufferPool pool, int landingOffset, long byteLimit, Refusal refusal) {
+        if (announcedByteSize == IN_CHUNKS) {
+            return landChunks(pool, landingOffset, byteLimit, refusal);
+        }
+        if (announcedByteSize > byteLimit) {
+            throw refusal.tooLong(announcedByteSize);
+        }
+        Buffer buffer = pool.take(landingOffset + announcedByteSize);
+        try {
+            if (announcedByteSize > 0) {
+                InputStream helidons = open();
+                fill(buffer.segment(), landingOffset, announcedByteSize);
+                connection.bytes().tookAnnouncedBody();
+                finish(helidons);
+            }
+            return new Landed(buffer, landingOffset, announcedByteSize);
+        } catch (Throwable t) {
+            buffer.close();
+            throw t;
+        }
+    }
+
+    private Landed landChunks(BufferPool pool, int landingOffset, long byteLimit, Refusal refusal) {
+        InputStream helidons = open();
+        broken = true;
+        Buffer buffer = pool.take(landingOffset + FIRST_CHUNKED_BYTES);
+        try {
+            long byteSize = 0;
+            int chunkCount = 0;
+            for (long chunk = chunkByteSize(); chunk > 0; chunk = chunkByteSize()) {
+                if (++chunkCount > CHUNK_LIMIT) {
+                    throw GatunException.invalidArgument("Chunked request body exceeds maximum of " + CHUNK_LIMIT
+                            + " non-empty chunks. Send fewer or larger HTTP chunks.");
+                }
+                if (byteSize + chunk > byteLimit) {
+                    throw refusal.tooLong(byteSize + chunk);
+                }
+                buffer = withRoom(pool, buffer, landingOffset + byteSize, chunk);
+                fill(buffer.segment(), landingOffset + byteSize, chunk);
+                byteSize += chunk;
+                if (!line().isEmpty()) {
+                    throw malformed("a chunk is longer than announced");
+                }
+            }
+            skipTrailer();
+            connection.bytes().tookChunkedBody();
+            finish(helidons);
+            broken = false;
+            return new Landed(buffer, landingOffset, byteSize);
+        } catch (Throwable t) {
+            buffer.close();
+            throw t;
+        }
+    }
+
+    /** Asks Helidon for the body, which makes it send {@code 100 Continue} to a client that waits for it. */
+    private InputStream open() {
+        return request.content().inputStream();
+    }
+
+    /** Makes Helidon find the end of the body that was taken past it. */
+    private static void finish(InputStream helidons) {
+        try {
+            if (helidons.read() >= 0) {
+                throw new IllegalStateException("a body was read twice");
+            }
+        } catch (IOException e) {
+            throw new ServerConnectionException("reading nothing", e);
+        }
+    }
+
+    private void fill(MemorySegment target, long offset, long byteSize) {
+        if (connection.fill(target, offset, byteSize) < 0) {
+            broken = true;
+            throw GatunException.invalidArgument(
+                    "the request body ended before all of its announced bytes were there; send as many as announced");
+        }
+    }
+
+    private static Buffer withRoom(BufferPool pool, Buffer buffer, long used, long more) {
+        long room = buffer.segment().byteSize();
+        if (used + more <= room) {
+            return buffer;
+        }
+        Buffer larger = pool.take(Math.max(used + more, Math.min(pool.byteLimit(), 2 * room)));
+        MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, used);
+        buffer.close();
+        return larger;
+    }
+
+    private long chunkByteSize() {
+        String line = line();
+        int extension = line.indexOf(';');
+        String digits = (extension < 0 ? line : line.substring(0, extension)).strip();
+        try {
+            int byteSize = Integer.parseUnsignedInt(digits, 16);
+            if (byteSize >= 0 && Character.digit(digits.charAt(0), 16) >= 0) {
+                return byteSize;
+            }
+        } catch (NumberFormatException e) {
+            throw malformed("the size of a chunk is '" + digits + "': expected hexadecimal digits");
+        }
+        throw malformed("the size of a chunk is '" + digits + "': expected less than 80000000");
+    }
+
+    private void skipTrailer() {
+        for (int i = 0; i < CHUNK_LINE_LIMIT; i++) {
+            if (line().isEmpty()) {
+                return;
+            }
+        }
+        throw malformed("more than " + CHUNK_LINE_LIMIT + " lines after the last chunk");
+    }
+
+    private String line() {
+        try {
+            return connection.bytes().line(CHUNK_LINE_LIMIT);
+        } catch (DataReader.IncorrectNewLineException e) {
+            throw malformed("a line among the chunks does not end in a carriage return and a line feed");
+        } catch (DataReader.InsufficientDataAvailableException e) {
+            throw malformed("the request body ended before its last chunk");
+        }
+    }
+
+    private static GatunException malformed(String what) {
+        return GatunException.invalidArgument("malformed chunked request body: " + what);
+    }
+}

@@ -1,0 +1,61 @@
+package gatun.http.connection;
+
+import gatun.http.json.JsonWriter;
+import io.helidon.http.DateTime;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The head of an answer of status 200: what is the same for all of a kind, and the few values that are not. Immutable.
+ *
+ * @param constant the status line and the lines that never change, each with its line end, up to where a value is missing
+ * @param value that value, a number; not written when it is negative
+ */
+public record ResponseHeaders(Constant constant, long value) {
+    private static final byte[] DATE = ascii("Date: ");
+    private static final byte[] CONTENT_LENGTH = ascii("Content-Length: ");
+    private static final byte[] CLOSE = ascii("\r\nConnection: close\r\n\r\n");
+    private static final byte[] END = ascii("\r\n\r\n");
+    private static final byte[] LINE_END = ascii("\r\n");
+    private static final int NO_VALUE = -1;
+
+    /** Lines that never change. */
+    public static final class Constant {
+        private final byte[] bytes;
+
+        private Constant(byte[] bytes) {
+            this.bytes = bytes;
+        }
+    }
+
+    /** Lines of an answer of status 200 with these headers. The last may end after its colon, for {@link #with}. */
+    public static Constant constant(String... headers) {
+        return new Constant(ascii("HTTP/1.1 200 OK\r\n" + String.join("\r\n", headers)));
+    }
+
+    /** A head of nothing but constant lines. */
+    public static ResponseHeaders of(Constant constant) {
+        return new ResponseHeaders(constant, NO_VALUE);
+    }
+
+    /** A head whose last constant line ends with this value. */
+    public static ResponseHeaders with(Constant constant, long value) {
+        return new ResponseHeaders(constant, value);
+    }
+
+    /** Writes the whole head of an answer of {@code byteSize} bytes. */
+    void writeTo(JsonWriter head, long byteSize, boolean close) {
+        head.raw(constant.bytes, constant.bytes.length);
+        if (value >= 0) {
+            head.unsigned(value);
+        }
+        head.raw(LINE_END, LINE_END.length).raw(DATE, DATE.length);
+        byte[] date = DateTime.http1Bytes();
+        head.raw(date, date.length).raw(CONTENT_LENGTH, CONTENT_LENGTH.length).unsigned(byteSize);
+        byte[] end = close ? CLOSE : END;
+        head.raw(end, end.length);
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+}

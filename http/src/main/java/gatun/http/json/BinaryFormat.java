@@ -1,0 +1,114 @@
+package gatun.http.json;
+
+/**
+ * Rounds decimal numbers to a binary floating-point format, as Daniel Lemire describes in "Number Parsing at a Gigabyte
+ * per Second": the digits times a power of five, of which 128 bits are known, decide nearly always. Immutable and safe for
+ * any thread.
+ */
+final class BinaryFormat {
+    /** 32 bits. */
+    static final BinaryFormat FLOAT = new BinaryFormat(23, 8, -17, 10, -64);
+
+    /** 64 bits. */
+    static final BinaryFormat DOUBLE = new BinaryFormat(52, 11, -4, 23, -342);
+
+    /** What {@link #round} answers when 128 bits do not decide. */
+    static final long UNDECIDED = -1;
+
+    private final int mantissaBits;
+    private final int exponentMask;
+    private final int bias;
+    /** Only with powers of ten in this range can a number lie exactly between two neighbours. */
+    private final int tiePowerFrom;
+
+    private final int tiePowerTo;
+    /** Below this power of ten, 64-bit digits come out as zero. */
+    private final int zeroBelow;
+
+    /** The greatest power of ten of which {@link PowersOfFive} knows; above it 64-bit digits come out as infinity. */
+    private static final int INFINITE_ABOVE = PowersOfFive.LAST;
+
+    private BinaryFormat(int mantissaBits, int exponentBits, int tiePowerFrom, int tiePowerTo, int zeroBelow) {
+        this.mantissaBits = mantissaBits;
+        this.exponentMask = (1 << exponentBits) - 1;
+        this.bias = (1 << (exponentBits - 1)) - 1;
+        this.tiePowerFrom = tiePowerFrom;
+        this.tiePowerTo = tiePowerTo;
+        this.zeroBelow = zeroBelow;
+    }
+
+    /**
+     * The bits of the number nearest to {@code digits}, without sign, times ten to the power {@code power}; of two equally
+     * near ones that with an even last bit. {@link #UNDECIDED} in rare cases, which need more bits.
+     */
+    long round(long digits, int power) {
+        if (digits == 0 || power < zeroBelow) {
+            return 0;
+        }
+        if (power > INFINITE_ABOVE) {
+            return infinity();
+        }
+        int leadingZeros = Long.numberOfLeadingZeros(digits);
+        long normal = digits << leadingZeros;
+        long five = PowersOfFive.upper(power);
+        long high = Math.unsignedMultiplyHigh(normal, five);
+        long low = normal * five;
+        // Bits below the mantissa and its two rounding bits. Only if all are set could the lower half of the power
+        // matter.
+        long undecidedBits = -1L >>> (mantissaBits + 3);
+        if ((high & undecidedBits) == undecidedBits) {
+            long carry = Math.unsignedMultiplyHigh(normal, PowersOfFive.lower(power));
+            low += carry;
+            if (Long.compareUnsigned(low, carry) < 0) {
+                high++;
+            }
+        }
+        if (low == -1L && (power < -27 || power > 55)) {
+            return UNDECIDED;
+        }
+        int upperBit = (int) (high >>> 63);
+        int shift = upperBit + 64 - mantissaBits - 3;
+        long mantissa = high >>> shift;
+        int exponent = binaryExponent(power) + upperBit - leadingZeros + bias;
+        if (exponent <= 0) {
+            return subnormal(mantissa, exponent);
+        }
+        boolean tie = (low == 0 || low == 1)
+                && power >= tiePowerFrom
+                && power <= tiePowerTo
+                && (mantissa & 3) == 1
+                && mantissa << shift == high;
+        if (tie) {
+            // Exactly between two neighbours, the lower of them even: down.
+            mantissa &= ~1L;
+        }
+        mantissa = (mantissa + (mantissa & 1)) >>> 1;
+        if (mantissa >= 2L << mantissaBits) {
+            mantissa = 1L << mantissaBits;
+            exponent++;
+        }
+        if (exponent >= exponentMask) {
+            return infinity();
+        }
+        return (mantissa & ((1L << mantissaBits) - 1)) | ((long) exponent << mantissaBits);
+    }
+
+    private long subnormal(long mantissa, int exponent) {
+        if (1 - exponent >= Long.SIZE) {
+            return 0;
+        }
+        long shifted = mantissa >>> (1 - exponent);
+        // Rounding up to the least normal number sets the exponent's lowest bit by itself.
+        return (shifted + (shifted & 1)) >>> 1;
+    }
+
+    private long infinity() {
+        return (long) exponentMask << mantissaBits;
+    }
+
+    /** The exponent of two of ten to the power {@code power} times a mantissa of 64 bits, with its point after the first. */
+    private static int binaryExponent(int power) {
+        // log2(10) in 16 bits of fraction is exact enough for all powers of the table.
+        return (((152_170 + 65_536) * power) >> 16) + 63;
+    }
+}

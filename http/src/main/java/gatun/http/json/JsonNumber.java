@@ -1,0 +1,286 @@
+package gatun.http.json;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The number that a {@link JsonReader} read last, taken apart into decimal digits and exponent; made into a value on
+ * request, correctly rounded. For one thread.
+ */
+public final class JsonNumber {
+    /** Decimal digits that always fit 64 bits. */
+    private static final int SAFE_DIGITS = 19;
+
+    /** No number with a greater decimal exponent is finite, whatever its digits; keeps exponents from overflowing. */
+    private static final int EXPONENT_BOUND = 100_000;
+
+    private static final ValueLayout.OfLong EIGHT_BYTES =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final long UPPER_HALVES = 0xF0F0_F0F0_F0F0_F0F0L;
+
+    private enum Form {
+        INTEGER,
+        FRACTION,
+        INFINITY,
+        NOT_A_NUMBER
+    }
+
+    private MemorySegment json = MemorySegment.NULL;
+    private long from;
+    private long to;
+
+    private Form form = Form.INTEGER;
+    private boolean negative;
+    /** The first significant digits, at most {@link #SAFE_DIGITS} of them. */
+    private long digits;
+    /** The number is {@code digits} times ten to this power, but for digits that were left out. */
+    private int exponent;
+    /** Whether digits were left out, all of lesser weight than those in {@link #digits}. */
+    private boolean truncated;
+    /** Whether an integer's magnitude fits 64 bits without a sign; it is in {@link #digits} then, whatever its length. */
+    private boolean fits64;
+
+    /**
+     * Reads the number that begins at {@code position}; answers where it ends.
+     *
+     * @throws gatun.memory.GatunException INVALID_ARGUMENT when it is none, or too big for a double
+     */
+    long scan(JsonReader reader, MemorySegment text, long position, long end) {
+        json = text;
+        from = position;
+        long at = position;
+        negative = text.get(JAVA_BYTE, at) == '-';
+        if (negative) {
+            at++;
+        }
+        int first = at < end ? text.get(JAVA_BYTE, at) - '0' : -1;
+        if (first < 0 || first > 9) {
+            return scanWord(reader, text, at, end);
+        }
+        form = Form.INTEGER;
+        exponent = 0;
+        truncated = false;
+        long value = 0;
+        long digitsFrom = at;
+        if (first == 0) {
+            at++;
+        } else {
+            while (at < end) {
+                int digit = text.get(JAVA_BYTE, at) - '0';
+                if (digit < 0 || digit > 9) {
+                    break;
+                }
+                value = value * 10 + digit;
+                at++;
+            }
+        }
+        byte next = at < end ? text.get(JAVA_BYTE, at) : 0;
+        long integerDigits = at - digitsFrom;
+        if (next != '.' && next != 'e' && next != 'E') {
+            to = at;
+            digits = value;
+            fits64 = integerDigits <= SAFE_DIGITS || fitsUnsigned(integerDigits, value);
+            if (!fits64) {
+                form = Form.FRACTION;
+                gatherLongDigits(digitsFrom);
+                checkFinite(reader);
+            }
+            return at;
+        }
+        form = Form.FRACTION;
+        long fractionDigits = 0;
+        if (next == '.') {
+            long fractionFrom = ++at;
+            while (end - at >= Long.BYTES && areDigits(text.get(EIGHT_BYTES, at))) {
+                value = value * 100_000_000 + eightDigits(text.get(EIGHT_BYTES, at));
+                at += Long.BYTES;
+            }
+            while (at < end) {
+                int digit = text.get(JAVA_BYTE, at) - '0';
+                if (digit < 0 || digit > 9) {
+                    break;
+                }
+                value = value * 10 + digit;
+                at++;
+            }
+            fractionDigits = at - fractionFrom;
+            if (fractionDigits == 0) {
+                throw reader.syntax("Miss fraction part in number.", at);
+            }
+            next = at < end ? text.get(JAVA_BYTE, at) : 0;
+        }
+        int written = 0;
+        if (next == 'e' || next == 'E') {
+            at++;
+            byte sign = at < end ? text.get(JAVA_BYTE, at) : 0;
+            boolean below = sign == '-';
+            if (below || sign == '+') {
+                at++;
+            }
+            long exponentFrom = at;
+            while (at < end) {
+                int digit = text.get(JAVA_BYTE, at) - '0';
+                if (digit < 0 || digit > 9) {
+                    break;
+                }
+                written = Math.min(written * 10 + digit, EXPONENT_BOUND);
+                at++;
+            }
+            if (at == exponentFrom) {
+                throw reader.syntax("Miss exponent in number.", at);
+            }
+            written = below ? -written : written;
+        }
+        to = at;
+        digits = value;
+        if (integerDigits + fractionDigits <= SAFE_DIGITS) {
+            exponent = written - (int) fractionDigits;
+        } else {
+            gatherLongDigits(digitsFrom);
+            exponent += written;
+        }
+        checkFinite(reader);
+        return at;
+    }
+
+    /** Whether it is written as an integer from 0 to 2^64 - 1. */
+    public boolean fitsUnsigned64() {
+        return form == Form.INTEGER && (!negative || digits == 0);
+    }
+
+    /** Whether it is written as an integer from -2^63 to 2^63 - 1. */
+    public boolean fitsSigned64() {
+        return form == Form.INTEGER && (digits >= 0 || (negative && digits == Long.MIN_VALUE));
+    }
+
+    /** The value in the bits of a long, where {@link #fitsUnsigned64} or {@link #fitsSigned64} holds. */
+    public long integerBits() {
+        return negative ? -digits : digits;
+    }
+
+    /** The nearest double; of two equally near ones that with an even last bit. */
+    public double toDouble() {
+        double magnitude =
+                switch (form) {
+                    case INTEGER -> digits >= 0 && digits < 1L << 53 ? digits : decimalToDouble();
+                    case FRACTION -> decimalToDouble();
+                    case INFINITY -> Double.POSITIVE_INFINITY;
+                    case NOT_A_NUMBER -> Double.NaN;
+                };
+        return negative ? -magnitude : magnitude;
+    }
+
+    /** The nearest float, found from the decimal digits and not by way of a double, which would round twice. */
+    public float toFloat() {
+        float magnitude =
+                switch (form) {
+                    case INTEGER -> digits >= 0 && digits < 1L << 24 ? digits : decimalToFloat();
+                    case FRACTION -> decimalToFloat();
+                    case INFINITY -> Float.POSITIVE_INFINITY;
+                    case NOT_A_NUMBER -> Float.NaN;
+                };
+        return negative ? -magnitude : magnitude;
+    }
+
+    private double decimalToDouble() {
+        long bits = BinaryFormat.DOUBLE.round(digits, exponent);
+        if (bits == BinaryFormat.UNDECIDED || (truncated && bits != BinaryFormat.DOUBLE.round(digits + 1, exponent))) {
+            return Double.parseDouble(magnitudeText());
+        }
+        return Double.longBitsToDouble(bits);
+    }
+
+    private float decimalToFloat() {
+        long bits = BinaryFormat.FLOAT.round(digits, exponent);
+        if (bits == BinaryFormat.UNDECIDED || (truncated && bits != BinaryFormat.FLOAT.round(digits + 1, exponent))) {
+            return Float.parseFloat(magnitudeText());
+        }
+        return Float.intBitsToFloat((int) bits);
+    }
+
+    private String magnitudeText() {
+        byte[] bytes = json.asSlice(from, to - from).toArray(JAVA_BYTE);
+        int sign = negative ? 1 : 0;
+        return new String(bytes, sign, bytes.length - sign, StandardCharsets.US_ASCII);
+    }
+
+    private void checkFinite(JsonReader reader) {
+        // Only numbers of at least 1e290 need the closer look.
+        if (exponent > 290 - SAFE_DIGITS && Double.isInfinite(decimalToDouble())) {
+            throw reader.syntax("Number too big to be stored in double.", from);
+        }
+    }
+
+    /** Takes the digits again, now from the first that is not zero and no more than fit; sets the exponent for them. */
+    private void gatherLongDigits(long digitsFrom) {
+        long value = 0;
+        int taken = 0;
+        int power = 0;
+        boolean fraction = false;
+        truncated = false;
+        for (long at = digitsFrom; at < to; at++) {
+            int digit = json.get(JAVA_BYTE, at) - '0';
+            if (digit == '.' - '0') {
+                fraction = true;
+            } else if (digit < 0 || digit > 9) {
+                break;
+            } else if (taken < SAFE_DIGITS) {
+                value = value * 10 + digit;
+                taken += value == 0 ? 0 : 1;
+                power -= fraction ? 1 : 0;
+            } else {
+                truncated |= digit != 0;
+                power += fraction ? 0 : 1;
+            }
+        }
+        digits = value;
+        exponent = power;
+    }
+
+    /** Whether {@code value}, which {@code digitCount} digits made, is what they say, and did not run over 64 bits. */
+    private boolean fitsUnsigned(long digitCount, long value) {
+        // Twenty digits run over at most once if they begin with 1, and then come out smaller than 10^19.
+        return digitCount == SAFE_DIGITS + 1
+                && json.get(JAVA_BYTE, negative ? from + 1 : from) == '1'
+                && Long.compareUnsigned(value, 0x8AC7_2304_89E8_0000L) >= 0;
+    }
+
+    private long scanWord(JsonReader reader, MemorySegment text, long at, long end) {
+        digits = 0;
+        exponent = 0;
+        truncated = false;
+        byte first = at < end ? text.get(JAVA_BYTE, at) : 0;
+        if (first == 'N') {
+            form = Form.NOT_A_NUMBER;
+            to = reader.literal("NaN", text, at, end);
+            return to;
+        }
+        if (first != 'I') {
+            throw reader.syntax("Invalid value.", at);
+        }
+        form = Form.INFINITY;
+        to = reader.literal("Inf", text, at, end);
+        if (to < end && text.get(JAVA_BYTE, to) == 'i') {
+            to = reader.literal("inity", text, to, end);
+        }
+        return to;
+    }
+
+    private static boolean areDigits(long eight) {
+        // Each byte is 0x30 to 0x39: the upper half is 3, and adding 6 does not carry into it.
+        return ((eight & UPPER_HALVES) | (((eight + 0x0606_0606_0606_0606L) & UPPER_HALVES) >>> 4))
+                == 0x3333_3333_3333_3333L;
+    }
+
+    /** The value of eight digits in a row, the first in the lowest byte: neighbours are joined three times over. */
+    private static long eightDigits(long eight) {
+        long pairs = ((eight & ~UPPER_HALVES) * ((10 << 8) | 1)) >>> 8;
+        long fours = ((pairs & 0x00FF_00FF_00FF_00FFL) * ((100 << 16) | 1)) >>> 16;
+        return ((fours & 0x0000_FFFF_0000_FFFFL) * ((10_000L << 32) | 1)) >>> 32;
+    }
+}

@@ -1,0 +1,359 @@
+package gatun.http.json;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import gatun.memory.GatunException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Reads one JSON document that lies in native memory, from front to back, without building a tree of it.
+ *
+ * <p>Accepts RFC 8259 and, beyond it, {@code NaN}, {@code Inf} and {@code Infinity} with or without a minus. Bytes of
+ * strings are not checked for being UTF-8. Failures are {@link GatunException}s of INVALID_ARGUMENT in the words that
+ * clients of the protocol know: what is no JSON carries the byte offset from the start of the document; what is JSON of
+ * another type names the type. For one thread.
+ */
+public final class JsonReader {
+    /** How deep arrays and objects may be nested. */
+    public static final int DEPTH_LIMIT = 100;
+
+    /** What a value is. */
+    public enum Kind {
+        /** Members in braces. */
+        OBJECT,
+        /** Elements in brackets. */
+        ARRAY,
+        /** A text. */
+        STRING,
+        /** A number, {@code NaN} and the infinities included. */
+        NUMBER,
+        /** {@code true} or {@code false}. */
+        BOOLEAN,
+        /** {@code null}. */
+        NULL
+    }
+
+    private final MemorySegment text;
+    private final long start;
+    private final long end;
+    private final JsonNumber number = new JsonNumber();
+    private final JsonString string = new JsonString();
+
+    private long at;
+    private int depth;
+    /** Whether the object or array that was entered last has not been asked for its first entry. */
+    private boolean fresh;
+
+    /** Reads {@code byteSize} bytes from {@code start} of {@code text}, which must not change meanwhile. */
+    public JsonReader(MemorySegment text, long start, long byteSize) {
+        this.text = text;
+        this.start = start;
+        this.end = start + byteSize;
+        this.at = start;
+    }
+
+    /** What the value is that stands next. */
+    public Kind peek() {
+        skipBlanks();
+        if (at == end) {
+            throw syntax(at == start || onlyBlanksBefore() ? "The document is empty." : "Invalid value.", at);
+        }
+        return switch (text.get(JAVA_BYTE, at)) {
+            case '{' -> Kind.OBJECT;
+            case '[' -> Kind.ARRAY;
+            case '"' -> Kind.STRING;
+            case 't', 'f' -> Kind.BOOLEAN;
+            case 'n' -> Kind.NULL;
+            case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'N', 'I' -> Kind.NUMBER;
+            default -> throw syntax("Invalid value.", at);
+        };
+    }
+
+    /**
+     * Enters an object; {@link #nextMember} follows until it answers false.
+     *
+     * @param failing what the text of a failure begins with, such as {@code Unable to parse 'parameters'}; may be empty
+     */
+    public void enterObject(String failing) {
+        if (peek() != Kind.OBJECT) {
+            throw wrongType(failing, "object");
+        }
+        enter();
+    }
+
+    /**
+     * Enters an array; {@link #nextElement} follows until it answers false. As for all reading methods, {@code failing} is
+     * what the text of a failure begins with.
+     */
+    public void enterArray(String failing) {
+        if (peek() != Kind.ARRAY) {
+            throw wrongType(failing, "array");
+        }
+        enter();
+    }
+
+    /**
+     * Goes to the next member of the object, past its name, which {@link #nameIs} and {@link #name} tell until the value
+     * is read. Answers false at the end of the object, which is left then.
+     */
+    public boolean nextMember() {
+        skipBlanks();
+        if (fresh) {
+            fresh = false;
+            if (at < end && text.get(JAVA_BYTE, at) == '}') {
+                leave();
+                return false;
+            }
+        } else {
+            byte separator = at < end ? text.get(JAVA_BYTE, at) : 0;
+            if (separator == '}') {
+                leave();
+                return false;
+            }
+            if (separator != ',') {
+                throw syntax("Missing a comma or '}' after an object member.", at);
+            }
+            at++;
+            skipBlanks();
+        }
+        if (at == end || text.get(JAVA_BYTE, at) != '"') {
+            throw syntax("Missing a name for object member.", at);
+        }
+        at = string.scan(this, text, at, end);
+        skipBlanks();
+        if (at == end || text.get(JAVA_BYTE, at) != ':') {
+            throw syntax("Missing a colon after a name of object member.", at);
+        }
+        at++;
+        return true;
+    }
+
+    /** Goes to the next element of the array; answers false at its end, which is left then. */
+    public boolean nextElement() {
+        skipBlanks();
+        byte next = at < end ? text.get(JAVA_BYTE, at) : 0;
+        if (next == ']') {
+            leave();
+            return false;
+        }
+        if (fresh) {
+            fresh = false;
+            return true;
+        }
+        if (next != ',') {
+            throw syntax("Missing a comma or ']' after an array element.", at);
+        }
+        at++;
+        skipBlanks();
+        if (at < end && text.get(JAVA_BYTE, at) == ']') {
+            throw syntax("Invalid value.", at);
+        }
+        return true;
+    }
+
+    /** Whether the member that {@link #nextMember} went to is called so; {@code expected} is ASCII. */
+    public boolean nameIs(String expected) {
+        return string.equalsAscii(text, expected);
+    }
+
+    /** The name of the member that {@link #nextMember} went to. */
+    public String name() {
+        return string.text(text);
+    }
+
+    /** Reads a string. */
+    public String readString(String failing) {
+        if (peek() != Kind.STRING) {
+            throw wrongType(failing, "string");
+        }
+        at = string.scan(this, text, at, end);
+        return string.text(text);
+    }
+
+    /** Reads a string and answers the one of {@code known} that equals it, so that no new one is made; else a new one. */
+    public String readString(String failing, Iterable<String> known) {
+        if (peek() != Kind.STRING) {
+            throw wrongType(failing, "string");
+        }
+        at = string.scan(this, text, at, end);
+        for (String candidate : known) {
+            if (string.equalsAscii(text, candidate)) {
+                return candidate;
+            }
+        }
+        return string.text(text);
+    }
+
+    /** Reads {@code true} or {@code false}. */
+    public boolean readBoolean(String failing) {
+        if (peek() != Kind.BOOLEAN) {
+            throw wrongType(failing, "boolean");
+        }
+        return literalIsTrue();
+    }
+
+    /** Reads an integer from 0 to 2^64 - 1, in the bits of a long. */
+    public long readUnsigned(String failing) {
+        if (!readNumber() || !number.fitsUnsigned64()) {
+            throw wrongType(failing, "unsigned-integer");
+        }
+        return number.integerBits();
+    }
+
+    /** Reads an integer from -2^63 to 2^63 - 1. */
+    public long readSigned(String failing) {
+        if (!readNumber() || !number.fitsSigned64()) {
+            throw wrongType(failing, "signed-integer");
+        }
+        return number.integerBits();
+    }
+
+    /** Reads a number of any kind; afterwards valid until the next value is read. */
+    public JsonNumber readNumber(String failing) {
+        if (!readNumber()) {
+            throw wrongType(failing, "number");
+        }
+        return number;
+    }
+
+    /** Reads over a value of any kind; afterwards only its form has been checked. */
+    public void skipValue() {
+        switch (peek()) {
+            case OBJECT -> {
+                enter();
+                while (nextMember()) {
+                    skipValue();
+                }
+            }
+            case ARRAY -> {
+                enter();
+                while (nextElement()) {
+                    skipValue();
+                }
+            }
+            case STRING -> at = string.scan(this, text, at, end);
+            case NUMBER -> at = number.scan(this, text, at, end);
+            case BOOLEAN -> {
+                boolean ignored = literalIsTrue();
+            }
+            case NULL -> literal("null");
+        }
+    }
+
+    /** Checks that nothing but blanks follows the value that was read. */
+    public void end() {
+        skipBlanks();
+        if (at < end) {
+            throw syntax("The document root must not be followed by other values.", at);
+        }
+    }
+
+    /** Where the next value begins, from the start of the segment; to come back by {@link #position(long)}. */
+    public long position() {
+        skipBlanks();
+        return at;
+    }
+
+    /** Bytes from there to the end of the document. */
+    public long remaining() {
+        return end - at;
+    }
+
+    /** Goes back, or forth, to where a value begins that was skipped. The nesting must be the same there. */
+    public void position(long position) {
+        at = position;
+    }
+
+    /** Reads the {@code data} of a tensor into {@code target}. */
+    public void readTensor(TensorDataReader data) {
+        peek();
+        at = data.read(this, text, at, end);
+    }
+
+    /** The failure of a value that is JSON, but not of the expected type. */
+    static GatunException wrongType(String failing, String expected) {
+        String as = expected.equals("number") ? "double" : expected;
+        return failed(failing, "attempt to access JSON non-" + expected + " as " + as);
+    }
+
+    /** The failure of an object that lacks {@code member}. */
+    public static GatunException missingMember(String failing, String member) {
+        return failed(failing, "attempt to access non-existing object member '" + member + "'");
+    }
+
+    /** The failure of a text that is no JSON at byte {@code position} of the segment. */
+    GatunException syntax(String what, long position) {
+        return GatunException.invalidArgument(
+                "failed to parse the request JSON buffer: " + what + " at " + (position - start));
+    }
+
+    /** The failure of arrays or objects nested too deeply. */
+    static GatunException tooDeep() {
+        return GatunException.invalidArgument("JSON nesting depth exceeds maximum allowed limit (" + DEPTH_LIMIT + ")");
+    }
+
+    private static GatunException failed(String failing, String reason) {
+        return GatunException.invalidArgument(failing.isEmpty() ? reason : failing + ": " + reason);
+    }
+
+    private boolean readNumber() {
+        if (peek() != Kind.NUMBER) {
+            return false;
+        }
+        at = number.scan(this, text, at, end);
+        return true;
+    }
+
+    private boolean literalIsTrue() {
+        boolean value = text.get(JAVA_BYTE, at) == 't';
+        literal(value ? "true" : "false");
+        return value;
+    }
+
+    private void literal(String expected) {
+        at = literal(expected, text, at, end);
+    }
+
+    /** Where {@code expected}, of which the first letter stands at {@code position}, ends. */
+    long literal(String expected, MemorySegment json, long position, long limit) {
+        for (int i = 0; i < expected.length(); i++) {
+            if (position + i == limit || json.get(JAVA_BYTE, position + i) != expected.charAt(i)) {
+                throw syntax("Invalid value.", position + i);
+            }
+        }
+        return position + expected.length();
+    }
+
+    private void enter() {
+        at++;
+        fresh = true;
+        if (++depth > DEPTH_LIMIT) {
+            throw tooDeep();
+        }
+    }
+
+    private void leave() {
+        at++;
+        fresh = false;
+        depth--;
+    }
+
+    private void skipBlanks() {
+        while (at < end && isBlank(text.get(JAVA_BYTE, at))) {
+            at++;
+        }
+    }
+
+    private boolean onlyBlanksBefore() {
+        for (long i = start; i < at; i++) {
+            if (!isBlank(text.get(JAVA_BYTE, i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static boolean isBlank(byte c) {
+        return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+    }
+}

@@ -1,0 +1,299 @@
+package gatun.http.json;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import gatun.memory.GatunException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Writes compact JSON into an array of bytes that grows and is used again. Knows no structure: the caller writes braces,
+ * commas and names. Makes no garbage while its text fits. For one thread.
+ */
+public final class JsonWriter {
+    /** A writer that has grown beyond this gives its array up when it is cleared. */
+    private static final int KEPT_BYTES = 64 * 1024;
+
+    private static final int INITIAL_BYTES = 1024;
+    private static final byte[] HEX = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] LEAST_LONG = "-9223372036854775808".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] TRUE = {'t', 'r', 'u', 'e'};
+    private static final byte[] FALSE = {'f', 'a', 'l', 's', 'e'};
+    private static final byte[] NAN = {'N', 'a', 'N'};
+    private static final byte[] INFINITY = "Infinity".getBytes(StandardCharsets.US_ASCII);
+    private static final int LONGEST_LONG = 20;
+    private static final int LONGEST_DOUBLE = 26;
+
+    private final ShortestDecimal decimal = new ShortestDecimal();
+
+    private byte[] bytes = new byte[INITIAL_BYTES];
+    private int size;
+
+    /** Begins a new text. */
+    public void clear() {
+        size = 0;
+        if (bytes.length > KEPT_BYTES) {
+            bytes = new byte[INITIAL_BYTES];
+        }
+    }
+
+    /** The text so far, at the start of this array; valid until something else is written. */
+    public byte[] array() {
+        return bytes;
+    }
+
+    /** Bytes written so far. */
+    public int size() {
+        return size;
+    }
+
+    /** Takes back the last byte. */
+    public void dropLast() {
+        size--;
+    }
+
+    /** Writes ASCII as it is. */
+    @SuppressWarnings("deprecation") // getBytes(int, ...) is what copies ASCII without an array in between
+    public JsonWriter raw(String ascii) {
+        int length = ascii.length();
+        room(length);
+        ascii.getBytes(0, length, bytes, size);
+        size += length;
+        return this;
+    }
+
+    /** Writes the first {@code length} of {@code source} as they are. */
+    public JsonWriter raw(byte[] source, int length) {
+        room(length);
+        System.arraycopy(source, 0, bytes, size, length);
+        size += length;
+        return this;
+    }
+
+    /** Writes the bytes of {@code source} as they are. */
+    public JsonWriter raw(MemorySegment source) {
+        int length = Math.toIntExact(source.byteSize());
+        room(length);
+        MemorySegment.copy(source, JAVA_BYTE, 0, bytes, size, length);
+        size += length;
+        return this;
+    }
+
+    /** Writes one ASCII character as it is. */
+    public JsonWriter raw(char ascii) {
+        room(1);
+        bytes[size++] = (byte) ascii;
+        return this;
+    }
+
+    /** Writes a string in quotes. */
+    public JsonWriter string(String text) {
+        int length = text.length();
+        // Six bytes for an escape are the most that one char can become.
+        room(6L * length + 2);
+        bytes[size++] = '"';
+        for (int i = 0; i < length; i++) {
+            char c = text.charAt(i);
+            if (c >= 0x80) {
+                byte[] rest = text.substring(i).getBytes(StandardCharsets.UTF_8);
+                for (byte b : rest) {
+                    escaped(b);
+                }
+                break;
+            }
+            escaped((byte) c);
+        }
+        bytes[size++] = '"';
+        return this;
+    }
+
+    /** Writes {@code byteSize} bytes of {@code text} as a string in quotes; they need not be UTF-8. */
+    public JsonWriter string(MemorySegment text, long offset, long byteSize) {
+        room(6 * byteSize + 2);
+        bytes[size++] = '"';
+        for (long i = 0; i < byteSize; i++) {
+            escaped(text.get(JAVA_BYTE, offset + i));
+        }
+        bytes[size++] = '"';
+        return this;
+    }
+
+    /** Writes true or false. */
+    public JsonWriter bool(boolean value) {
+        return raw(value ? TRUE : FALSE);
+    }
+
+    /** Writes a signed integer. */
+    public JsonWriter signed(long value) {
+        if (value >= 0) {
+            return unsigned(value);
+        }
+        if (value == Long.MIN_VALUE) {
+            return raw(LEAST_LONG);
+        }
+        raw('-');
+        return unsigned(-value);
+    }
+
+    /** Writes an integer whose 64 bits have no sign. */
+    public JsonWriter unsigned(long value) {
+        room(LONGEST_LONG);
+        if (value < 0) {
+            long quotient = Long.divideUnsigned(value, 10);
+            digits(quotient);
+            bytes[size++] = (byte) ('0' + (value - quotient * 10));
+        } else {
+            digits(value);
+        }
+        return this;
+    }
+
+    /**
+     * Writes the shortest decimal that reads as the same double: with a fraction, at least {@code .0}, from 1e-6 up to below
+     * 1e21, with an exponent otherwise; {@code NaN}, {@code Infinity} and {@code -Infinity} without quotes.
+     */
+    public JsonWriter fp64(double value) {
+        if (Double.isNaN(value)) {
+            return raw(NAN);
+        }
+        if (Double.doubleToRawLongBits(value) < 0) {
+            raw('-');
+        }
+        double magnitude = Math.abs(value);
+        if (Double.isInfinite(magnitude)) {
+            return raw(INFINITY);
+        }
+        room(LONGEST_DOUBLE);
+        long whole = (long) magnitude;
+        if (whole == magnitude && whole < 1L << 53) {
+            digits(whole);
+            bytes[size++] = '.';
+            bytes[size++] = '0';
+            return this;
+        }
+        decimal.of(magnitude);
+        decimal(decimal.digits(), decimal.exponent());
+        return this;
+    }
+
+    /** Writes {@code digits} times ten to the power {@code exponent}; the last of the digits is not 0. */
+    private void decimal(long digits, int exponent) {
+        int count = digitCount(digits);
+        // Where the decimal point stands, counted from before the first digit.
+        int point = count + exponent;
+        if (point > 21 || point < -5) {
+            int mantissaFrom = size;
+            digits(digits);
+            if (count > 1) {
+                System.arraycopy(bytes, mantissaFrom + 1, bytes, mantissaFrom + 2, count - 1);
+                bytes[mantissaFrom + 1] = '.';
+                size++;
+            }
+            bytes[size++] = 'e';
+            int power = point - 1;
+            if (power < 0) {
+                bytes[size++] = '-';
+            }
+            digits(Math.abs(power));
+        } else if (point <= 0) {
+            bytes[size++] = '0';
+            bytes[size++] = '.';
+            zeros(-point);
+            digits(digits);
+        } else if (exponent >= 0) {
+            digits(digits);
+            zeros(exponent);
+            bytes[size++] = '.';
+            bytes[size++] = '0';
+        } else {
+            int from = size;
+            digits(digits);
+            System.arraycopy(bytes, from + point, bytes, from + point + 1, count - point);
+            bytes[from + point] = '.';
+            size++;
+        }
+    }
+
+    private void zeros(int count) {
+        for (int i = 0; i < count; i++) {
+            bytes[size++] = '0';
+        }
+    }
+
+    private void digits(long value) {
+        int count = digitCount(value);
+        int at = size + count;
+        size = at;
+        long rest = value;
+        // Division of ints is several times cheaper.
+        while (rest > Integer.MAX_VALUE) {
+            long quotient = rest / 10;
+            bytes[--at] = (byte) ('0' + (rest - quotient * 10));
+            rest = quotient;
+        }
+        int low = (int) rest;
+        do {
+            int quotient = low / 10;
+            bytes[--at] = (byte) ('0' + (low - quotient * 10));
+            low = quotient;
+        } while (low != 0);
+    }
+
+    private static int digitCount(long value) {
+        int count = 1;
+        long bound = 10;
+        while (count < 19 && value >= bound) {
+            bound *= 10;
+            count++;
+        }
+        return count;
+    }
+
+    /** Writes one byte of a string; there is room for six. */
+    private void escaped(byte b) {
+        if (b == '"' || b == '\\') {
+            bytes[size++] = '\\';
+            bytes[size++] = b;
+        } else if (b < 0 || b >= ' ') {
+            bytes[size++] = b;
+        } else {
+            bytes[size++] = '\\';
+            switch (b) {
+                case '\b' -> bytes[size++] = 'b';
+                case '\f' -> bytes[size++] = 'f';
+                case '\n' -> bytes[size++] = 'n';
+                case '\r' -> bytes[size++] = 'r';
+                case '\t' -> bytes[size++] = 't';
+                default -> {
+                    bytes[size++] = 'u';
+                    bytes[size++] = '0';
+                    bytes[size++] = '0';
+                    bytes[size++] = HEX[b >> 4];
+                    bytes[size++] = HEX[b & 15];
+                }
+            }
+        }
+    }
+
+    private JsonWriter raw(byte[] text) {
+        return raw(text, text.length);
+    }
+
+    private void room(long more) {
+        long needed = size + more;
+        if (needed > bytes.length) {
+            grow(needed);
+        }
+    }
+
+    private void grow(long needed) {
+        // The greatest array that all virtual machines make.
+        long limit = Integer.MAX_VALUE - 8;
+        if (needed > limit) {
+            throw GatunException.invalidArgument("the answer takes more than " + limit
+                    + " bytes as JSON; ask for binary outputs by the parameter 'binary_data'");
+        }
+        bytes = Arrays.copyOf(bytes, (int) Math.min(limit, Math.max(needed, 2L * bytes.length)));
+    }
+}

@@ -1,0 +1,234 @@
+package gatun.http.json;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Reads a tensor's {@code data}: an array of leaves, flat or nested to any depth up to {@link JsonReader#DEPTH_LIMIT}. How
+ * it is nested is not compared with the shape; only the leaves are counted. Numbers go from the text into native memory
+ * without an object in between. For one thread.
+ */
+public final class TensorDataReader {
+    private static final ValueLayout.OfShort SHORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT =
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE =
+            ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final String FAILING = "Unable to parse 'data'";
+
+    private final JsonNumber number = new JsonNumber();
+    private final JsonString string = new JsonString();
+
+    private Datatype datatype = Datatype.INVALID;
+    private MemorySegment target = MemorySegment.NULL;
+    /** Whether the leaves are only counted and measured. */
+    private boolean measuring;
+
+    private long expectedCount;
+    private long count;
+    private long offset;
+
+    /**
+     * Sets up to read {@code elementCount} leaves of a fixed-size datatype.
+     *
+     * @param elements where they go; of exactly their size
+     */
+    public TensorDataReader into(Datatype elementType, long elementCount, MemorySegment elements) {
+        start(elementType, elementCount, elements, false);
+        return this;
+    }
+
+    /** Sets up to count the strings of a BYTES tensor and to find out {@link #encodedByteSize}. */
+    public TensorDataReader measuringStrings() {
+        start(Datatype.BYTES, Long.MAX_VALUE, MemorySegment.NULL, true);
+        return this;
+    }
+
+    /** Sets up to read the strings of a BYTES tensor in raw form, once they have been measured. */
+    public TensorDataReader strings(MemorySegment elements) {
+        start(Datatype.BYTES, Long.MAX_VALUE, elements, false);
+        return this;
+    }
+
+    /** How many leaves were read. */
+    public long count() {
+        return count;
+    }
+
+    /** Bytes that the strings take in raw form. */
+    public long encodedByteSize() {
+        return offset;
+    }
+
+    /**
+     * Checks that there were as many leaves as expected.
+     *
+     * @throws GatunException INVALID_ARGUMENT when there were fewer
+     */
+    public void checkComplete() {
+        if (count < expectedCount) {
+            throw GatunException.invalidArgument("Failed to parse 'data' field: shape does not match true shape");
+        }
+    }
+
+    private void start(Datatype elementType, long elementCount, MemorySegment elements, boolean measureOnly) {
+        datatype = elementType;
+        expectedCount = elementCount;
+        target = elements;
+        measuring = measureOnly;
+        count = 0;
+        offset = 0;
+    }
+
+    /** Reads the array whose first byte stands at {@code position}; answers where it ends. */
+    long read(JsonReader reader, MemorySegment json, long position, long end) {
+        if (json.get(JAVA_BYTE, position) != '[') {
+            throw JsonReader.wrongType(FAILING, "array");
+        }
+        long at = position;
+        int open = 0;
+        while (true) {
+            at = skipBlanks(json, at, end);
+            byte c = at < end ? json.get(JAVA_BYTE, at) : 0;
+            boolean valueRead = true;
+            if (c == '[') {
+                if (++open > JsonReader.DEPTH_LIMIT) {
+                    throw JsonReader.tooDeep();
+                }
+                at = skipBlanks(json, at + 1, end);
+                valueRead = at < end && json.get(JAVA_BYTE, at) == ']';
+            } else {
+                at = readLeaf(reader, json, at, end, c);
+            }
+            while (valueRead) {
+                at = skipBlanks(json, at, end);
+                byte next = at < end ? json.get(JAVA_BYTE, at) : 0;
+                if (next != ',' && next != ']') {
+                    throw reader.syntax("Missing a comma or ']' after an array element.", at);
+                }
+                at++;
+                if (next == ',') {
+                    break;
+                }
+                if (--open == 0) {
+                    return at;
+                }
+            }
+        }
+    }
+
+    private long readLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
+        return switch (datatype) {
+            case BYTES -> readStringLeaf(reader, json, at, end, first);
+            case BOOL -> readBooleanLeaf(reader, json, at, end, first);
+            default -> readNumberLeaf(reader, json, at, end, first);
+        };
+    }
+
+    private long readStringLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
+        if (first != '"') {
+            throw misfit(reader, at, end, first, "string");
+        }
+        long next = string.scan(reader, json, at, end);
+        count++;
+        long byteSize = string.byteSize();
+        if (!measuring) {
+            string.copyTo(json, target, BytesCodec.putLength(target, offset, byteSize));
+        }
+        offset += BytesCodec.LENGTH_BYTES + byteSize;
+        return next;
+    }
+
+    private long readBooleanLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
+        if (first != 't' && first != 'f') {
+            throw misfit(reader, at, end, first, "boolean");
+        }
+        long next = reader.literal(first == 't' ? "true" : "false", json, at, end);
+        countLeaf();
+        target.set(JAVA_BYTE, offset++, (byte) (first == 't' ? 1 : 0));
+        return next;
+    }
+
+    private long readNumberLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
+        boolean beginsNumber = (first >= '0' && first <= '9') || first == '-' || first == 'N' || first == 'I';
+        if (!beginsNumber) {
+            throw misfit(reader, at, end, first, expected());
+        }
+        long next = number.scan(reader, json, at, end);
+        countLeaf();
+        store();
+        return next;
+    }
+
+    private void countLeaf() {
+        if (++count > expectedCount) {
+            throw GatunException.invalidArgument(
+                    "Unable to parse 'data': Shape does not match true shape of 'data' field");
+        }
+    }
+
+    private void store() {
+        switch (datatype) {
+            case FP32 -> target.set(FLOAT, offset, number.toFloat());
+            case FP64 -> target.set(DOUBLE, offset, number.toDouble());
+            case INT8 -> target.set(JAVA_BYTE, offset, (byte) signed());
+            case INT16 -> target.set(SHORT, offset, (short) signed());
+            case INT32 -> target.set(INT, offset, (int) signed());
+            case INT64 -> target.set(LONG, offset, signed());
+            case UINT8 -> target.set(JAVA_BYTE, offset, (byte) unsigned());
+            case UINT16 -> target.set(SHORT, offset, (short) unsigned());
+            case UINT32 -> target.set(INT, offset, (int) unsigned());
+            case UINT64 -> target.set(LONG, offset, unsigned());
+            case BOOL, BYTES, FP16, BF16, INVALID ->
+                throw new IllegalStateException(datatype + " is not read as a number");
+        }
+        offset += datatype.byteSize();
+    }
+
+    private long signed() {
+        if (!number.fitsSigned64()) {
+            throw JsonReader.wrongType(FAILING, "signed-integer");
+        }
+        return number.integerBits();
+    }
+
+    private long unsigned() {
+        if (!number.fitsUnsigned64()) {
+            throw JsonReader.wrongType(FAILING, "unsigned-integer");
+        }
+        return number.integerBits();
+    }
+
+    private String expected() {
+        return switch (datatype) {
+            case FP32, FP64 -> "number";
+            case INT8, INT16, INT32, INT64 -> "signed-integer";
+            case UINT8, UINT16, UINT32, UINT64 -> "unsigned-integer";
+            case BOOL -> "boolean";
+            case BYTES -> "string";
+            case FP16, BF16, INVALID -> throw new IllegalStateException(datatype + " has no form in JSON");
+        };
+    }
+
+    /** The failure of a leaf that is not of the expected kind: another type, or no JSON at all. */
+    private static GatunException misfit(JsonReader reader, long at, long end, byte first, String expected) {
+        boolean beginsValue = at < end && "{\"-0123456789NItfn".indexOf(first) >= 0;
+        return beginsValue ? JsonReader.wrongType(FAILING, expected) : reader.syntax("Invalid value.", at);
+    }
+
+    private static long skipBlanks(MemorySegment json, long at, long end) {
+        while (at < end && JsonReader.isBlank(json.get(JAVA_BYTE, at))) {
+            at++;
+        }
+        return at;
+    }
+}

@@ -1,0 +1,111 @@
+package gatun.http.json;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** Writes the elements of a tensor as a flat JSON array, without an object per element. */
+public final class TensorDataWriter {
+    private static final ValueLayout.OfShort SHORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT =
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE =
+            ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private TensorDataWriter() {}
+
+    /**
+     * Writes the array, its brackets included. An FP32 is written as the double that it widens to.
+     *
+     * @param elements the tensor's bytes, of exactly its size
+     * @throws GatunException INVALID_ARGUMENT for FP16 and BF16, which have no form in JSON
+     */
+    public static void write(JsonWriter json, Datatype datatype, MemorySegment elements) {
+        long end = elements.byteSize();
+        long step = datatype.byteSize();
+        json.raw('[');
+        switch (datatype) {
+            case BOOL -> {
+                for (long at = 0; at < end; at += step) {
+                    json.bool(elements.get(JAVA_BYTE, at) != 0).raw(',');
+                }
+            }
+            case INT8 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.signed(elements.get(JAVA_BYTE, at)).raw(',');
+                }
+            }
+            case INT16 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.signed(elements.get(SHORT, at)).raw(',');
+                }
+            }
+            case INT32 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.signed(elements.get(INT, at)).raw(',');
+                }
+            }
+            case INT64 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.signed(elements.get(LONG, at)).raw(',');
+                }
+            }
+            case UINT8 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.unsigned(Byte.toUnsignedLong(elements.get(JAVA_BYTE, at)))
+                            .raw(',');
+                }
+            }
+            case UINT16 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.unsigned(Short.toUnsignedLong(elements.get(SHORT, at))).raw(',');
+                }
+            }
+            case UINT32 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.unsigned(Integer.toUnsignedLong(elements.get(INT, at))).raw(',');
+                }
+            }
+            case UINT64 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.unsigned(elements.get(LONG, at)).raw(',');
+                }
+            }
+            case FP32 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.fp64(elements.get(FLOAT, at)).raw(',');
+                }
+            }
+            case FP64 -> {
+                for (long at = 0; at < end; at += step) {
+                    json.fp64(elements.get(DOUBLE, at)).raw(',');
+                }
+            }
+            case BYTES -> writeStrings(json, elements);
+            case FP16, BF16, INVALID ->
+                throw GatunException.invalidArgument("sending " + datatype.wireName()
+                        + " data via JSON is not supported. Please use the binary data format for output");
+        }
+        if (end > 0) {
+            json.dropLast();
+        }
+        json.raw(']');
+    }
+
+    private static void writeStrings(JsonWriter json, MemorySegment elements) {
+        long end = elements.byteSize();
+        long at = 0;
+        while (at < end) {
+            long byteSize = BytesCodec.elementByteSize(elements, at);
+            json.string(elements, at + BytesCodec.LENGTH_BYTES, byteSize).raw(',');
+            at += BytesCodec.LENGTH_BYTES + byteSize;
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package gatun.http.metrics;
+
+import gatun.http.connection.EdgeRouting;
+import gatun.http.connection.Exchange;
+import gatun.runtime.InferenceServer;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.Method;
+import io.helidon.http.Status;
+
+/** The paths of the metrics port: the page, and nothing anywhere else. Safe for any thread. */
+public final class MetricsRoutes implements EdgeRouting.Routes {
+    private final MetricsPage page;
+
+    /** Routes to the metrics of {@code server}. */
+    public MetricsRoutes(InferenceServer server) {
+        this.page = new MetricsPage(server);
+    }
+
+    @Override
+    public boolean answer(Exchange exchange) {
+        boolean isPage = exchange.path().equals("/metrics") || exchange.path().equals("/metrics/");
+        if (isPage && !exchange.method().equals(Method.GET)) {
+            exchange.answerFailure(Status.METHOD_NOT_ALLOWED_405, "Method Not Allowed");
+        } else if (isPage) {
+            String accept = exchange.header(HeaderNames.ACCEPT).orElse("");
+            exchange.header(HeaderNames.CONTENT_TYPE, page.contentType(accept));
+            exchange.answer(page.render(accept));
+        } else {
+            exchange.answerEmpty(Status.OK_200);
+        }
+        return true;
+    }
+}

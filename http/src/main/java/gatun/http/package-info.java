@@ -1,0 +1,5 @@
+/** The HTTP edge: what a listener is set up with, and how failures are answered. */
+@NullMarked
+package gatun.http;
+
+import org.jspecify.annotations.NullMarked;

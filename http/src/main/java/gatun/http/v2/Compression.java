@@ -1,0 +1,111 @@
+package gatun.http.v2;
+
+import gatun.http.connection.ResponseHeaders;
+import gatun.http.json.JsonWriter;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Locale;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.GZIPOutputStream;
+
+/** How an answer may be compressed. Safe for any thread. */
+final class Compression {
+    /** Not at all. */
+    static final Compression IDENTITY = new Compression("identity", target -> target);
+
+    private static final List<Compression> KNOWN = List.of(
+            IDENTITY,
+            new Compression("deflate", DeflaterOutputStream::new),
+            new Compression("gzip", GZIPOutputStream::new));
+
+    private static final int PIECE = 8 * 1024;
+
+    private final String token;
+    private final Format format;
+    private final ResponseHeaders jsonHeaders;
+    private final ResponseHeaders.Constant binaryHeaders;
+
+    /** Makes the stream that compresses. */
+    private interface Format {
+        OutputStream open(OutputStream target) throws IOException;
+    }
+
+    private Compression(String token, Format format) {
+        this.token = token;
+        this.format = format;
+        this.jsonHeaders = ResponseHeaders.of(
+                ResponseHeaders.constant("Content-Type: application/json", "Content-Encoding: " + token));
+        this.binaryHeaders = ResponseHeaders.constant(
+                "Content-Type: application/octet-stream",
+                "Content-Encoding: " + token,
+                "Inference-Header-Content-Length: ");
+    }
+
+    /**
+     * The compression that an {@code Accept-Encoding} header asks for: of those known here the one of the highest weight, of
+     * several such the first.
+     */
+    static Compression accepted(String acceptEncoding) {
+        Compression best = IDENTITY;
+        double bestWeight = 0;
+        for (String offer : acceptEncoding.split(",", -1)) {
+            String[] parts = offer.split(";", 2);
+            String name = parts[0].strip().toLowerCase(Locale.ROOT);
+            double weight = parts.length == 1 ? 1 : weight(parts[1]);
+            for (Compression known : KNOWN) {
+                if (known.token.equals(name) && weight > bestWeight) {
+                    best = known;
+                    bestWeight = weight;
+                }
+            }
+        }
+        return best;
+    }
+
+    /** The head of a compressed answer that is JSON. */
+    ResponseHeaders jsonHeaders() {
+        return jsonHeaders;
+    }
+
+    /** The head of a compressed answer that begins with {@code jsonByteSize} bytes of JSON. */
+    ResponseHeaders binaryHeaders(long jsonByteSize) {
+        return ResponseHeaders.with(binaryHeaders, jsonByteSize);
+    }
+
+    /** The text and the first {@code count} of the tensors, compressed. */
+    byte[] compress(JsonWriter text, MemorySegment[] tensors, int count) {
+        ByteArrayOutputStream target = new ByteArrayOutputStream();
+        try (OutputStream compressing = format.open(target)) {
+            compressing.write(text.array(), 0, text.size());
+            byte[] piece = new byte[PIECE];
+            for (int i = 0; i < count; i++) {
+                long byteSize = tensors[i].byteSize();
+                for (long at = 0; at < byteSize; at += PIECE) {
+                    int length = (int) Math.min(PIECE, byteSize - at);
+                    MemorySegment.copy(tensors[i], ValueLayout.JAVA_BYTE, at, piece, 0, length);
+                    compressing.write(piece, 0, length);
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing to memory", e);
+        }
+        return target.toByteArray();
+    }
+
+    private static double weight(String parameter) {
+        String text = parameter.strip();
+        if (!text.startsWith("q=")) {
+            return 1;
+        }
+        try {
+            return Double.parseDouble(text.substring(2));
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+}

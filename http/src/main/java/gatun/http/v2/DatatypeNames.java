@@ -1,0 +1,14 @@
+package gatun.http.v2;
+
+import gatun.memory.Datatype;
+import java.util.Arrays;
+import java.util.List;
+
+/** The names of datatypes on the wire. */
+final class DatatypeNames {
+    /** All of them, in the order of {@link Datatype}. */
+    static final List<String> ALL =
+            Arrays.stream(Datatype.values()).map(Datatype::wireName).toList();
+
+    private DatatypeNames() {}
+}

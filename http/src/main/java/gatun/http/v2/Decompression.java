@@ -1,0 +1,110 @@
+package gatun.http.v2;
+
+import gatun.http.connection.RequestBody;
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.InflaterInputStream;
+import java.util.zip.ZipException;
+
+/** Decompresses bodies, of which the first bytes tell whether it is gzip or zlib. Safe for any thread. */
+final class Decompression {
+    private static final int GZIP_MAGIC = 0x8B1F;
+    private static final int PIECE = 8 * 1024;
+
+    private final BufferPool buffers;
+    private final long maxByteSize;
+
+    Decompression(BufferPool buffers, long maxByteSize) {
+        this.buffers = buffers;
+        this.maxByteSize = maxByteSize;
+    }
+
+    /**
+     * Decompresses into a buffer of the pool, from {@code landing} on. The caller owns it.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it comes out too long, or is not compressed
+     */
+    RequestBody.Landed inflate(MemorySegment compressed, int landing) {
+        Buffer buffer = buffers.take(landing + Math.min(maxByteSize, Math.max(PIECE, 4 * compressed.byteSize())));
+        try (InputStream source = open(compressed)) {
+            byte[] piece = new byte[PIECE];
+            long byteSize = 0;
+            for (int read = source.read(piece); read >= 0; read = source.read(piece)) {
+                if (byteSize + read > maxByteSize) {
+                    throw tooLong(byteSize + read);
+                }
+                buffer = withRoom(buffer, landing + byteSize, read);
+                MemorySegment.copy(piece, 0, buffer.segment(), ValueLayout.JAVA_BYTE, landing + byteSize, read);
+                byteSize += read;
+            }
+            return new RequestBody.Landed(buffer, landing, byteSize);
+        } catch (ZipException | java.io.EOFException e) {
+            buffer.close();
+            throw GatunException.invalidArgument("the request body is not what its Content-Encoding says: "
+                    + e.getMessage() + "; send gzip or zlib data");
+        } catch (IOException e) {
+            buffer.close();
+            throw new UncheckedIOException("reading memory", e);
+        } catch (Throwable t) {
+            buffer.close();
+            throw t;
+        }
+    }
+
+    /** How a body is refused that is too long when decompressed. */
+    GatunException tooLong(long byteSize) {
+        return GatunException.invalidArgument("Decompressed data size exceeds the maximum allowed value of "
+                + maxByteSize + " bytes. Use --http-max-input-size to increase the limit.");
+    }
+
+    private Buffer withRoom(Buffer buffer, long used, long more) {
+        long room = buffer.segment().byteSize();
+        if (used + more <= room) {
+            return buffer;
+        }
+        Buffer larger = buffers.take(Math.max(used + more, Math.min(buffers.byteLimit(), 2 * room)));
+        MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, used);
+        buffer.close();
+        return larger;
+    }
+
+    private static InputStream open(MemorySegment compressed) throws IOException {
+        InputStream bytes = new SegmentStream(compressed);
+        boolean gzip = compressed.byteSize() >= 2
+                && (compressed.get(ValueLayout.JAVA_SHORT_UNALIGNED, 0) & 0xFFFF) == GZIP_MAGIC;
+        return gzip ? new GZIPInputStream(bytes, PIECE) : new InflaterInputStream(bytes);
+    }
+
+    /** Native memory as a stream. */
+    private static final class SegmentStream extends InputStream {
+        private final MemorySegment segment;
+        private long at;
+
+        SegmentStream(MemorySegment segment) {
+            this.segment = segment;
+        }
+
+        @Override
+        public int read() {
+            return at == segment.byteSize() ? -1 : segment.get(ValueLayout.JAVA_BYTE, at++) & 0xFF;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) {
+            int count = (int) Math.min(length, segment.byteSize() - at);
+            if (count == 0) {
+                return length == 0 ? 0 : -1;
+            }
+            MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, at, target, offset, count);
+            at += count;
+            return count;
+        }
+    }
+}

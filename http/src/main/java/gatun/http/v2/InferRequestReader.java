@@ -1,0 +1,146 @@
+package gatun.http.v2;
+
+import gatun.http.json.JsonReader;
+import gatun.memory.GatunException;
+import gatun.memory.RegionLease;
+import gatun.memory.RegionRegistry;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.RequestedOutput;
+import java.util.List;
+import java.util.Optional;
+
+/** Reads the JSON of one inference request into an {@link InferenceRequest}. For one thread. */
+final class InferRequestReader {
+    private final InferenceServer server;
+    private final InferenceRequest request;
+    private final OutputForms forms;
+    private final JsonReader json;
+    private final InputReader inputReader;
+    private final List<String> outputNames;
+
+    /**
+     * Reads {@code body}, which {@code request} holds.
+     *
+     * @param forms learns in which form outputs are wanted
+     * @param maxInputByteSize the most bytes that a tensor given in JSON may have
+     */
+    InferRequestReader(
+            InferenceServer server,
+            InferenceRequest request,
+            InferBodies.Body body,
+            OutputForms forms,
+            long maxInputByteSize) {
+        this.server = server;
+        this.request = request;
+        this.forms = forms;
+        this.json = new JsonReader(body.segment(), body.jsonOffset(), body.jsonByteSize());
+        this.inputReader = new InputReader(server, request, body, json, maxInputByteSize);
+        this.outputNames = TensorNames.of(request.model().outputs());
+    }
+
+    /**
+     * Reads all of it. Of members that come twice, the first counts.
+     *
+     * @throws GatunException INVALID_ARGUMENT, or what borrowing a region throws
+     */
+    void read() {
+        boolean hasId = false;
+        boolean hasParameters = false;
+        boolean hasInputs = false;
+        boolean hasOutputs = false;
+        json.enterObject("");
+        while (json.nextMember()) {
+            if (!hasInputs && json.nameIs("inputs")) {
+                hasInputs = true;
+                inputReader.readAll();
+            } else if (!hasOutputs && json.nameIs("outputs")) {
+                hasOutputs = true;
+                readOutputs();
+            } else if (!hasId && json.nameIs("id")) {
+                hasId = true;
+                request.id(json.readString("Unable to parse 'id'"));
+            } else if (!hasParameters && json.nameIs("parameters")) {
+                hasParameters = true;
+                RequestParameters.read(json, request, forms);
+            } else {
+                json.skipValue();
+            }
+        }
+        json.end();
+        if (!hasInputs) {
+            throw JsonReader.missingMember("Unable to parse 'inputs'", "inputs");
+        }
+        inputReader.checkAllBytesUsed();
+    }
+
+    private void readOutputs() {
+        json.enterArray("Unable to parse 'outputs'");
+        while (json.nextElement()) {
+            readOutput();
+        }
+    }
+
+    private void readOutput() {
+        Optional<String> name = Optional.empty();
+        OutputParameters parameters = new OutputParameters();
+        boolean hasParameters = false;
+        json.enterObject("Unable to parse 'outputs'");
+        while (json.nextMember()) {
+            if (name.isEmpty() && json.nameIs("name")) {
+                name = Optional.of(json.readString("Unable to parse 'name'", outputNames));
+            } else if (!hasParameters && json.nameIs("parameters")) {
+                hasParameters = true;
+                parameters.read(json);
+            } else {
+                json.skipValue();
+            }
+        }
+        String output = name.orElseThrow(() -> JsonReader.missingMember("Unable to parse 'name'", "name"));
+        Optional<RegionLease> destination = parameters.region.map(region -> borrow(region, parameters));
+        request.addOutput(new RequestedOutput(output, destination, parameters.classification));
+        forms.list(parameters.binary);
+    }
+
+    private RegionLease borrow(String region, OutputParameters parameters) {
+        if (parameters.classification > 0) {
+            throw GatunException.invalidArgument("Output can't set both 'shared_memory_region' and 'classification'");
+        }
+        if (parameters.binary) {
+            throw GatunException.invalidArgument("Output can't set both 'shared_memory_region' and 'binary_data'");
+        }
+        RegionLease lease = server.regions()
+                .borrow(region, parameters.regionOffset, parameters.regionByteSize, RegionRegistry.Access.WRITE);
+        request.hold(lease);
+        return lease;
+    }
+
+    /** The parameters of an output. */
+    private static final class OutputParameters {
+        private int classification;
+        private boolean binary;
+        private Optional<String> region = Optional.empty();
+        private long regionOffset;
+        private long regionByteSize;
+
+        private void read(JsonReader json) {
+            json.enterObject("Unable to parse 'parameters'");
+            while (json.nextMember()) {
+                if (json.nameIs("binary_data")) {
+                    binary = json.readBoolean("Unable to parse 'binary_data'");
+                } else if (json.nameIs("classification")) {
+                    long count = json.readUnsigned("Unable to set 'classification'");
+                    classification = count < 0 ? Integer.MAX_VALUE : (int) Math.min(count, Integer.MAX_VALUE);
+                } else if (json.nameIs("shared_memory_region")) {
+                    region = Optional.of(json.readString("Unable to parse 'shared_memory_region'"));
+                } else if (json.nameIs("shared_memory_offset")) {
+                    regionOffset = json.readUnsigned("Unable to parse 'shared_memory_offset'");
+                } else if (json.nameIs("shared_memory_byte_size")) {
+                    regionByteSize = json.readUnsigned("Unable to parse 'shared_memory_byte_size'");
+                } else {
+                    json.skipValue();
+                }
+            }
+        }
+    }
+}

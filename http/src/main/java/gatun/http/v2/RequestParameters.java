@@ -1,0 +1,76 @@
+package gatun.http.v2;
+
+import gatun.http.json.JsonNumber;
+import gatun.http.json.JsonReader;
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ParameterValue;
+
+/** The parameters of a whole request: those that the protocol gives a meaning, and the rest, which are the backend's. */
+final class RequestParameters {
+    private static final String RESERVED_PREFIX = "triton_";
+
+    private RequestParameters() {}
+
+    /**
+     * Reads the object that {@code json} stands at.
+     *
+     * @throws GatunException INVALID_ARGUMENT for a parameter of the wrong type
+     */
+    static void read(JsonReader json, InferenceRequest request, OutputForms forms) {
+        json.enterObject("Unable to parse 'parameters'");
+        while (json.nextMember()) {
+            if (json.nameIs("binary_data_output")) {
+                forms.binaryByDefault(json.readBoolean("Unable to parse 'binary_data_output'"));
+            } else if (json.nameIs("priority")) {
+                request.priority(json.readUnsigned("Unable to parse 'priority'"));
+            } else if (json.nameIs("timeout")) {
+                // What exceeds the signed range waits as long as anything can.
+                long micros = json.readUnsigned("Unable to parse 'timeout'");
+                request.timeoutMicros(micros < 0 ? Long.MAX_VALUE : micros);
+            } else if (json.nameIs("sequence_id")) {
+                readSequenceId(json);
+            } else if (json.nameIs("sequence_start")) {
+                json.readBoolean("Unable to parse 'sequence_start'");
+            } else if (json.nameIs("sequence_end")) {
+                json.readBoolean("Unable to parse 'sequence_end'");
+            } else {
+                readCustom(json, request);
+            }
+        }
+    }
+
+    /** Models without a sequence scheduler have no use for it. */
+    private static void readSequenceId(JsonReader json) {
+        if (json.peek() == JsonReader.Kind.STRING) {
+            json.skipValue();
+        } else {
+            json.readUnsigned("Unable to parse 'sequence_id'");
+        }
+    }
+
+    private static void readCustom(JsonReader json, InferenceRequest request) {
+        String name = json.name();
+        if (name.startsWith(RESERVED_PREFIX)) {
+            throw GatunException.invalidArgument(
+                    "parameter keys starting with 'triton_' are reserved for Triton usage and"
+                            + " should not be specified.");
+        }
+        ParameterValue value =
+                switch (json.peek()) {
+                    case STRING -> new ParameterValue.Text(json.readString(""));
+                    case BOOLEAN -> new ParameterValue.Bool(json.readBoolean(""));
+                    case NUMBER -> number(json.readNumber(""));
+                    case OBJECT, ARRAY, NULL ->
+                        throw GatunException.invalidArgument("parameter '" + name
+                                + "' has invalid type. It should be either 'int', 'bool', or 'string'.");
+                };
+        request.parameter(name, value);
+    }
+
+    private static ParameterValue number(JsonNumber number) {
+        return number.fitsSigned64()
+                ? new ParameterValue.Int64(number.integerBits())
+                : new ParameterValue.Fp64(number.toDouble());
+    }
+}

@@ -1,0 +1,122 @@
+package gatun.http.v2;
+
+import gatun.http.connection.Exchange;
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonWriter;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.RegionRegistry;
+import gatun.memory.RegionStatus;
+import java.util.List;
+import java.util.Optional;
+
+/** Registration of system shared memory. Safe for any thread. */
+final class SharedMemoryRoutes {
+    private static final String ROOT = "/v2/systemsharedmemory/";
+    private static final String REGION = "region/";
+
+    private final RegionRegistry regions;
+    private final boolean enabled;
+    private final JsonBody jsonBody;
+
+    SharedMemoryRoutes(RegionRegistry regions, boolean enabled, JsonBody jsonBody) {
+        this.regions = regions;
+        this.enabled = enabled;
+        this.jsonBody = jsonBody;
+    }
+
+    /** Answers {@code /v2/systemsharedmemory[/region/<name>]/(status|register|unregister)}; false for other paths. */
+    boolean answer(Exchange exchange, String path) {
+        if (!path.startsWith(ROOT)) {
+            return false;
+        }
+        String rest = path.substring(ROOT.length());
+        String region = "";
+        if (rest.startsWith(REGION)) {
+            int slash = rest.indexOf('/', REGION.length());
+            if (slash <= REGION.length()) {
+                return false;
+            }
+            region = rest.substring(REGION.length(), slash);
+            rest = rest.substring(slash + 1);
+        }
+        String name = region;
+        switch (rest) {
+            case "status" -> V2Routes.get(exchange, request -> status(request, name));
+            case "register" -> V2Routes.post(exchange, request -> register(request, name));
+            case "unregister" -> V2Routes.post(exchange, request -> unregister(request, name));
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void status(Exchange exchange, String name) {
+        List<RegionStatus> listed = name.isEmpty() ? regions.statuses() : List.of(regions.status(name));
+        JsonWriter json = exchange.json().raw('[');
+        for (int i = 0; i < listed.size(); i++) {
+            RegionStatus region = listed.get(i);
+            json.raw(i == 0 ? "{\"name\":" : ",{\"name\":").string(region.name());
+            json.raw(",\"key\":").string(region.key());
+            json.raw(",\"offset\":").unsigned(region.offset());
+            json.raw(",\"byte_size\":").unsigned(region.byteSize()).raw('}');
+        }
+        JsonAnswer.send(exchange, json.raw(']'));
+    }
+
+    private void register(Exchange exchange, String name) {
+        checkEnabled();
+        if (name.isEmpty()) {
+            throw GatunException.invalidArgument("'region name' is necessary to register system shared memory region");
+        }
+        Registration registration = new Registration();
+        jsonBody.read(exchange, registration);
+        String key = registration.key.orElseThrow(() -> lacks("key"));
+        long byteSize = registration.byteSize.orElseThrow(() -> lacks("byte_size"));
+        regions.register(name, key, registration.offset.orElse(0L), byteSize);
+        JsonAnswer.sendEmpty(exchange);
+    }
+
+    private void unregister(Exchange exchange, String name) {
+        checkEnabled();
+        if (name.isEmpty()) {
+            regions.unregisterAll();
+        } else {
+            regions.unregister(name);
+        }
+        JsonAnswer.sendEmpty(exchange);
+    }
+
+    private void checkEnabled() {
+        if (!enabled) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.");
+        }
+    }
+
+    private static GatunException lacks(String field) {
+        return GatunException.invalidArgument("Shared memory register request has no '" + field + "' field");
+    }
+
+    /** What a registration says; of a member that comes twice, the first counts. */
+    private static final class Registration implements JsonBody.Members {
+        private Optional<String> key = Optional.empty();
+        private Optional<Long> offset = Optional.empty();
+        private Optional<Long> byteSize = Optional.empty();
+
+        @Override
+        public void member(JsonReader json) {
+            if (key.isEmpty() && json.nameIs("key")) {
+                key = Optional.of(json.readString(""));
+            } else if (offset.isEmpty() && json.nameIs("offset")) {
+                offset = Optional.of(json.readUnsigned(""));
+            } else if (byteSize.isEmpty() && json.nameIs("byte_size")) {
+                byteSize = Optional.of(json.readUnsigned(""));
+            } else {
+                json.skipValue();
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package gatun.http.v2;
+
+import gatun.http.connection.EdgeRouting;
+import gatun.http.connection.Exchange;
+import gatun.runtime.InferenceServer;
+import io.helidon.http.Method;
+import io.helidon.http.Status;
+
+/**
+ * The paths of the v2 protocol. Model and region names are what stands between two slashes, as it was sent: nothing is
+ * decoded. Safe for any thread.
+ */
+public final class V2Routes implements EdgeRouting.Routes {
+    private static final String ROOT = "/v2";
+    private static final String MODELS = "/v2/models/";
+    private static final String VERSIONS = "/versions/";
+    private static final String ALL_STATISTICS = "/v2/models/stats";
+
+    private final InferRoute infer;
+    private final MetadataRoutes metadata;
+    private final RepositoryRoutes repository;
+    private final SharedMemoryRoutes sharedMemory;
+
+    /**
+     * Routes to {@code server}.
+     *
+     * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that a request may have
+     * @param clientSharedMemory whether clients may register shared memory
+     */
+    public V2Routes(InferenceServer server, long maxInputByteSize, boolean clientSharedMemory) {
+        JsonBody jsonBody = new JsonBody(server.buffers(), maxInputByteSize);
+        this.infer = new InferRoute(server, maxInputByteSize);
+        this.metadata = new MetadataRoutes(server);
+        this.repository = new RepositoryRoutes(server, jsonBody);
+        this.sharedMemory = new SharedMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
+    }
+
+    @Override
+    public boolean answer(Exchange exchange) {
+        String path = exchange.path();
+        if (!path.startsWith(ROOT)) {
+            return false;
+        }
+        if (path.startsWith(MODELS) && !path.equals(ALL_STATISTICS)) {
+            answerModel(exchange, path);
+            return true;
+        }
+        switch (path) {
+            case "/v2" -> get(exchange, metadata::server);
+            case "/v2/health/live" -> get(exchange, metadata::live);
+            case "/v2/health/ready" -> get(exchange, metadata::ready);
+            default -> {
+                if (!repository.answer(exchange, path) && !sharedMemory.answer(exchange, path)) {
+                    notFound(exchange);
+                }
+            }
+        }
+        return true;
+    }
+
+    private void answerModel(Exchange exchange, String path) {
+        int nameEnd = endOfName(path, MODELS.length());
+        String model = path.substring(MODELS.length(), nameEnd);
+        String version = "";
+        int at = nameEnd;
+        if (path.startsWith(VERSIONS, at)) {
+            at = endOfName(path, at + VERSIONS.length());
+            version = path.substring(nameEnd + VERSIONS.length(), at);
+            if (!isNumber(version)) {
+                notFound(exchange);
+                return;
+            }
+        }
+        if (model.isEmpty()) {
+            notFound(exchange);
+            return;
+        }
+        String name = model;
+        String number = version;
+        switch (path.substring(at)) {
+            case "/infer" -> post(exchange, request -> infer.answer(request, name, number));
+            case "" -> get(exchange, request -> metadata.model(request, name, number));
+            case "/ready" -> get(exchange, request -> metadata.modelReady(request, name, number));
+            case "/config" -> get(exchange, request -> metadata.modelConfig(request, name, number));
+            default -> notFound(exchange);
+        }
+    }
+
+    /** What one path does. */
+    interface Route {
+        /** Answers a request whose method is right. */
+        void answer(Exchange exchange);
+    }
+
+    /** Answers by {@code route} what was sent with GET. */
+    static void get(Exchange exchange, Route route) {
+        answer(exchange, Method.GET, route);
+    }
+
+    /** Answers by {@code route} what was sent with POST. */
+    static void post(Exchange exchange, Route route) {
+        answer(exchange, Method.POST, route);
+    }
+
+    /** Answers that there is no such path. */
+    static void notFound(Exchange exchange) {
+        exchange.answerFailure(Status.NOT_FOUND_404, "Not Found");
+    }
+
+    private static void answer(Exchange exchange, Method method, Route route) {
+        if (exchange.method().equals(method)) {
+            route.answer(exchange);
+        } else {
+            exchange.answerFailure(Status.METHOD_NOT_ALLOWED_405, "Method Not Allowed");
+        }
+    }
+
+    private static int endOfName(String path, int from) {
+        int slash = path.indexOf('/', from);
+        return slash < 0 ? path.length() : slash;
+    }
+
+    private static boolean isNumber(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) < '0' || text.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return !text.isEmpty();
+    }
+}

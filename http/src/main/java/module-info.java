@@ -1,0 +1,18 @@
+/** The HTTP edge: the v2 protocol and the metrics page on Helidon's web server. */
+module gatun.http {
+    requires static org.jspecify;
+    requires transitive gatun.runtime;
+    requires transitive io.helidon.webserver;
+    requires com.google.protobuf;
+    requires io.helidon.common;
+    requires io.helidon.common.socket;
+    requires io.helidon.common.task;
+    requires io.helidon.http;
+    requires io.prometheus.metrics.model;
+    requires io.prometheus.writer.text;
+    requires org.slf4j;
+
+    exports gatun.http;
+    exports gatun.http.json to
+            gatun.jmh;
+}

@@ -1,0 +1,180 @@
+package gatun.http.json;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.math.BigDecimal;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class JsonNumberTest {
+    private static final int ROUNDS = 100_000;
+
+    private Arena arena = Arena.ofConfined();
+
+    @AfterEach
+    void closeArena() {
+        arena.close();
+    }
+
+    @Test
+    void shouldReadDoublesAsTheJdkDoes() {
+        Random random = new Random(20260101);
+        for (int i = 0; i < ROUNDS; i++) {
+            double expected = Double.longBitsToDouble(random.nextLong());
+            if (Double.isFinite(expected)) {
+                assertReadsAsTheJdk(Double.toString(expected));
+            }
+        }
+    }
+
+    @Test
+    void shouldReadDigitsOfAnyLengthAsTheJdkDoes() {
+        Random random = new Random(20260102);
+        for (int i = 0; i < ROUNDS; i++) {
+            assertReadsAsTheJdk(anyDecimal(random));
+        }
+    }
+
+    @Test
+    void shouldRoundToTheEvenOneOfTwoNeighboursThatAreEquallyNear() {
+        Random random = new Random(20260103);
+        for (int i = 0; i < ROUNDS / 10; i++) {
+            double low = Math.abs(Double.longBitsToDouble(random.nextLong()));
+            if (low < 1e300 && low > 1e-300) {
+                assertReadsAsTheJdk(between(low, Math.nextUp(low)).toString());
+                assertReadsAsTheJdk(between(low, Math.nextUp(low))
+                        .add(new BigDecimal("1e-800"))
+                        .toString());
+            }
+            float lowFloat = Math.abs(Float.intBitsToFloat(random.nextInt()));
+            if (lowFloat < Float.MAX_VALUE) {
+                assertReadsAsTheJdk(between(lowFloat, Math.nextUp(lowFloat)).toString());
+            }
+        }
+    }
+
+    @Test
+    void shouldNotRoundAFloatTwice() {
+        // Just above the middle between 1 and the next float; by way of a double it would be the middle, and become 1.
+        String text = "1.00000005960464477539062500000000001";
+
+        assertThat((float) Double.parseDouble(text)).isEqualTo(1f);
+        assertThat(number(text).toFloat()).isEqualTo(Math.nextUp(1f));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "NaN, NaN",
+        "-NaN, NaN",
+        "Inf, Infinity",
+        "-Inf, -Infinity",
+        "Infinity, Infinity",
+        "-Infinity, -Infinity",
+        "-0, -0.0",
+        "0e999999999999, 0.0",
+        "1e-999999999999, 0.0",
+        "18446744073709551615, 1.8446744073709552E19",
+        "18446744073709551616, 1.8446744073709552E19",
+        "4.9e-324, 4.9E-324",
+        "2.2250738585072011e-308, 2.225073858507201E-308",
+        "1.7976931348623157e308, 1.7976931348623157E308",
+    })
+    void shouldReadSpecialNumbers(String text, Double expected) {
+        assertThat(number(text).toDouble()).isEqualTo(expected);
+        assertThat(number(text).toFloat()).isEqualTo(Float.valueOf(expected.floatValue()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, true, true, 0",
+        "-0, true, true, 0",
+        "9223372036854775807, true, true, 9223372036854775807",
+        "9223372036854775808, true, false, -9223372036854775808",
+        "-9223372036854775808, false, true, -9223372036854775808",
+        "-9223372036854775809, false, false, 9223372036854775807",
+        "10000000000000000000, true, false, -8446744073709551616",
+        "18446744073709551615, true, false, -1",
+        "-1, false, true, -1",
+    })
+    void shouldTellWhichIntegersFit(String text, boolean unsigned, boolean signed, long bits) {
+        JsonNumber number = number(text);
+
+        assertThat(number.fitsUnsigned64()).isEqualTo(unsigned);
+        assertThat(number.fitsSigned64()).isEqualTo(signed);
+        assertThat(number.integerBits()).isEqualTo(bits);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"18446744073709551616", "19999999999999999999", "100000000000000000000", "1.0", "1e3", "NaN"})
+    void shouldNotTakeOtherNumbersForIntegers(String text) {
+        assertThat(number(text).fitsUnsigned64()).isFalse();
+        assertThat(number(text).fitsSigned64()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1., Miss fraction part in number. at 2",
+        "1.e5, Miss fraction part in number. at 2",
+        "1e, Miss exponent in number. at 2",
+        "1.5e+, Miss exponent in number. at 5",
+        "-, Invalid value. at 1",
+        "-x, Invalid value. at 1",
+        "Infinite, Invalid value. at 7",
+        "NaM, Invalid value. at 2",
+        "1e309, Number too big to be stored in double. at 0",
+        "-1e309, Number too big to be stored in double. at 0",
+    })
+    void shouldSayWhyItIsNoNumber(String text, String reason) {
+        assertThatThrownBy(() -> number(text)).hasMessage("failed to parse the request JSON buffer: " + reason);
+    }
+
+    private void assertReadsAsTheJdk(String text) {
+        JsonNumber number = number(text);
+        assertThat(number.toDouble()).as("%s as a double", text).isEqualTo(Double.parseDouble(text));
+        assertThat(number.toFloat()).as("%s as a float", text).isEqualTo(Float.parseFloat(text));
+    }
+
+    /** The number that {@code text} begins with, valid until the next one. */
+    private JsonNumber number(String text) {
+        arena.close();
+        arena = Arena.ofConfined();
+        return NativeText.reader(arena, text).readNumber("");
+    }
+
+    private static BigDecimal between(double low, double high) {
+        return new BigDecimal(low).add(new BigDecimal(high)).divide(BigDecimal.TWO);
+    }
+
+    private static String anyDecimal(Random random) {
+        StringBuilder text = new StringBuilder();
+        if (random.nextBoolean()) {
+            text.append('-');
+        }
+        int integerDigits = random.nextInt(random.nextBoolean() ? 3 : 30);
+        text.append(integerDigits == 0 ? '0' : (char) ('1' + random.nextInt(9)));
+        for (int i = 1; i < integerDigits; i++) {
+            text.append((char) ('0' + random.nextInt(10)));
+        }
+        int fractionDigits = random.nextInt(random.nextBoolean() ? 3 : 40);
+        if (fractionDigits > 0) {
+            text.append('.');
+            boolean small = random.nextInt(4) == 0;
+            for (int i = 0; i < fractionDigits; i++) {
+                text.append(small && i < fractionDigits / 2 ? '0' : (char) ('0' + random.nextInt(10)));
+            }
+        }
+        if (random.nextBoolean()) {
+            text.append(random.nextBoolean() ? 'e' : 'E');
+            text.append(random.nextInt(random.nextBoolean() ? 20 : 340) - (random.nextBoolean() ? 0 : 170));
+        }
+        String result = text.toString();
+        return Double.isInfinite(Double.parseDouble(result)) ? "1" : result;
+    }
+}
