@@ -3,14 +3,17 @@ package gatun.grpc;
 import gatun.grpc.connection.ConnectionSettings;
 import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.v2.HealthService;
+import gatun.grpc.v2.InferenceServices;
 import gatun.runtime.InferenceServer;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.ListenerConfig;
 import java.util.List;
 
 /**
- * The gRPC services of one server, ready to be put on any number of Helidon listeners, TCP or Unix domain socket. Close it
+ * The gRPC services of one server, ready to be put on any number of Helidon listeners, TCP or Unix domain socket:
+ * {@code inference.GRPCInferenceService}, {@code grpc.health.v1.Health} and reflection. Does not own the server. Close it
  * when the listeners have stopped. Safe for any thread.
  */
 public final class GrpcEdge implements AutoCloseable {
@@ -21,17 +24,27 @@ public final class GrpcEdge implements AutoCloseable {
     }
 
     /** The services of {@code server}. */
-    public static GrpcEdge of(InferenceServer server) {
-        return new GrpcEdge(new GrpcConnectionSelector(
-                ConnectionSettings.standard(),
-                server.buffers(),
-                List.of(
-                        new HealthService(server).bindService(),
-                        ProtoReflectionServiceV1.newInstance().bindService()),
-                SocketOptions.builder().tcpNoDelay(true).build()));
+    public static GrpcEdge of(InferenceServer server, GrpcSettings settings) {
+        ConnectionSettings standard = ConnectionSettings.standard();
+        ConnectionSettings connections = new ConnectionSettings(
+                settings.maxMessageSize(),
+                settings.maxConcurrentCalls(),
+                standard.maxMetadataSize(),
+                standard.streamWindow(),
+                standard.connectionWindow(),
+                standard.maxFrameSize());
+        List<ServerServiceDefinition> services = List.of(
+                InferenceServices.of(server, settings.clientMemoryAllowed()),
+                new HealthService(server).bindService(),
+                ProtoReflectionServiceV1.newInstance().bindService());
+        SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
+        return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions));
     }
 
-    /** Makes a listener serve gRPC besides what else it serves; sets its connections' socket options. */
+    /**
+     * Makes a listener serve gRPC besides what else it serves. Sets the socket options of its connections, which is how
+     * they get at their channels: do not set others afterwards.
+     */
     public void serveOn(ListenerConfig.BuilderBase<?, ?> listener) {
         listener.connectionOptions(selector.socketOptions());
         listener.addConnectionSelector(selector);

@@ -8,12 +8,14 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * A serialised message made of parts that lie on the heap or in native memory, which a marshaller returns so that they are
- * sent from where they lie. Owns a claim on that memory: {@link #close()} gives it back, and the connection calls it once
+ * sent from where they lie. Owns a claim on that memory: {@link #close()} gives it back once, and the connection calls it when
  * the last byte is out or will never be. Reading it as a stream works too, for whoever wants plain bytes.
  */
 public final class OutboundMessage extends InputStream implements KnownLength {
+    private static final Hold NOTHING = () -> {};
+
     private final MemorySegment[] parts;
-    private final Hold hold;
+    private Hold hold;
     private final long byteSize;
 
     // Where the stream's reader is; only the thread that reads uses it.
@@ -32,8 +34,8 @@ public final class OutboundMessage extends InputStream implements KnownLength {
     }
 
     /** A message of bytes on the heap, which are not copied. */
-    static OutboundMessage of(byte[] bytes) {
-        return new OutboundMessage(new MemorySegment[] {MemorySegment.ofArray(bytes)}, () -> {});
+    public static OutboundMessage of(byte[] bytes) {
+        return new OutboundMessage(new MemorySegment[] {MemorySegment.ofArray(bytes)}, NOTHING);
     }
 
     /** Bytes of the whole message. */
@@ -86,6 +88,8 @@ public final class OutboundMessage extends InputStream implements KnownLength {
 
     @Override
     public void close() {
-        hold.close();
+        Hold held = hold;
+        hold = NOTHING;
+        held.close();
     }
 }

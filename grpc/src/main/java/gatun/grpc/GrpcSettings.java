@@ -1,0 +1,28 @@
+package gatun.grpc;
+
+/**
+ * How the gRPC services behave.
+ *
+ * @param maxMessageSize bytes of one request message, decompressed too; a larger one is refused with RESOURCE_EXHAUSTED
+ * @param maxConcurrentCalls calls of one connection that may run at a time; one more is refused so that clients may
+ *     repeat it
+ * @param clientMemoryAllowed whether clients may register shared memory
+ */
+public record GrpcSettings(int maxMessageSize, int maxConcurrentCalls, boolean clientMemoryAllowed) {
+    private static final int DEFAULT_MAX_CALLS = 1000;
+
+    /** Messages up to 2 GiB - 1, as Triton takes them, 1000 calls of a connection at a time, no shared memory. */
+    public static GrpcSettings standard() {
+        return new GrpcSettings(Integer.MAX_VALUE, DEFAULT_MAX_CALLS, false);
+    }
+
+    /** The same, with another choice for shared memory. */
+    public GrpcSettings withClientMemoryAllowed(boolean allowed) {
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed);
+    }
+
+    /** The same, with another limit for messages. */
+    public GrpcSettings withMaxMessageSize(int byteSize) {
+        return new GrpcSettings(byteSize, maxConcurrentCalls, clientMemoryAllowed);
+    }
+}

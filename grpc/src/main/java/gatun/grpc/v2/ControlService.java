@@ -1,0 +1,212 @@
+package gatun.grpc.v2;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.ModelConfigRequest;
+import gatun.protocol.inference.ModelConfigResponse;
+import gatun.protocol.inference.ModelMetadataRequest;
+import gatun.protocol.inference.ModelMetadataResponse;
+import gatun.protocol.inference.ModelReadyRequest;
+import gatun.protocol.inference.ModelReadyResponse;
+import gatun.protocol.inference.ModelStatisticsRequest;
+import gatun.protocol.inference.ModelStatisticsResponse;
+import gatun.protocol.inference.RepositoryIndexRequest;
+import gatun.protocol.inference.RepositoryIndexResponse;
+import gatun.protocol.inference.ServerLiveRequest;
+import gatun.protocol.inference.ServerLiveResponse;
+import gatun.protocol.inference.ServerMetadataRequest;
+import gatun.protocol.inference.ServerMetadataResponse;
+import gatun.protocol.inference.ServerReadyRequest;
+import gatun.protocol.inference.ServerReadyResponse;
+import gatun.protocol.inference.SystemSharedMemoryRegisterRequest;
+import gatun.protocol.inference.SystemSharedMemoryRegisterResponse;
+import gatun.protocol.inference.SystemSharedMemoryStatusRequest;
+import gatun.protocol.inference.SystemSharedMemoryStatusResponse;
+import gatun.protocol.inference.SystemSharedMemoryUnregisterRequest;
+import gatun.protocol.inference.SystemSharedMemoryUnregisterResponse;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.ServerMetadata;
+import io.grpc.stub.StreamObserver;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Everything of the v2 service but inference: health, metadata, configuration, statistics and shared memory. */
+final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceServiceImplBase {
+    private final InferenceServer server;
+    private final boolean clientMemoryAllowed;
+
+    /**
+     * The service of one server.
+     *
+     * @param clientMemoryAllowed whether clients may register shared memory
+     */
+    ControlService(InferenceServer server, boolean clientMemoryAllowed) {
+        this.server = server;
+        this.clientMemoryAllowed = clientMemoryAllowed;
+    }
+
+    private static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
+        T answer;
+        try {
+            answer = work.get();
+        } catch (GatunException e) {
+            observer.onError(StatusTable.toStatus(e).asRuntimeException());
+            return;
+        }
+        observer.onNext(answer);
+        observer.onCompleted();
+    }
+
+    @Override
+    public void serverLive(ServerLiveRequest request, StreamObserver<ServerLiveResponse> observer) {
+        answer(
+                observer,
+                () -> ServerLiveResponse.newBuilder().setLive(server.live()).build());
+    }
+
+    @Override
+    public void serverReady(ServerReadyRequest request, StreamObserver<ServerReadyResponse> observer) {
+        answer(
+                observer,
+                () -> ServerReadyResponse.newBuilder().setReady(server.ready()).build());
+    }
+
+    @Override
+    public void modelReady(ModelReadyRequest request, StreamObserver<ModelReadyResponse> observer) {
+        answer(observer, () -> {
+            ModelVersion model = server.model(request.getName(), request.getVersion());
+            return ModelReadyResponse.newBuilder().setReady(model.ready()).build();
+        });
+    }
+
+    @Override
+    public void serverMetadata(ServerMetadataRequest request, StreamObserver<ServerMetadataResponse> observer) {
+        answer(observer, () -> {
+            ServerMetadata metadata = server.metadata();
+            return ServerMetadataResponse.newBuilder()
+                    .setName(metadata.name())
+                    .setVersion(metadata.version())
+                    .addAllExtensions(metadata.extensions())
+                    .build();
+        });
+    }
+
+    @Override
+    public void modelMetadata(ModelMetadataRequest request, StreamObserver<ModelMetadataResponse> observer) {
+        answer(observer, () -> {
+            ModelVersion model = server.model(request.getName(), request.getVersion());
+            ModelMetadataResponse.Builder metadata = ModelMetadataResponse.newBuilder()
+                    .setName(model.name())
+                    .setPlatform(model.platform())
+                    .addAllVersions(
+                            request.getVersion().isEmpty() ? model.readyVersions() : List.of(model.versionText()));
+            model.inputs().forEach(input -> metadata.addInputs(tensor(input)));
+            model.outputs().forEach(output -> metadata.addOutputs(tensor(output)));
+            return metadata.build();
+        });
+    }
+
+    private static ModelMetadataResponse.TensorMetadata tensor(TensorSpec spec) {
+        ModelMetadataResponse.TensorMetadata.Builder metadata = ModelMetadataResponse.TensorMetadata.newBuilder()
+                .setName(spec.name())
+                .setDatatype(spec.datatype().wireName());
+        Shape shape = spec.shape();
+        for (int i = 0; i < shape.rank(); i++) {
+            metadata.addShape(shape.dim(i));
+        }
+        return metadata.build();
+    }
+
+    @Override
+    public void modelConfig(ModelConfigRequest request, StreamObserver<ModelConfigResponse> observer) {
+        answer(observer, () -> ModelConfigResponse.newBuilder()
+                .setConfig(server.model(request.getName(), request.getVersion()).config())
+                .build());
+    }
+
+    @Override
+    public void modelStatistics(ModelStatisticsRequest request, StreamObserver<ModelStatisticsResponse> observer) {
+        answer(observer, () -> StatisticsMessages.of(server.statistics(), request.getName(), request.getVersion()));
+    }
+
+    @Override
+    public void repositoryIndex(RepositoryIndexRequest request, StreamObserver<RepositoryIndexResponse> observer) {
+        answer(observer, () -> {
+            if (!request.getRepositoryName().isEmpty()) {
+                throw new GatunException(ErrorCode.UNSUPPORTED, "'repository_name' specification is not supported");
+            }
+            RepositoryIndexResponse.Builder index = RepositoryIndexResponse.newBuilder();
+            for (ModelStatus model : server.index()) {
+                if (!request.getReady() || model.state() == ModelState.READY) {
+                    index.addModelsBuilder()
+                            .setName(model.name())
+                            .setVersion(model.version())
+                            .setState(model.state().name())
+                            .setReason(model.reason());
+                }
+            }
+            return index.build();
+        });
+    }
+
+    @Override
+    public void systemSharedMemoryStatus(
+            SystemSharedMemoryStatusRequest request, StreamObserver<SystemSharedMemoryStatusResponse> observer) {
+        answer(observer, () -> {
+            List<gatun.memory.RegionStatus> regions = request.getName().isEmpty()
+                    ? server.regions().statuses()
+                    : List.of(server.regions().status(request.getName()));
+            SystemSharedMemoryStatusResponse.Builder status = SystemSharedMemoryStatusResponse.newBuilder();
+            for (gatun.memory.RegionStatus region : regions) {
+                status.putRegions(
+                        region.name(),
+                        SystemSharedMemoryStatusResponse.RegionStatus.newBuilder()
+                                .setName(region.name())
+                                .setKey(region.key())
+                                .setOffset(region.offset())
+                                .setByteSize(region.byteSize())
+                                .build());
+            }
+            return status.build();
+        });
+    }
+
+    @Override
+    public void systemSharedMemoryRegister(
+            SystemSharedMemoryRegisterRequest request, StreamObserver<SystemSharedMemoryRegisterResponse> observer) {
+        answer(observer, () -> {
+            requireClientMemory();
+            server.regions().register(request.getName(), request.getKey(), request.getOffset(), request.getByteSize());
+            return SystemSharedMemoryRegisterResponse.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void systemSharedMemoryUnregister(
+            SystemSharedMemoryUnregisterRequest request,
+            StreamObserver<SystemSharedMemoryUnregisterResponse> observer) {
+        answer(observer, () -> {
+            requireClientMemory();
+            if (request.getName().isEmpty()) {
+                server.regions().unregisterAll();
+            } else {
+                server.regions().unregister(request.getName());
+            }
+            return SystemSharedMemoryUnregisterResponse.getDefaultInstance();
+        });
+    }
+
+    private void requireClientMemory() {
+        if (!clientMemoryAllowed) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.");
+        }
+    }
+}

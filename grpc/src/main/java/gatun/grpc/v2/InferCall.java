@@ -1,0 +1,74 @@
+package gatun.grpc.v2;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceServer;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import org.jspecify.annotations.Nullable;
+
+/** One ModelInfer call. Its thread runs the request, parked while the engine computes, and writes the answer itself. */
+final class InferCall extends ServerCall.Listener<InferMessage> {
+    private final ServerCall<InferMessage, OutboundMessage> call;
+    private final InferenceServer server;
+    private final InferRequests requests;
+
+    /** Between the message and the end of the request; owned here. */
+    private @Nullable InferMessage message;
+
+    private InferCall(ServerCall<InferMessage, OutboundMessage> call, InferenceServer server, InferRequests requests) {
+        this.call = call;
+        this.server = server;
+        this.requests = requests;
+    }
+
+    /** Begins a call. */
+    static ServerCall.Listener<InferMessage> begin(
+            ServerCall<InferMessage, OutboundMessage> call, InferenceServer server, InferRequests requests) {
+        // One more than is right, to notice a client that sends it.
+        call.request(2);
+        return new InferCall(call, server, requests);
+    }
+
+    @Override
+    public void onMessage(InferMessage next) {
+        if (message != null) {
+            next.close();
+            message.close();
+            message = null;
+            call.close(
+                    Status.INVALID_ARGUMENT.withDescription("a unary call has more than one request"), new Metadata());
+            return;
+        }
+        message = next;
+    }
+
+    @Override
+    public void onHalfClose() {
+        InferMessage request = message;
+        message = null;
+        if (request == null) {
+            call.close(Status.INVALID_ARGUMENT.withDescription("the call has no request"), new Metadata());
+            return;
+        }
+        OutboundMessage answer;
+        try {
+            answer = InferEncoder.encode(server.infer(requests.request(request, false)));
+        } catch (GatunException e) {
+            call.close(StatusTable.toStatus(e), new Metadata());
+            return;
+        }
+        call.sendHeaders(new Metadata());
+        call.sendMessage(answer);
+        call.close(Status.OK, new Metadata());
+    }
+
+    @Override
+    public void onCancel() {
+        if (message != null) {
+            message.close();
+            message = null;
+        }
+    }
+}

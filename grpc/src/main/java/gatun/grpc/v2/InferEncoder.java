@@ -1,0 +1,186 @@
+package gatun.grpc.v2;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.TensorSpec;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.ParameterValue;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Writes ModelInferResponse messages: names and shapes to the heap, and between them the tensors' own memory, which is
+ * sent from where it lies.
+ */
+public final class InferEncoder {
+    /** Parameter of every answer of a stream that comes from an execution. */
+    private static final String FINAL_RESPONSE = "triton_final_response";
+
+    // Field numbers of ModelInferResponse.
+    private static final int MODEL_NAME = 1;
+    private static final int MODEL_VERSION = 2;
+    private static final int ID = 3;
+    private static final int PARAMETERS = 4;
+    private static final int OUTPUTS = 5;
+    private static final int RAW_OUTPUT_CONTENTS = 6;
+
+    // Field numbers of ModelStreamInferResponse.
+    private static final int ERROR_MESSAGE = 1;
+    private static final int INFER_RESPONSE = 2;
+
+    private InferEncoder() {}
+
+    /**
+     * The answer of a unary call. Takes over the response, which is closed when the message is.
+     *
+     * @throws GatunException INVALID_ARGUMENT when the answer is larger than gRPC's messages may be; the response is closed
+     *     then
+     */
+    public static OutboundMessage encode(InferenceResponse response) {
+        return assemble(response, false);
+    }
+
+    /** The only answer to a request of a stream. Otherwise as {@link #encode}. */
+    static OutboundMessage encodeStreamed(InferenceResponse response) {
+        return assemble(response, true);
+    }
+
+    /**
+     * The answer to a request of a stream that failed.
+     *
+     * @param executed whether it failed in the execution, of which the answer then tells model and version
+     */
+    static OutboundMessage encodeError(String text, InferMessage request, boolean executed) {
+        WireWriter inner = new WireWriter();
+        if (executed) {
+            inner.text(MODEL_NAME, request.modelName());
+            inner.text(MODEL_VERSION, request.modelVersion());
+        }
+        inner.text(ID, request.id());
+        if (executed) {
+            writeParameter(inner, FINAL_RESPONSE, new ParameterValue.Bool(true));
+        }
+        WireWriter message = new WireWriter();
+        message.text(ERROR_MESSAGE, text);
+        message.header(INFER_RESPONSE, inner.size());
+        message.raw(inner);
+        return OutboundMessage.of(message.toByteArray());
+    }
+
+    private static void writeHead(WireWriter out, InferenceResponse response, boolean streamed) {
+        out.text(MODEL_NAME, response.modelName());
+        out.text(MODEL_VERSION, response.modelVersion());
+        out.text(ID, response.id());
+        for (Map.Entry<String, ParameterValue> parameter : response.parameters().entrySet()) {
+            writeParameter(out, parameter.getKey(), parameter.getValue());
+        }
+        if (streamed) {
+            writeParameter(out, FINAL_RESPONSE, new ParameterValue.Bool(true));
+        }
+        List<OutputTensor> outputs = response.outputs();
+        for (int i = 0; i < outputs.size(); i++) {
+            writeOutput(out, outputs.get(i).tensor().spec());
+        }
+    }
+
+    private static void writeOutput(WireWriter out, TensorSpec spec) {
+        Shape shape = spec.shape();
+        int dimsSize = 0;
+        for (int i = 0; i < shape.rank(); i++) {
+            dimsSize += WireWriter.varintSize(shape.dim(i));
+        }
+        String datatype = spec.datatype().wireName();
+        int shapeSize = dimsSize == 0 ? 0 : 1 + WireWriter.varintSize(dimsSize) + dimsSize;
+        out.header(OUTPUTS, WireWriter.textSize(spec.name()) + WireWriter.textSize(datatype) + shapeSize);
+        out.text(1, spec.name());
+        out.text(2, datatype);
+        if (dimsSize > 0) {
+            out.header(3, dimsSize);
+            for (int i = 0; i < shape.rank(); i++) {
+                out.varint(shape.dim(i));
+            }
+        }
+    }
+
+    private static void writeParameter(WireWriter out, String name, ParameterValue value) {
+        WireWriter choice = new WireWriter();
+        switch (value) {
+            case ParameterValue.Bool bool -> {
+                choice.varint(1 << 3 | WireReader.VARINT);
+                choice.varint(bool.value() ? 1 : 0);
+            }
+            case ParameterValue.Int64 number -> {
+                choice.varint(2 << 3 | WireReader.VARINT);
+                choice.varint(number.value());
+            }
+            case ParameterValue.Text text -> {
+                choice.header(3, Utf8.length(text.value()));
+                choice.raw(text.value());
+            }
+            case ParameterValue.Fp64 number -> {
+                choice.varint(4 << 3 | WireReader.FIXED64);
+                choice.fixed64(Double.doubleToRawLongBits(number.value()));
+            }
+            case ParameterValue.Uint64 number -> {
+                choice.varint(5 << 3 | WireReader.VARINT);
+                choice.varint(number.value());
+            }
+        }
+        out.header(PARAMETERS, WireWriter.textSize(name) + 1 + WireWriter.varintSize(choice.size()) + choice.size());
+        out.text(1, name);
+        out.header(2, choice.size());
+        out.raw(choice);
+    }
+
+    /** What of an output is sent: nothing of one that lies in the client's own memory. */
+    private static long sentLength(OutputTensor output) {
+        return output.inSharedMemory() ? 0 : output.tensor().bytes().byteSize();
+    }
+
+    /** The response as parts in turn: from the heap what stands before a tensor's data, then the data. */
+    private static OutboundMessage assemble(InferenceResponse response, boolean streamed) {
+        try {
+            WireWriter head = new WireWriter();
+            writeHead(head, response, streamed);
+            List<OutputTensor> outputs = response.outputs();
+            int[] cuts = new int[outputs.size()];
+            long byteSize = 0;
+            for (int i = 0; i < cuts.length; i++) {
+                head.header(RAW_OUTPUT_CONTENTS, sentLength(outputs.get(i)));
+                cuts[i] = head.size();
+                byteSize += sentLength(outputs.get(i));
+            }
+            byteSize += head.size();
+            if (byteSize > Integer.MAX_VALUE) {
+                throw GatunException.invalidArgument(
+                        "Response has byte size " + byteSize + " which exceeds gRPC's byte size limit 2147483647.");
+            }
+            List<MemorySegment> parts = new ArrayList<>(2 * cuts.length + 2);
+            if (streamed) {
+                WireWriter outer = new WireWriter();
+                outer.header(INFER_RESPONSE, byteSize);
+                parts.add(outer.segment());
+            }
+            MemorySegment heads = head.segment();
+            int from = 0;
+            for (int i = 0; i < cuts.length; i++) {
+                if (sentLength(outputs.get(i)) > 0) {
+                    parts.add(heads.asSlice(from, cuts[i] - from));
+                    parts.add(outputs.get(i).tensor().bytes());
+                    from = cuts[i];
+                }
+            }
+            if (from < head.size()) {
+                parts.add(heads.asSlice(from, head.size() - from));
+            }
+            return new OutboundMessage(parts.toArray(MemorySegment[]::new), response::close);
+        } catch (Throwable t) {
+            response.close();
+            throw t;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package gatun.grpc.v2;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.RegionLease;
+import gatun.memory.RegionRegistry;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.ParameterValue;
+import gatun.runtime.RequestedOutput;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * Makes inference requests of messages, by the protocol's rules and in the order of its checks: model, parameters, inputs,
+ * outputs. What depends on the model's configuration is the runtime's to check. Safe for any thread.
+ */
+public final class InferRequests {
+    private final InferenceServer server;
+
+    /** Makes requests to {@code server}. */
+    public InferRequests(InferenceServer server) {
+        this.server = server;
+    }
+
+    /**
+     * The request that a message asks for. Takes over the message's memory; the caller owns the request.
+     *
+     * @param streaming whether a model may give several responses
+     * @throws GatunException with the protocol's code and text for the first thing that is wrong; nothing is held then
+     */
+    public InferenceRequest request(InferMessage message, boolean streaming) {
+        try (message) {
+            ModelVersion model = server.model(message.modelName, message.modelVersion);
+            if (!streaming && model.decoupled()) {
+                throw new GatunException(
+                        ErrorCode.UNSUPPORTED,
+                        "ModelInfer RPC doesn't support models with decoupled transaction policy");
+            }
+            InferenceRequest request = new InferenceRequest(model);
+            try {
+                request.id(message.id);
+                RequestParameters.apply(message, request);
+                addInputs(message, request);
+                addOutputs(message, request);
+                request.hold(message.takeOwnership());
+                return request;
+            } catch (Throwable t) {
+                request.close();
+                throw t;
+            }
+        }
+    }
+
+    private void addInputs(InferMessage message, InferenceRequest request) {
+        BufferPool pool = server.buffers();
+        RawAlignment raw = new RawAlignment(message.bytes(), pool);
+        int rawIndex = 0;
+        for (int i = 0; i < message.inputs.size(); i++) {
+            InferMessage.Input input = message.inputs.get(i);
+            TensorSpec spec = new TensorSpec(input.name, input.datatype, input.shape);
+            Optional<RegionWindow> window = RegionWindow.of(input.parameters, input.name);
+            MemorySegment bytes;
+            if (window.isPresent()) {
+                if (input.contents.isPresent()) {
+                    throw GatunException.invalidArgument(
+                            "unexpected 'content' provided when using shared memory for input tensor '" + input.name
+                                    + "' for model '" + message.modelName + "'");
+                }
+                bytes = borrow(window.get(), RegionRegistry.Access.READ, request)
+                        .segment();
+            } else if (input.contents.isPresent()) {
+                bytes = typed(message, input, pool, request);
+            } else if (rawIndex < message.rawCount()) {
+                bytes = raw.aligned(message.rawStart(rawIndex), message.rawLength(rawIndex), input.datatype, request);
+                rawIndex++;
+            } else {
+                throw GatunException.invalidArgument("unable to find data for input tensor '" + input.name
+                        + "' for model '" + message.modelName + "' in request.");
+            }
+            request.addInput(new Tensor(spec, bytes));
+        }
+    }
+
+    private RegionLease borrow(RegionWindow window, RegionRegistry.Access access, InferenceRequest request) {
+        RegionLease lease = server.regions().borrow(window.region(), window.offset(), window.byteSize(), access);
+        request.hold(lease);
+        return lease;
+    }
+
+    /** The memory that an input's typed data was written to. */
+    private static MemorySegment typed(
+            InferMessage message, InferMessage.Input input, BufferPool pool, InferenceRequest request) {
+        if (message.rawCount() > 0) {
+            throw GatunException.invalidArgument(
+                    "contents field must not be specified when using raw_input_contents for '" + input.name
+                            + "' for model '" + message.modelName + "'");
+        }
+        int field = filledField(message, input);
+        if (field == 0) {
+            return MemorySegment.NULL;
+        }
+        Buffer buffer = pool.take(ContentsReader.byteSize(input.contents, field, input.datatype));
+        request.hold(buffer);
+        ContentsReader.write(message.bytes(), input.contents, field, input.datatype, buffer.segment());
+        return buffer.segment();
+    }
+
+    /** The one field of the contents that has elements; 0 when none has. */
+    private static int filledField(InferMessage message, InferMessage.Input input) {
+        int filled = 0;
+        for (int field = 1; field <= Contents.LAST_FIELD; field++) {
+            if (input.contents.elements(field) == 0) {
+                continue;
+            }
+            String subject = "unexpected explicit tensor data for input tensor '" + input.name + "' for model '"
+                    + message.modelName + "' of type '" + Contents.typeOf(field).wireName() + "', ";
+            if (!Contents.fits(field, input.datatype)) {
+                throw GatunException.invalidArgument(subject + "expected datatype '" + input.datatype.wireName() + "'");
+            }
+            if (filled > 0) {
+                throw GatunException.invalidArgument(subject + "binary data was already supplied.");
+            }
+            filled = field;
+        }
+        return filled;
+    }
+
+    private void addOutputs(InferMessage message, InferenceRequest request) {
+        for (InferMessage.Output output : message.outputs) {
+            if (output.parameters.isEmpty()) {
+                request.addOutput(RequestedOutput.of(output.name));
+                continue;
+            }
+            Optional<RegionWindow> window = RegionWindow.of(output.parameters, output.name);
+            int classification = classification(output);
+            if (window.isPresent() && classification > 0) {
+                throw GatunException.invalidArgument(
+                        "output can't set both 'shared_memory_region' and 'classification'");
+            }
+            Optional<RegionLease> destination =
+                    window.map(region -> borrow(region, RegionRegistry.Access.WRITE, request));
+            request.addOutput(new RequestedOutput(output.name, destination, classification));
+        }
+    }
+
+    private static int classification(InferMessage.Output output) {
+        for (InferMessage.Parameter parameter : output.parameters) {
+            if (parameter.name().equals("classification")) {
+                if (!(parameter.value().orElse(null) instanceof ParameterValue.Int64 count)) {
+                    throw GatunException.invalidArgument(
+                            "invalid value type for 'classification' parameter, expected int64_param");
+                }
+                if (count.value() <= 0) {
+                    throw GatunException.invalidArgument("invalid value for 'classification' parameter, expected >= 0");
+                }
+                return (int) Math.min(count.value(), Integer.MAX_VALUE);
+            }
+        }
+        return 0;
+    }
+}

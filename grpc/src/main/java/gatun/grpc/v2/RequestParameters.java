@@ -1,0 +1,79 @@
+package gatun.grpc.v2;
+
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ParameterValue;
+import java.util.Optional;
+
+/** The parameters of a whole request: what the protocol gives a meaning, and the rest, which is the backend's. */
+final class RequestParameters {
+    private static final String RESERVED_PREFIX = "triton_";
+
+    private RequestParameters() {}
+
+    /**
+     * Puts a message's parameters into a request.
+     *
+     * @throws GatunException INVALID_ARGUMENT with the protocol's text for the first that is wrong
+     */
+    static void apply(InferMessage message, InferenceRequest request) {
+        for (InferMessage.Parameter parameter : message.parameters) {
+            apply(parameter.name(), parameter.value(), request);
+        }
+    }
+
+    private static void apply(String name, Optional<ParameterValue> given, InferenceRequest request) {
+        ParameterValue value = given.orElse(null);
+        switch (name) {
+            case "sequence_id" -> {
+                // Models without a sequence scheduler, which are all so far, have no use for it.
+                if (!(value instanceof ParameterValue.Int64 || value instanceof ParameterValue.Text)) {
+                    throw wrongType(name, "int64_param or string_param.");
+                }
+            }
+            case "sequence_start", "sequence_end", "triton_enable_empty_final_response" -> {
+                if (!(value instanceof ParameterValue.Bool)) {
+                    throw wrongType(name, "bool_param.");
+                }
+            }
+            case "priority" -> request.priority(priority(value));
+            case "timeout" -> {
+                if (!(value instanceof ParameterValue.Int64 timeout)) {
+                    throw wrongType(name, "int64_param.");
+                }
+                request.timeoutMicros(Math.max(0, timeout.value()));
+            }
+            default -> custom(name, value, request);
+        }
+    }
+
+    private static long priority(@org.jspecify.annotations.Nullable ParameterValue value) {
+        if (value instanceof ParameterValue.Uint64 priority) {
+            return priority.value();
+        }
+        if (!(value instanceof ParameterValue.Int64 priority)) {
+            throw wrongType("priority", "int64_param or uint64_param.");
+        }
+        if (priority.value() < 0) {
+            throw GatunException.invalidArgument("invalid value for 'priority', expected value >= 0.");
+        }
+        return priority.value();
+    }
+
+    private static void custom(
+            String name, @org.jspecify.annotations.Nullable ParameterValue value, InferenceRequest request) {
+        if (name.startsWith(RESERVED_PREFIX)) {
+            throw GatunException.invalidArgument(
+                    "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting"
+                            + " with 'triton_' are allowed: triton_enable_empty_final_response");
+        }
+        if (value == null || value instanceof ParameterValue.Uint64) {
+            throw wrongType(name, "int64_param, bool_param, or string_param.");
+        }
+        request.parameter(name, value);
+    }
+
+    private static GatunException wrongType(String name, String expected) {
+        return GatunException.invalidArgument("invalid value type for '" + name + "' parameter, expected " + expected);
+    }
+}

@@ -1,0 +1,25 @@
+package gatun.grpc.v2;
+
+import gatun.memory.GatunException;
+import io.grpc.Status;
+
+/** The one table from the server's errors to gRPC's. */
+final class StatusTable {
+    private StatusTable() {}
+
+    /** What a client gets for a failure: code and text. */
+    static Status toStatus(GatunException failure) {
+        Status status =
+                switch (failure.code()) {
+                    case UNKNOWN -> Status.UNKNOWN;
+                    case INTERNAL -> Status.INTERNAL;
+                    case NOT_FOUND -> Status.NOT_FOUND;
+                    case INVALID_ARGUMENT -> Status.INVALID_ARGUMENT;
+                    case UNAVAILABLE -> Status.UNAVAILABLE;
+                    case UNSUPPORTED -> Status.UNIMPLEMENTED;
+                    case ALREADY_EXISTS -> Status.ALREADY_EXISTS;
+                    case CANCELLED -> Status.CANCELLED;
+                };
+        return status.withDescription(failure.getMessage());
+    }
+}

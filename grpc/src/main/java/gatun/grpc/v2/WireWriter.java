@@ -1,0 +1,94 @@
+package gatun.grpc.v2;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/** Writes protobuf's wire format to the heap. One thread uses it. */
+final class WireWriter {
+    private static final int FIRST_SIZE = 256;
+    private static final int MAX_VARINT_SIZE = 10;
+
+    private byte[] bytes = new byte[FIRST_SIZE];
+    private int size;
+
+    /** How much is written. */
+    int size() {
+        return size;
+    }
+
+    /** What is written, as memory that later writes may leave behind. */
+    MemorySegment segment() {
+        return MemorySegment.ofArray(bytes).asSlice(0, size);
+    }
+
+    /** A copy of what is written. */
+    byte[] toByteArray() {
+        return Arrays.copyOf(bytes, size);
+    }
+
+    /** A length-delimited field's tag and length. */
+    void header(int field, long length) {
+        varint((long) field << 3 | WireReader.LENGTH_DELIMITED);
+        varint(length);
+    }
+
+    /** A string field; nothing when it is empty. */
+    void text(int field, String text) {
+        if (!text.isEmpty()) {
+            header(field, Utf8.length(text));
+            raw(text);
+        }
+    }
+
+    /** A text without a header. */
+    void raw(String text) {
+        ensure(Utf8.length(text));
+        size = Utf8.write(text, bytes, size);
+    }
+
+    /** What another has written. */
+    void raw(WireWriter other) {
+        ensure(other.size);
+        System.arraycopy(other.bytes, 0, bytes, size, other.size);
+        size += other.size;
+    }
+
+    /** A number, in as few bytes as it needs. */
+    void varint(long value) {
+        ensure(MAX_VARINT_SIZE);
+        long left = value;
+        while ((left & ~0x7fL) != 0) {
+            bytes[size++] = (byte) (left | 0x80);
+            left >>>= 7;
+        }
+        bytes[size++] = (byte) left;
+    }
+
+    /** Eight bytes. */
+    void fixed64(long value) {
+        ensure(Long.BYTES);
+        for (int shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
+            bytes[size++] = (byte) (value >>> shift);
+        }
+    }
+
+    /** Bytes that a number needs. */
+    static int varintSize(long value) {
+        return (Long.SIZE - Long.numberOfLeadingZeros(value | 1) + 6) / 7;
+    }
+
+    /** Bytes that a string field with a field number below 16 needs; 0 when it is empty. */
+    static int textSize(String text) {
+        if (text.isEmpty()) {
+            return 0;
+        }
+        int length = Utf8.length(text);
+        return 1 + varintSize(length) + length;
+    }
+
+    private void ensure(int more) {
+        if (bytes.length - size < more) {
+            bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, size + more));
+        }
+    }
+}

@@ -1,0 +1,253 @@
+package gatun.grpc.v2;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import gatun.grpc.EdgeServer;
+import gatun.grpc.GrpcSettings;
+import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.InferStatistics;
+import gatun.protocol.inference.LogSettingsRequest;
+import gatun.protocol.inference.ModelConfigRequest;
+import gatun.protocol.inference.ModelMetadataRequest;
+import gatun.protocol.inference.ModelMetadataResponse;
+import gatun.protocol.inference.ModelReadyRequest;
+import gatun.protocol.inference.ModelStatisticsRequest;
+import gatun.protocol.inference.ModelStatisticsResponse;
+import gatun.protocol.inference.RepositoryIndexRequest;
+import gatun.protocol.inference.RepositoryIndexResponse;
+import gatun.protocol.inference.ServerLiveRequest;
+import gatun.protocol.inference.ServerMetadataRequest;
+import gatun.protocol.inference.ServerMetadataResponse;
+import gatun.protocol.inference.ServerReadyRequest;
+import gatun.protocol.inference.SystemSharedMemoryRegisterRequest;
+import gatun.protocol.inference.SystemSharedMemoryStatusRequest;
+import gatun.protocol.inference.SystemSharedMemoryUnregisterRequest;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.grpc.reflection.v1.ServerReflectionRequest;
+import io.grpc.reflection.v1.ServerReflectionResponse;
+import io.grpc.stub.StreamObserver;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ControlServiceTest {
+    private final FakeServer server = new FakeServer();
+    private final EdgeServer edge =
+            new EdgeServer(server, GrpcSettings.standard().withClientMemoryAllowed(true));
+    private final GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub stub =
+            GRPCInferenceServiceGrpc.newBlockingStub(edge.channel());
+
+    @AfterEach
+    void close() {
+        edge.close();
+        server.close();
+    }
+
+    private static Status failure(Runnable call) {
+        StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class, call::run);
+        assertThat(failure).as("the call fails").isNotNull();
+        return failure.getStatus();
+    }
+
+    @Test
+    void shouldTellItsHealth() {
+        HealthGrpc.HealthBlockingStub health = HealthGrpc.newBlockingStub(edge.channel());
+        assertThat(stub.serverLive(ServerLiveRequest.getDefaultInstance()).getLive())
+                .isTrue();
+        assertThat(stub.serverReady(ServerReadyRequest.getDefaultInstance()).getReady())
+                .isTrue();
+        assertThat(health.check(HealthCheckRequest.getDefaultInstance()).getStatus())
+                .isEqualTo(ServingStatus.SERVING);
+
+        server.ready(false);
+
+        assertThat(stub.serverReady(ServerReadyRequest.getDefaultInstance()).getReady())
+                .isFalse();
+        assertThat(health.check(HealthCheckRequest.newBuilder()
+                                .setService("any")
+                                .build())
+                        .getStatus())
+                .isEqualTo(ServingStatus.NOT_SERVING);
+    }
+
+    @Test
+    void shouldTellWhatTheServerIs() {
+        ServerMetadataResponse metadata = stub.serverMetadata(ServerMetadataRequest.getDefaultInstance());
+
+        assertThat(metadata.getName()).isEqualTo("fake");
+        assertThat(metadata.getVersion()).isEqualTo("1.2");
+        assertThat(metadata.getExtensionsList()).containsExactly("statistics", "system_shared_memory");
+    }
+
+    @Test
+    void shouldTellWhetherAModelIsReady() {
+        assertThat(stub.modelReady(
+                                ModelReadyRequest.newBuilder().setName("echo").build())
+                        .getReady())
+                .isTrue();
+        assertThat(failure(() -> stub.modelReady(
+                                ModelReadyRequest.newBuilder().setName("nobody").build()))
+                        .getCode())
+                .isEqualTo(Status.Code.NOT_FOUND);
+    }
+
+    @Test
+    void shouldTellWhatAModelIs() {
+        ModelMetadataResponse metadata = stub.modelMetadata(
+                ModelMetadataRequest.newBuilder().setName("echo").build());
+
+        assertThat(metadata.getName()).isEqualTo("echo");
+        assertThat(metadata.getPlatform()).isEqualTo("fake_platform");
+        assertThat(metadata.getVersionsList()).containsExactly("1", "3");
+        assertThat(metadata.getInputs(0).getDatatype()).isEqualTo("FP32");
+        assertThat(metadata.getInputs(0).getShapeList()).containsExactly(-1L, 16L);
+        assertThat(metadata.getOutputs(0).getName()).isEqualTo("OUT");
+        assertThat(stub.modelMetadata(ModelMetadataRequest.newBuilder()
+                                .setName("echo")
+                                .setVersion("3")
+                                .build())
+                        .getVersionsList())
+                .containsExactly("3");
+        assertThat(stub.modelConfig(
+                                ModelConfigRequest.newBuilder().setName("echo").build())
+                        .getConfig()
+                        .getMaxBatchSize())
+                .isEqualTo(8);
+    }
+
+    @Test
+    void shouldListTheRepository() {
+        RepositoryIndexResponse all = stub.repositoryIndex(RepositoryIndexRequest.getDefaultInstance());
+        RepositoryIndexResponse ready = stub.repositoryIndex(
+                RepositoryIndexRequest.newBuilder().setReady(true).build());
+
+        assertThat(all.getModelsList())
+                .extracting(RepositoryIndexResponse.ModelIndex::getState)
+                .containsExactly("READY", "UNAVAILABLE");
+        assertThat(all.getModels(1).getReason()).isEqualTo("it is broken");
+        assertThat(ready.getModelsList())
+                .extracting(RepositoryIndexResponse.ModelIndex::getName)
+                .containsExactly("echo");
+        Status named = failure(() -> stub.repositoryIndex(
+                RepositoryIndexRequest.newBuilder().setRepositoryName("r").build()));
+        assertThat(named.getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+        assertThat(named.getDescription()).isEqualTo("'repository_name' specification is not supported");
+    }
+
+    @Test
+    void shouldTellStatistics() {
+        ModelStatisticsResponse statistics = stub.modelStatistics(ModelStatisticsRequest.getDefaultInstance());
+
+        assertThat(statistics.getModelStatsCount()).isEqualTo(1);
+        InferStatistics times = statistics.getModelStats(0).getInferenceStats();
+        assertThat(statistics.getModelStats(0).getInferenceCount()).isEqualTo(20);
+        assertThat(times.getSuccess().getCount()).isEqualTo(10);
+        assertThat(times.getSuccess().getNs()).isEqualTo(100);
+        assertThat(times.getFail().getCount()).isEqualTo(10);
+        assertThat(failure(() -> stub.modelStatistics(
+                                ModelStatisticsRequest.newBuilder().setName("x").build()))
+                        .getDescription())
+                .isEqualTo("requested model 'x' is not available");
+        assertThat(failure(() -> stub.modelStatistics(ModelStatisticsRequest.newBuilder()
+                                .setName("echo")
+                                .setVersion("9")
+                                .build()))
+                        .getDescription())
+                .isEqualTo("requested model version is not available for model 'echo'");
+    }
+
+    @Test
+    void shouldRegisterListAndForgetRegions() {
+        SystemSharedMemoryRegisterRequest register = SystemSharedMemoryRegisterRequest.newBuilder()
+                .setName("r")
+                .setKey("/key")
+                .setOffset(16)
+                .setByteSize(64)
+                .build();
+        assertThat(stub.systemSharedMemoryRegister(register).getSerializedSize())
+                .isZero();
+        assertThat(failure(() -> stub.systemSharedMemoryRegister(register)).getCode())
+                .isEqualTo(Status.Code.ALREADY_EXISTS);
+
+        SystemSharedMemoryStatusRequest all = SystemSharedMemoryStatusRequest.getDefaultInstance();
+        assertThat(stub.systemSharedMemoryStatus(all).getRegionsMap()).containsOnlyKeys("r");
+        assertThat(stub.systemSharedMemoryStatus(all).getRegionsOrThrow("r").getOffset())
+                .isEqualTo(16);
+        assertThat(failure(() -> stub.systemSharedMemoryStatus(SystemSharedMemoryStatusRequest.newBuilder()
+                                .setName("other")
+                                .build()))
+                        .getCode())
+                .isEqualTo(Status.Code.NOT_FOUND);
+
+        stub.systemSharedMemoryUnregister(
+                SystemSharedMemoryUnregisterRequest.newBuilder().setName("r").build());
+        assertThat(stub.systemSharedMemoryStatus(all).getRegionsMap()).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseRegionsUnlessTheyAreAllowed() {
+        try (EdgeServer closed = new EdgeServer(server, GrpcSettings.standard())) {
+            GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub client =
+                    GRPCInferenceServiceGrpc.newBlockingStub(closed.channel());
+            Status register = failure(
+                    () -> client.systemSharedMemoryRegister(SystemSharedMemoryRegisterRequest.getDefaultInstance()));
+            Status unregister = failure(() ->
+                    client.systemSharedMemoryUnregister(SystemSharedMemoryUnregisterRequest.getDefaultInstance()));
+
+            for (Status refusal : new Status[] {register, unregister}) {
+                assertThat(refusal.getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+                assertThat(refusal.getDescription())
+                        .isEqualTo(
+                                "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to"
+                                        + " enable.");
+            }
+            assertThat(client.systemSharedMemoryStatus(SystemSharedMemoryStatusRequest.getDefaultInstance())
+                            .getRegionsMap())
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void shouldNotImplementWhatIsNotServed() {
+        assertThat(failure(() -> stub.logSettings(LogSettingsRequest.getDefaultInstance()))
+                        .getCode())
+                .isEqualTo(Status.Code.UNIMPLEMENTED);
+    }
+
+    @Test
+    void shouldAnswerReflection() throws Exception {
+        CompletableFuture<ServerReflectionResponse> answer = new CompletableFuture<>();
+        StreamObserver<ServerReflectionRequest> requests = ServerReflectionGrpc.newStub(edge.channel())
+                .serverReflectionInfo(new StreamObserver<>() {
+                    @Override
+                    public void onNext(ServerReflectionResponse response) {
+                        answer.complete(response);
+                    }
+
+                    @Override
+                    public void onError(Throwable t) {
+                        answer.completeExceptionally(t);
+                    }
+
+                    @Override
+                    public void onCompleted() {
+                        answer.cancel(false);
+                    }
+                });
+        requests.onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
+
+        assertThat(answer.get(20, TimeUnit.SECONDS).getListServicesResponse().getServiceList())
+                .extracting(service -> service.getName())
+                .contains("inference.GRPCInferenceService", "grpc.health.v1.Health");
+        requests.onCompleted();
+    }
+}

@@ -1,0 +1,311 @@
+package gatun.grpc.v2;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Hold;
+import gatun.memory.RegionLease;
+import gatun.memory.RegionRegistry;
+import gatun.memory.RegionStatus;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.ParameterValue;
+import gatun.runtime.ServerMetadata;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A server without engines. Its model answers every input with an output of the same name and data; a request whose id
+ * begins with "wait" is answered when {@link #release} says so, one that begins with "fail" fails in its execution.
+ */
+final class FakeServer implements InferenceServer {
+    static final String MODEL = "echo";
+
+    private final BufferPool pool = new BufferPool(1L << 30);
+    private final FakeRegions regions = new FakeRegions();
+    private final Map<String, CountDownLatch> waiting = new ConcurrentHashMap<>();
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicInteger mostRunning = new AtomicInteger();
+    private volatile boolean ready = true;
+    private final AtomicInteger misaligned = new AtomicInteger();
+
+    /** The last request's tensors as they were in memory. */
+    volatile List<TensorSpec> lastInputs = List.of();
+
+    volatile Map<String, ParameterValue> lastParameters = Map.of();
+    volatile long lastPriority;
+    volatile long lastTimeoutMicros;
+
+    void ready(boolean newReady) {
+        ready = newReady;
+    }
+
+    /** Lets a request go on that waits. */
+    void release(String id) {
+        latch(id).countDown();
+    }
+
+    private CountDownLatch latch(String id) {
+        return waiting.computeIfAbsent(id, any -> new CountDownLatch(1));
+    }
+
+    /** The most requests that ran at a time. */
+    int mostRunning() {
+        return mostRunning.get();
+    }
+
+    /** How many tensors came with an address that their elements do not allow. */
+    int misaligned() {
+        return misaligned.get();
+    }
+
+    @Override
+    public ServerMetadata metadata() {
+        return new ServerMetadata("fake", "1.2", List.of("statistics", "system_shared_memory"));
+    }
+
+    @Override
+    public boolean live() {
+        return true;
+    }
+
+    @Override
+    public boolean ready() {
+        return ready;
+    }
+
+    @Override
+    public ModelVersion model(String name, String version) {
+        if (!name.equals(MODEL)) {
+            throw new GatunException(ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
+        }
+        return new Echo();
+    }
+
+    @Override
+    public List<ModelStatus> index() {
+        return List.of(
+                new ModelStatus(MODEL, "3", "fake", ModelState.READY, "", Duration.ofMillis(1)),
+                new ModelStatus("broken", "1", "fake", ModelState.UNAVAILABLE, "it is broken", Duration.ZERO));
+    }
+
+    @Override
+    public List<ModelStatistics> statistics() {
+        return List.of(new ModelStatistics(MODEL, "3", 10, 1, 2, 3, 4, 20, 9, 100, 30, 20, 40, 10, 0, 5));
+    }
+
+    @Override
+    public InferenceResponse infer(InferenceRequest request) {
+        int now = running.incrementAndGet();
+        mostRunning.accumulateAndGet(now, Math::max);
+        try (request) {
+            if (request.id().startsWith("wait") && !latch(request.id()).await(30, TimeUnit.SECONDS)) {
+                throw new GatunException(ErrorCode.INTERNAL, "nobody released " + request.id());
+            }
+            if (request.id().startsWith("fail")) {
+                throw new GatunException(ErrorCode.INTERNAL, "the engine failed");
+            }
+            if (request.id().startsWith("refuse")) {
+                throw GatunException.invalidArgument("the runtime refused");
+            }
+            return echo(request);
+        } catch (InterruptedException e) {
+            throw new GatunException(ErrorCode.CANCELLED, "");
+        } finally {
+            running.decrementAndGet();
+        }
+    }
+
+    private InferenceResponse echo(InferenceRequest request) {
+        List<OutputTensor> outputs = new ArrayList<>();
+        List<Hold> holds = new ArrayList<>();
+        List<TensorSpec> specs = new ArrayList<>();
+        for (int i = 0; i < request.inputs().size(); i++) {
+            Tensor input = request.inputs().get(i);
+            specs.add(input.spec());
+            int size = Math.max(1, input.spec().datatype().byteSize());
+            if (input.bytes().byteSize() > 0 && input.bytes().address() % size != 0) {
+                misaligned.incrementAndGet();
+            }
+            if (i < request.outputs().size()
+                    && request.outputs().get(i).destination().isPresent()) {
+                RegionLease lease = request.outputs().get(i).destination().get();
+                MemorySegment.copy(
+                        input.bytes(), 0, lease.segment(), 0, input.bytes().byteSize());
+                outputs.add(new OutputTensor(new Tensor(input.spec(), lease.segment()), true));
+                continue;
+            }
+            Buffer buffer = pool.take(input.bytes().byteSize());
+            buffer.segment().copyFrom(input.bytes());
+            holds.add(buffer);
+            outputs.add(new OutputTensor(new Tensor(input.spec(), buffer.segment()), false));
+        }
+        lastInputs = specs;
+        lastParameters = request.parameters();
+        lastPriority = request.priority();
+        lastTimeoutMicros = request.timeoutMicros();
+        return new InferenceResponse(MODEL, "3", request.id(), outputs, request.parameters(), holds);
+    }
+
+    @Override
+    public FakeRegions regions() {
+        return regions;
+    }
+
+    @Override
+    public BufferPool buffers() {
+        return pool;
+    }
+
+    @Override
+    public void close() {
+        regions.close();
+        pool.close();
+    }
+
+    private static final class Echo implements ModelVersion {
+        @Override
+        public String name() {
+            return MODEL;
+        }
+
+        @Override
+        public long version() {
+            return 3;
+        }
+
+        @Override
+        public String versionText() {
+            return "3";
+        }
+
+        @Override
+        public String platform() {
+            return "fake_platform";
+        }
+
+        @Override
+        public List<TensorSpec> inputs() {
+            return List.of(new TensorSpec("IN", Datatype.FP32, Shape.of(-1, 16)));
+        }
+
+        @Override
+        public List<TensorSpec> outputs() {
+            return List.of(new TensorSpec("OUT", Datatype.BYTES, Shape.of(-1)));
+        }
+
+        @Override
+        public ModelConfig config() {
+            return ModelConfig.newBuilder().setName(MODEL).setMaxBatchSize(8).build();
+        }
+
+        @Override
+        public boolean ready() {
+            return true;
+        }
+
+        @Override
+        public List<String> readyVersions() {
+            return List.of("1", "3");
+        }
+    }
+
+    /** Regions of plain memory; the key is not looked at. */
+    static final class FakeRegions implements RegionRegistry {
+        private final Arena arena = Arena.ofShared();
+        private final Map<String, MemorySegment> memory = new TreeMap<>();
+        private final Map<String, RegionStatus> statuses = new TreeMap<>();
+        private final AtomicInteger leases = new AtomicInteger();
+
+        synchronized MemorySegment memory(String name) {
+            return memory.get(name);
+        }
+
+        int leases() {
+            return leases.get();
+        }
+
+        @Override
+        public synchronized void register(String name, String key, long offset, long byteSize) {
+            if (memory.containsKey(name)) {
+                throw new GatunException(
+                        ErrorCode.ALREADY_EXISTS, "shared memory region '" + name + "' already in manager");
+            }
+            memory.put(name, arena.allocate(byteSize, 64));
+            statuses.put(name, new RegionStatus(name, key, offset, byteSize));
+        }
+
+        @Override
+        public synchronized RegionStatus status(String name) {
+            RegionStatus status = statuses.get(name);
+            if (status == null) {
+                throw new GatunException(
+                        ErrorCode.NOT_FOUND, "Unable to find system shared memory region: '" + name + "'");
+            }
+            return status;
+        }
+
+        @Override
+        public synchronized List<RegionStatus> statuses() {
+            return List.copyOf(statuses.values());
+        }
+
+        @Override
+        public synchronized void unregister(String name) {
+            memory.remove(name);
+            statuses.remove(name);
+        }
+
+        @Override
+        public synchronized void unregisterAll() {
+            memory.clear();
+            statuses.clear();
+        }
+
+        @Override
+        public synchronized RegionLease borrow(String name, long offset, long byteSize, Access access) {
+            MemorySegment region = memory.get(name);
+            if (region == null) {
+                throw new GatunException(ErrorCode.NOT_FOUND, "Unable to find shared memory region: '" + name + "'");
+            }
+            leases.incrementAndGet();
+            return new Lease(region.asSlice(offset, byteSize), leases);
+        }
+
+        @Override
+        public void close() {
+            arena.close();
+        }
+    }
+
+    private record Lease(MemorySegment segment, AtomicInteger leases) implements RegionLease {
+        @Override
+        public void settle() {}
+
+        @Override
+        public void close() {
+            leases.decrementAndGet();
+        }
+    }
+}

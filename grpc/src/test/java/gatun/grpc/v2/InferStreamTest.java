@@ -1,0 +1,215 @@
+package gatun.grpc.v2;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import gatun.grpc.EdgeServer;
+import gatun.grpc.GrpcSettings;
+import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.InferParameter;
+import gatun.protocol.inference.ModelInferRequest;
+import gatun.protocol.inference.ModelStreamInferResponse;
+import io.grpc.ClientInterceptors;
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class InferStreamTest {
+    private final FakeServer server = new FakeServer();
+    private final EdgeServer edge = new EdgeServer(server, GrpcSettings.standard());
+    private final Answers answers = new Answers();
+
+    @AfterEach
+    void nothingIsLeft() {
+        edge.close();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (server.buffers().usedBytes() > 0 && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+        }
+        assertThat(server.buffers().usedBytes()).as("lent bytes").isZero();
+        server.close();
+    }
+
+    private static final class Answers implements StreamObserver<ModelStreamInferResponse> {
+        private final BlockingQueue<ModelStreamInferResponse> received = new LinkedBlockingQueue<>();
+        private final CompletableFuture<Status> end = new CompletableFuture<>();
+
+        @Override
+        public void onNext(ModelStreamInferResponse response) {
+            received.add(response);
+        }
+
+        @Override
+        public void onError(Throwable t) {
+            end.complete(Status.fromThrowable(t));
+        }
+
+        @Override
+        public void onCompleted() {
+            end.complete(Status.OK);
+        }
+
+        ModelStreamInferResponse next() throws InterruptedException {
+            ModelStreamInferResponse response = received.poll(20, TimeUnit.SECONDS);
+            assertThat(response).as("an answer within 20 s").isNotNull();
+            return response;
+        }
+
+        Status end() throws Exception {
+            return end.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    private StreamObserver<ModelInferRequest> open() {
+        return GRPCInferenceServiceGrpc.newStub(edge.channel()).modelStreamInfer(answers);
+    }
+
+    private static ModelInferRequest request(String id) {
+        return ModelInferRequest.newBuilder()
+                .setModelName(FakeServer.MODEL)
+                .setId(id)
+                .addInputs(ModelInferRequest.InferInputTensor.newBuilder()
+                        .setName("A")
+                        .setDatatype("UINT8")
+                        .addShape(id.length()))
+                .addRawInputContents(ByteString.copyFromUtf8(id))
+                .build();
+    }
+
+    @Test
+    void shouldAnswerInTheOrderOfTheRequestsThoughTheyOverlap() throws Exception {
+        StreamObserver<ModelInferRequest> requests = open();
+        requests.onNext(request("wait 0"));
+        for (int i = 1; i < 10; i++) {
+            requests.onNext(request("wait " + i));
+        }
+        for (int i = 9; i >= 0; i--) {
+            server.release("wait " + i);
+        }
+
+        for (int i = 0; i < 10; i++) {
+            ModelStreamInferResponse answer = answers.next();
+            assertThat(answer.getErrorMessage()).isEmpty();
+            assertThat(answer.getInferResponse().getId()).isEqualTo("wait " + i);
+            assertThat(answer.getInferResponse().getRawOutputContents(0).toStringUtf8())
+                    .isEqualTo("wait " + i);
+            assertThat(answer.getInferResponse().getParametersMap())
+                    .containsEntry(
+                            "triton_final_response",
+                            InferParameter.newBuilder().setBoolParam(true).build());
+        }
+        assertThat(server.mostRunning()).isGreaterThan(1);
+        requests.onCompleted();
+        assertThat(answers.end().isOk()).isTrue();
+    }
+
+    @Test
+    void shouldFinishWhatIsOutstandingAfterTheClientsEnd() throws Exception {
+        StreamObserver<ModelInferRequest> requests = open();
+        requests.onNext(request("wait a"));
+        requests.onNext(request("b"));
+        requests.onCompleted();
+        server.release("wait a");
+
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("wait a");
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("b");
+        assertThat(answers.end().isOk()).isTrue();
+    }
+
+    @Test
+    void shouldReportErrorsInTheirTurnAndGoOn() throws Exception {
+        StreamObserver<ModelInferRequest> requests = open();
+        requests.onNext(request("wait first"));
+        requests.onNext(request("refuse this"));
+        requests.onNext(request("fail this"));
+        requests.onNext(request("unknown").toBuilder().setModelName("nobody").build());
+        requests.onNext(request("last"));
+        server.release("wait first");
+
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("wait first");
+        ModelStreamInferResponse refused = answers.next();
+        assertThat(refused.getErrorMessage()).isEqualTo("the runtime refused");
+        assertThat(refused.getInferResponse().getId()).isEqualTo("refuse this");
+        assertThat(refused.getInferResponse().getModelName()).isEmpty();
+        assertThat(refused.getInferResponse().getParametersMap()).isEmpty();
+        ModelStreamInferResponse failed = answers.next();
+        assertThat(failed.getErrorMessage()).isEqualTo("the engine failed");
+        assertThat(failed.getInferResponse().getModelName()).isEqualTo(FakeServer.MODEL);
+        assertThat(failed.getInferResponse().getParametersMap()).containsKey("triton_final_response");
+        assertThat(answers.next().getErrorMessage()).isEqualTo("Request for unknown model: 'nobody' is not found");
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("last");
+        requests.onCompleted();
+        assertThat(answers.end().isOk()).isTrue();
+    }
+
+    @Test
+    void shouldEndTheStreamAtTheFirstErrorWhenTheClientAsks() throws Exception {
+        Metadata strict = new Metadata();
+        strict.put(Metadata.Key.of("triton_grpc_error", Metadata.ASCII_STRING_MARSHALLER), "true");
+        StreamObserver<ModelInferRequest> requests = GRPCInferenceServiceGrpc.newStub(
+                        ClientInterceptors.intercept(edge.channel(), MetadataUtils.newAttachHeadersInterceptor(strict)))
+                .modelStreamInfer(answers);
+        requests.onNext(request("good"));
+        requests.onNext(request("refuse"));
+        requests.onNext(request("too late"));
+
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("good");
+        assertThat(answers.end().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(answers.end().getDescription()).isEqualTo("the runtime refused");
+        assertThat(answers.received).isEmpty();
+    }
+
+    @Test
+    void shouldCarryMuchMoreThanTheWindows() throws Exception {
+        StreamObserver<ModelInferRequest> requests = open();
+        int count = 200;
+        ByteString data = ByteString.copyFrom(new byte[300_000]);
+        ModelInferRequest.Builder request = ModelInferRequest.newBuilder()
+                .setModelName(FakeServer.MODEL)
+                .addInputs(ModelInferRequest.InferInputTensor.newBuilder()
+                        .setName("A")
+                        .setDatatype("UINT8")
+                        .addShape(data.size()))
+                .addRawInputContents(data);
+        for (int i = 0; i < count; i++) {
+            requests.onNext(request.setId("r" + i).build());
+        }
+        requests.onCompleted();
+
+        for (int i = 0; i < count; i++) {
+            ModelStreamInferResponse answer = answers.next();
+            assertThat(answer.getInferResponse().getId()).isEqualTo("r" + i);
+            assertThat(answer.getInferResponse().getRawOutputContents(0).size()).isEqualTo(data.size());
+        }
+        assertThat(answers.end().isOk()).isTrue();
+        assertThat(server.mostRunning()).isLessThanOrEqualTo(InferStream.MAX_IN_FLIGHT);
+    }
+
+    @Test
+    void shouldGiveEverythingBackWhenTheClientCancels() throws Exception {
+        Context.CancellableContext client = Context.current().withCancellation();
+        client.run(() -> {
+            StreamObserver<ModelInferRequest> requests = open();
+            requests.onNext(request("a"));
+            requests.onNext(request("wait b"));
+            requests.onNext(request("c"));
+        });
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("a");
+
+        client.cancel(new IllegalStateException("enough"));
+
+        assertThat(answers.end().getCode()).isEqualTo(Status.Code.CANCELLED);
+        server.release("wait b");
+    }
+}
