@@ -4,7 +4,6 @@ module gatun.http {
     requires transitive gatun.runtime;
     requires transitive io.helidon.webserver;
     requires com.google.protobuf;
-    requires io.helidon.common;
     requires io.helidon.common.socket;
     requires io.helidon.common.task;
     requires io.helidon.http;

@@ -1,8 +1,8 @@
 package gatun.http;
 
-import gatun.http.connection.EdgeRouting;
 import gatun.http.connection.HttpConnections;
 import gatun.http.connection.RefusedRequests;
+import gatun.http.connection.Routes;
 import gatun.http.metrics.MetricsRoutes;
 import gatun.http.v2.V2Routes;
 import gatun.runtime.InferenceServer;
@@ -48,9 +48,8 @@ public final class HttpEdge {
         speak(listener, new MetricsRoutes(server), HttpRouting.builder());
     }
 
-    private void speak(
-            ListenerConfig.BuilderBase<?, ?> listener, EdgeRouting.Routes routes, HttpRouting.Builder others) {
-        HttpConnections connections = new HttpConnections();
+    private void speak(ListenerConfig.BuilderBase<?, ?> listener, Routes routes, HttpRouting.Builder others) {
+        HttpConnections connections = new HttpConnections(routes);
         listener.useNio(true)
                 .connectionOptions(connections.socketOptions())
                 .protocolsDiscoverServices(false)
@@ -62,6 +61,6 @@ public final class HttpEdge {
                 .maxPayloadSize(Math.max(server.buffers().byteLimit(), settings.maxInputByteSize()))
                 .idleConnectionTimeout(IDLE_TIMEOUT)
                 .idleConnectionPeriod(IDLE_CHECK_PERIOD)
-                .addRouting(EdgeRouting.builder(routes, others));
+                .routing(others);
     }
 }

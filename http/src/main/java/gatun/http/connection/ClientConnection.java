@@ -50,18 +50,25 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final ClientBytes bytes;
     private final JsonWriter json = new JsonWriter();
     private final JsonWriter head = new JsonWriter();
+    private final EdgeRouting routing;
     private final ServerConnection http1;
 
     /**
      * A connection on {@code channel}.
      *
      * @param context what Helidon knows of it
+     * @param routes answer its requests
      * @param http1Connections makes Helidon's own connection
      */
-    ClientConnection(ConnectionContext context, SocketChannel channel, ServerConnectionSelector http1Connections) {
+    ClientConnection(
+            ConnectionContext context,
+            SocketChannel channel,
+            Routes routes,
+            ServerConnectionSelector http1Connections) {
         this.context = context;
         this.channel = channel;
         this.bytes = ClientBytes.of(context.dataReader(), context.serverSocket(), progress);
+        this.routing = new EdgeRouting(this, routes, context.router());
         this.http1 = http1Connections.connection(this);
     }
 
@@ -259,7 +266,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     @Override
     public Router router() {
-        return context.router();
+        return routing;
     }
 
     @Override

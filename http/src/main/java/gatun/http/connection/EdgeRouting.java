@@ -4,52 +4,39 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.Router;
+import io.helidon.webserver.Routing;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.HttpSecurity;
 import io.helidon.webserver.http.RoutingRequest;
 import io.helidon.webserver.http.RoutingResponse;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The routing of a listener: ours first, which needs the connection beneath the request, then Helidon's, for services that
- * were registered with it. Safe for any thread.
+ * The routing of one connection: our routes first, which need the connection beneath the request, then the listener's own,
+ * for services that were registered with it. For the connection's thread.
  */
-public final class EdgeRouting implements HttpRouting {
+final class EdgeRouting implements HttpRouting, Router {
     private static final Logger LOG = LoggerFactory.getLogger(EdgeRouting.class);
 
+    private final ClientConnection connection;
     private final Routes routes;
+    private final Router listeners;
     private final HttpRouting others;
 
-    /** Answers requests whose paths it knows. */
-    @FunctionalInterface
-    public interface Routes {
-        /**
-         * Answers a request, or leaves it to others.
-         *
-         * @return whether it was answered
-         * @throws GatunException to be answered as the failure it is
-         */
-        boolean answer(Exchange exchange);
-    }
-
-    /** Asks {@code routes} first, and {@code others} about what they leave. */
-    public EdgeRouting(Routes routes, HttpRouting others) {
+    /** Asks {@code routes} first, and the HTTP routing of {@code listeners} about what they leave. */
+    EdgeRouting(ClientConnection connection, Routes routes, Router listeners) {
+        this.connection = connection;
         this.routes = routes;
-        this.others = others;
-    }
-
-    /** Makes this routing, in the form that a listener's configuration wants. */
-    public static io.helidon.common.Builder<?, EdgeRouting> builder(Routes routes, HttpRouting.Builder others) {
-        return new RoutingBuilder(routes, others);
+        this.listeners = listeners;
+        this.others = listeners.routing(HttpRouting.class, HttpRouting.empty());
     }
 
     @Override
     public void route(ConnectionContext context, RoutingRequest request, RoutingResponse response) {
-        if (!(context instanceof ClientConnection connection)) {
-            throw new IllegalStateException("the listener does not make its connections by HttpConnections");
-        }
         Exchange exchange = new Exchange(connection, request, response);
         try {
             if (!routes.answer(exchange)) {
@@ -82,25 +69,23 @@ public final class EdgeRouting implements HttpRouting {
     }
 
     @Override
-    public void beforeStart() {
-        others.beforeStart();
+    public <T extends Routing> T routing(Class<T> routingType, T defaultValue) {
+        return routingType == HttpRouting.class ? routingType.cast(this) : listeners.routing(routingType, defaultValue);
     }
 
     @Override
-    public void afterStart(WebServer server) {
-        others.afterStart(server);
+    public List<? extends Routing> routings() {
+        return listeners.routings();
     }
+
+    // The listener starts and stops its own routing; a connection's lives and ends with it.
 
     @Override
-    public void afterStop() {
-        others.afterStop();
-    }
+    public void beforeStart() {}
 
-    private record RoutingBuilder(Routes routes, HttpRouting.Builder others)
-            implements io.helidon.common.Builder<RoutingBuilder, EdgeRouting> {
-        @Override
-        public EdgeRouting build() {
-            return new EdgeRouting(routes, others.build());
-        }
-    }
+    @Override
+    public void afterStart(WebServer server) {}
+
+    @Override
+    public void afterStop() {}
 }

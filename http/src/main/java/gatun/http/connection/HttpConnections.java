@@ -36,6 +36,13 @@ public final class HttpConnections implements ServerConnectionSelector {
                     .build())
             .build();
 
+    private final Routes routes;
+
+    /** Connections whose requests {@code routes} answer, and the listener's routing those that they leave. */
+    public HttpConnections(Routes routes) {
+        this.routes = routes;
+    }
+
     /** What the listener must set up its sockets with. */
     public SocketOptions socketOptions() {
         return channels;
@@ -59,7 +66,7 @@ public final class HttpConnections implements ServerConnectionSelector {
     @Override
     public ServerConnection connection(ConnectionContext context) {
         return channels.claim(context.childSocketId())
-                .map(channel -> new ClientConnection(context, channel, http1))
+                .map(channel -> new ClientConnection(context, channel, routes, http1))
                 .orElseThrow(() -> new CloseConnectionException("no channel is called " + context.childSocketId()));
     }
 }

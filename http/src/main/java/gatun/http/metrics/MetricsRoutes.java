@@ -1,14 +1,14 @@
 package gatun.http.metrics;
 
-import gatun.http.connection.EdgeRouting;
 import gatun.http.connection.Exchange;
+import gatun.http.connection.Routes;
 import gatun.runtime.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 
 /** The paths of the metrics port: the page, and nothing anywhere else. Safe for any thread. */
-public final class MetricsRoutes implements EdgeRouting.Routes {
+public final class MetricsRoutes implements Routes {
     private final MetricsPage page;
 
     /** Routes to the metrics of {@code server}. */

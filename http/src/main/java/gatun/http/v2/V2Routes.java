@@ -1,7 +1,7 @@
 package gatun.http.v2;
 
-import gatun.http.connection.EdgeRouting;
 import gatun.http.connection.Exchange;
+import gatun.http.connection.Routes;
 import gatun.runtime.InferenceServer;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
@@ -10,7 +10,7 @@ import io.helidon.http.Status;
  * The paths of the v2 protocol. Model and region names are what stands between two slashes, as it was sent: nothing is
  * decoded. Safe for any thread.
  */
-public final class V2Routes implements EdgeRouting.Routes {
+public final class V2Routes implements Routes {
     private static final String ROOT = "/v2";
     private static final String MODELS = "/v2/models/";
     private static final String VERSIONS = "/versions/";
