@@ -153,6 +153,21 @@ class GatunServerTest {
     }
 
     @Test
+    void shouldBlameTheRegionWhenItsMemoryGoesAwayUnderTheEngine() {
+        test.model("m", ONE).open(execution -> {
+            throw new InternalError("a fault occurred in an unsafe memory access operation");
+        });
+        try (Arena arena = Arena.ofShared()) {
+            FakeRegions.Lease lease = new FakeRegions.Lease(arena.allocate(64));
+            lease.broken = true;
+            InferenceRequest request = test.input(test.request("m"), "IN", 4);
+            request.addOutput(new RequestedOutput("OUT", Optional.of(lease), 0));
+            request.hold(lease);
+            assertRefused(request, ErrorCode.INVALID_ARGUMENT, "the region was taken away");
+        }
+    }
+
+    @Test
     void shouldPassOnWhatTheEngineSaysAndGoOn() {
         test.model("m", ONE).open(execution -> {
             if (execution.input(0).spec().shape().dim(0) == 3) {

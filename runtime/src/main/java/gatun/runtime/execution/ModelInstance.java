@@ -86,12 +86,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             modelCounters.failed(execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND);
             ticket.fail(e);
         } catch (RuntimeException | Error e) {
-            LOG.error("Instance {} of model '{}' failed unexpectedly", name, modelName, e);
-            modelCounters.failed(FailureReason.BACKEND);
-            ticket.fail(new GatunException(
-                    ErrorCode.INTERNAL,
-                    "model '" + modelName + "' failed unexpectedly; the server's log says more",
-                    e));
+            fail(ticket, e);
         } finally {
             execution.clear();
         }
@@ -106,6 +101,26 @@ final class ModelInstance implements Worker<InferenceTicket> {
             return;
         }
         counters.executed(ticket.batchSize(), execution);
+    }
+
+    /** Ends a run that something unforeseen broke off: a client that took its memory away, or else a fault of ours or the engine's. */
+    private void fail(InferenceTicket ticket, Throwable failure) {
+        if (failure instanceof InternalError) {
+            // How the JVM reports a mapping that lost its memory. The lease knows whether it was the client's.
+            try {
+                ticket.settle();
+            } catch (GatunException broken) {
+                modelCounters.failed(FailureReason.OTHER);
+                ticket.fail(broken);
+                return;
+            }
+        }
+        LOG.error("Instance {} of model '{}' failed unexpectedly", name, modelName, failure);
+        modelCounters.failed(FailureReason.BACKEND);
+        ticket.fail(new GatunException(
+                ErrorCode.INTERNAL,
+                "model '" + modelName + "' failed unexpectedly; the server's log says more",
+                failure));
     }
 
     @Override
