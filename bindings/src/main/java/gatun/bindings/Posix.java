@@ -50,6 +50,8 @@ public final class Posix {
     /** Touch every page while mapping. */
     public static final int MAP_POPULATE = posix_h.MAP_POPULATE();
 
+    /** Give the pages' memory back to the system; private pages read as zero afterwards. */
+    public static final int MADV_DONTNEED = posix_h.MADV_DONTNEED();
     /** Bring all pages in for reading. */
     public static final int MADV_POPULATE_READ = posix_h.MADV_POPULATE_READ();
     /** Bring all pages in for writing. */
@@ -72,6 +74,9 @@ public final class Posix {
     private static final int FAILED = -1;
     /** No errno is greater, and no result that means success lies between its negative and 0. */
     private static final int GREATEST_ERRNO = 4095;
+
+    /** What {@code st_blocks} counts in, whatever the file system's own block size. */
+    private static final long STAT_BLOCK_BYTES = 512;
 
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
 
@@ -156,6 +161,7 @@ public final class Posix {
             checked("fstat", file, (state, scratch) -> (int) Fstat.HANDLE.invokeExact(state, file.number(), status));
             return new FileStatus(
                     stat.st_size(status),
+                    stat.st_blocks(status) * STAT_BLOCK_BYTES,
                     stat.st_dev(status),
                     stat.st_ino(status),
                     stat.st_uid(status),
@@ -213,6 +219,15 @@ public final class Posix {
     public static long mapAnonymous(long byteSize, int protection) {
         int flags = posix_h.MAP_PRIVATE() | posix_h.MAP_ANONYMOUS();
         return mmap(MemorySegment.NULL, byteSize, protection, flags, FAILED, 0, "anonymous memory");
+    }
+
+    /**
+     * Sets address space aside without asking the system for memory: each page comes when it is first touched and reads as zero then.
+     * The caller gives it back by {@link #munmap}.
+     */
+    public static long reserve(long byteSize, int protection) {
+        int flags = posix_h.MAP_PRIVATE() | posix_h.MAP_ANONYMOUS() | posix_h.MAP_NORESERVE();
+        return mmap(MemorySegment.NULL, byteSize, protection, flags, FAILED, 0, "reserved address space");
     }
 
     private static long mmap(

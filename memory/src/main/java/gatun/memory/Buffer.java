@@ -1,34 +1,105 @@
 package gatun.memory;
 
-import java.lang.foreign.Arena;
+import gatun.bindings.NativeMemory;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory lent by a {@link BufferPool}, aligned to 64 bytes. Whoever holds it closes it once, from any thread.
+ * Native memory lent by a {@link BufferPool}, aligned to 64 bytes. Whoever took it closes it once, from any thread, after
+ * the last use of its memory; handing it to another thread needs the usual safe publication.
+ *
+ * <p>The object is lent again together with its memory, so a holder forgets it on closing. A second close that comes
+ * before the next loan does nothing; one that comes later would end somebody else's loan. With assertions enabled each
+ * loan is an object of its own, a second close or a use after closing fails, and the content is overwritten on closing,
+ * so that tests find such mistakes.
  */
 public final class Buffer implements Hold {
-    private final Arena arena;
-    private final MemorySegment segment;
-    private final Runnable onClose;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    /** How much of a buffer is overwritten when assertions are enabled. */
+    private static final long POISONED_BYTES = 4096;
 
-    Buffer(Arena arena, MemorySegment segment, Runnable onClose) {
-        this.arena = arena;
-        this.segment = segment;
-        this.onClose = onClose;
+    private static final byte POISON = (byte) 0xDB;
+
+    private static final int IDLE = 0;
+    private static final int LENT = 1;
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Buffer.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
 
-    /** The memory, of exactly the size that was asked for; its content is undefined at first. */
+    /** Where {@link BufferTable} keeps it. */
+    final int number;
+    /** The block holds {@code 1 << shift} bytes. */
+    final int shift;
+    /** Where the block starts in the pool's address space. */
+    final long offset;
+    /** The page run that the block is a part of, when it is smaller than one. */
+    final @Nullable Slab slab;
+    /** The number of the buffer below in a {@link BufferStack}; written by whoever owns the buffer. */
+    int below;
+
+    private final BufferPool pool;
+    private final long address;
+    private MemorySegment segment;
+    private volatile int state;
+
+    Buffer(BufferPool pool, int number, int shift, long base, long offset, @Nullable Slab slab) {
+        this.pool = pool;
+        this.number = number;
+        this.shift = shift;
+        this.offset = offset;
+        this.slab = slab;
+        this.address = base + offset;
+        this.segment = NativeMemory.segment(address, 1L << shift);
+    }
+
+    /** The same block as a loan of its own, so that the previous holder cannot touch it. */
+    Buffer reissued() {
+        return new Buffer(pool, number, shift, address - offset, offset, slab);
+    }
+
+    /** Begins a loan of {@code byteSize} bytes. Makes a new segment only when the previous loan was of another size. */
+    void lend(long byteSize) {
+        if (segment.byteSize() != byteSize) {
+            segment = NativeMemory.segment(address, byteSize);
+        }
+        STATE.setRelease(this, LENT);
+    }
+
+    /** The memory, of exactly the size that was asked for; its content is undefined at first. Valid until {@link #close}. */
     public MemorySegment segment() {
+        assert state == LENT : "the buffer was used after it was closed";
         return segment;
+    }
+
+    /** Where the memory starts; a multiple of 64. For native calls that take no segment. */
+    public long address() {
+        assert state == LENT : "the buffer was used after it was closed";
+        return address;
+    }
+
+    /** The size that was asked for, in bytes. */
+    public long byteSize() {
+        return segment().byteSize();
     }
 
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            arena.close();
-            onClose.run();
+        if (BufferPool.CHECKED && state == LENT) {
+            segment.asSlice(0, Math.min(segment.byteSize(), POISONED_BYTES)).fill(POISON);
+        }
+        // Read before the buffer may be another's.
+        long byteSize = segment.byteSize();
+        if (STATE.compareAndSet(this, LENT, IDLE)) {
+            pool.takeBack(this, byteSize);
+        } else {
+            assert false : "the buffer was closed twice";
         }
     }
 }

@@ -1,38 +1,106 @@
 package gatun.memory;
 
-import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Lends native memory up to a limit. Safe for any thread. */
+/**
+ * Lends native memory up to a limit. Safe for any thread; neither taking nor closing waits, asks the system for memory,
+ * or makes garbage, as long as sizes recur.
+ *
+ * <p>A size is rounded up to the next power of two, from 256 bytes on, which decides the buffer's block; what counts
+ * against the limit is the size itself, rounded up to 256. Address space is reserved once. A page costs memory from its
+ * first use on, and idle blocks are used again before fresh ones are.
+ */
 public final class BufferPool implements AutoCloseable {
-    private static final int ALIGNMENT = 64;
+    /** Whether assertions are enabled, so that each loan is checked (see {@link Buffer}). */
+    static final boolean CHECKED = BufferPool.class.desiredAssertionStatus();
+
+    /** The smallest block holds {@code 1 << SMALLEST_SHIFT} bytes. */
+    static final int SMALLEST_SHIFT = 8;
+
+    private static final long GREATEST_LIMIT = 1L << 44;
+    private static final long GRANULE = 1L << SMALLEST_SHIFT;
+    /** Set in {@link #used} when the pool is closed. */
+    private static final long CLOSED = Long.MIN_VALUE;
 
     private final long byteLimit;
+    private final long chargeLimit;
+    /** The lent bytes, each loan rounded up to {@link #GRANULE}, and {@link #CLOSED}. */
     private final AtomicLong used = new AtomicLong();
 
-    /** A pool that has at most {@code byteLimit} bytes lent at a time. */
+    private final AtomicBoolean unmapped = new AtomicBoolean();
+    private final BufferTable buffers = new BufferTable();
+    /** By {@link #shift}. */
+    private final BufferStack[] idle = new BufferStack[Long.SIZE];
+
+    private final BufferBlocks blocks;
+
+    /**
+     * A pool that has at most {@code byteLimit} bytes lent at a time.
+     *
+     * @throws IllegalArgumentException for less than a byte or more than 16 TiB
+     * @throws GatunException when the system refuses the address space
+     */
     public BufferPool(long byteLimit) {
+        if (byteLimit < 1 || byteLimit > GREATEST_LIMIT) {
+            throw new IllegalArgumentException(
+                    "the limit of a buffer pool is " + byteLimit + " bytes: expected 1 to " + GREATEST_LIMIT);
+        }
         this.byteLimit = byteLimit;
+        this.chargeLimit = charge(byteLimit);
+        for (int i = 0; i < idle.length; i++) {
+            idle[i] = new BufferStack();
+        }
+        this.blocks = new BufferBlocks(this, byteLimit, idle, buffers);
     }
 
     /**
-     * Lends {@code byteSize} bytes, aligned to 64, with undefined content.
+     * Lends {@code byteSize} bytes, aligned to 64, with undefined content. Answers at once, also when there is no room.
      *
      * @throws GatunException UNAVAILABLE when the pool has no room now, INVALID_ARGUMENT when it never could
+     * @throws IllegalArgumentException for a negative size
      */
     public Buffer take(long byteSize) {
+        if (byteSize < 0) {
+            throw new IllegalArgumentException("a buffer of " + byteSize + " bytes was asked for: expected 0 or more");
+        }
         if (byteSize > byteLimit) {
             throw GatunException.invalidArgument("a buffer of " + byteSize + " bytes is more than the pool's limit of "
                     + byteLimit + " bytes; start the server with a larger --buffer-pool-byte-size");
         }
-        if (used.addAndGet(byteSize) > byteLimit) {
-            used.addAndGet(-byteSize);
-            throw new GatunException(
-                    ErrorCode.UNAVAILABLE,
-                    "the buffer pool has no " + byteSize + " bytes left of its " + byteLimit + "; try again later");
+        long charge = charge(byteSize);
+        long lent = used.addAndGet(charge);
+        if (lent < 0 || lent > chargeLimit) {
+            uncharge(charge);
+            throw noRoom(byteSize);
         }
-        Arena arena = Arena.ofShared();
-        return new Buffer(arena, arena.allocate(byteSize, ALIGNMENT), () -> used.addAndGet(-byteSize));
+        int shift = shift(byteSize);
+        Buffer buffer = idle[shift].pop(buffers);
+        if (buffer == null) {
+            buffer = blocks.take(shift);
+            if (buffer == null) {
+                uncharge(charge);
+                throw noRoom(byteSize);
+            }
+        }
+        if (CHECKED) {
+            buffer = blocks.reissue(buffer);
+        }
+        buffer.lend(byteSize);
+        return buffer;
+    }
+
+    /** A private copy of {@code source}, which nobody else changes. Otherwise as {@link #take}. */
+    public Buffer copyOf(MemorySegment source) {
+        Buffer copy = take(source.byteSize());
+        try {
+            copy.segment().copyFrom(source);
+            return copy;
+        } catch (Throwable t) {
+            copy.close();
+            throw t;
+        }
     }
 
     /** The most bytes that may be lent at a time. */
@@ -40,12 +108,50 @@ public final class BufferPool implements AutoCloseable {
         return byteLimit;
     }
 
-    /** Bytes lent now. */
+    /** Bytes lent now, the size of each buffer rounded up to 256. */
     public long usedBytes() {
-        return used.get();
+        return used.get() & ~CLOSED;
     }
 
-    /** Gives the memory back to the system; no buffer may be lent any more. */
+    /** Lends no more. The memory goes back to the system now, or with the last buffer that is still lent. */
     @Override
-    public void close() {}
+    public void close() {
+        if (used.getAndUpdate(now -> now | CLOSED) == 0) {
+            unmap();
+        }
+    }
+
+    /** Ends a loan of {@code byteSize} bytes. */
+    void takeBack(Buffer buffer, long byteSize) {
+        idle[buffer.shift].push(buffer);
+        uncharge(charge(byteSize));
+    }
+
+    /** The block size for {@code byteSize}, as a power of two. */
+    static int shift(long byteSize) {
+        return byteSize <= GRANULE ? SMALLEST_SHIFT : Long.SIZE - Long.numberOfLeadingZeros(byteSize - 1);
+    }
+
+    private static long charge(long byteSize) {
+        return Math.max(GRANULE, (byteSize + GRANULE - 1) & -GRANULE);
+    }
+
+    private void uncharge(long charge) {
+        if (used.addAndGet(-charge) == CLOSED) {
+            unmap();
+        }
+    }
+
+    private void unmap() {
+        if (unmapped.compareAndSet(false, true)) {
+            blocks.unmap();
+        }
+    }
+
+    private GatunException noRoom(long byteSize) {
+        String text = used.get() < 0
+                ? "the buffer pool is closed because the server is stopping"
+                : "the buffer pool has no " + byteSize + " bytes left of its " + byteLimit + "; try again later";
+        return new GatunException(ErrorCode.UNAVAILABLE, text);
+    }
 }

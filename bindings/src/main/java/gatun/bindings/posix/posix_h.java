@@ -554,6 +554,15 @@ public class posix_h {
     public static int MAP_ANONYMOUS() {
         return MAP_ANONYMOUS;
     }
+    private static final int MADV_DONTNEED = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * #define MADV_DONTNEED 4
+     * }
+     */
+    public static int MADV_DONTNEED() {
+        return MADV_DONTNEED;
+    }
     private static final int MADV_POPULATE_READ = (int)22L;
     /**
      * {@snippet lang=c :

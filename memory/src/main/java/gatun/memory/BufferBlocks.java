@@ -1,0 +1,169 @@
+package gatun.memory;
+
+import gatun.bindings.Errno;
+import gatun.bindings.Posix;
+import gatun.bindings.SystemCallException;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Owns the address space of a {@link BufferPool} and makes buffers from it when none of the wanted size is idle. Safe for
+ * any thread.
+ *
+ * <p>All of it is reserved when the pool is made, twice the limit because sizes are rounded up; the system gives a page
+ * its memory when it is first touched.
+ */
+final class BufferBlocks {
+    /** Buffers from this size on have a block of their own; smaller ones share a {@link Slab} of this size. */
+    static final int SLAB_SHIFT = 16;
+
+    /** Enough for a slab of each small size, however low the limit is. */
+    private static final int LEAST_SHIFT = 20;
+
+    private static final int LARGEST_BLOCKS = 2;
+
+    private final BufferPool pool;
+    private final BufferStack[] stacks;
+    private final BufferTable buffers;
+    private final int largestShift;
+    private final long base;
+
+    /** Guards {@link #blocks}, the slabs, and changes of {@link #buffers}. No system call is made under it. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final BuddyBlocks blocks;
+    /** Counts the calls of {@link #joinSlabs}. */
+    private int collection;
+
+    BufferBlocks(BufferPool pool, long byteLimit, BufferStack[] stacks, BufferTable buffers) {
+        this.pool = pool;
+        this.stacks = stacks;
+        this.buffers = buffers;
+        this.largestShift = Math.max(LEAST_SHIFT, BufferPool.shift(byteLimit));
+        this.blocks = new BuddyBlocks(SLAB_SHIFT, largestShift, LARGEST_BLOCKS);
+        this.base = reserve(reservedBytes(), byteLimit);
+    }
+
+    private static long reserve(long byteSize, long byteLimit) {
+        try {
+            return Posix.reserve(byteSize, Posix.PROT_READ | Posix.PROT_WRITE);
+        } catch (SystemCallException e) {
+            String advice = e.is(Errno.ENOMEM) ? "; choose a smaller --buffer-pool-byte-size" : "";
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "the system does not let a buffer pool of " + byteLimit + " bytes reserve its address space"
+                            + advice,
+                    e);
+        }
+    }
+
+    /** A buffer of {@code 1 << shift} bytes that nobody holds, or null when the address space has no such run left. */
+    @Nullable
+    Buffer take(int shift) {
+        lock.lock();
+        try {
+            // Another thread may have made some while this one waited for the lock.
+            Buffer idle = stacks[shift].pop(buffers);
+            Buffer buffer = idle == null ? make(shift) : idle;
+            if (buffer == null) {
+                joinIdle();
+                buffer = make(shift);
+            }
+            return buffer;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Replaces a buffer by {@link Buffer#reissued}. */
+    Buffer reissue(Buffer buffer) {
+        Buffer reissued = buffer.reissued();
+        lock.lock();
+        try {
+            buffers.put(reissued);
+        } finally {
+            lock.unlock();
+        }
+        return reissued;
+    }
+
+    /** Gives the address space back; no buffer is lent and none will be. */
+    void unmap() {
+        Posix.munmap(base, reservedBytes());
+    }
+
+    private long reservedBytes() {
+        return (long) LARGEST_BLOCKS << largestShift;
+    }
+
+    private @Nullable Buffer make(int shift) {
+        if (shift > largestShift) {
+            return null;
+        }
+        long offset = blocks.take(Math.max(shift, SLAB_SHIFT));
+        if (offset == BuddyBlocks.NONE) {
+            return null;
+        }
+        if (shift >= SLAB_SHIFT) {
+            return add(shift, offset, null);
+        }
+        Slab slab = new Slab(offset, 1 << (SLAB_SHIFT - shift));
+        for (int i = slab.count - 1; i > 0; i--) {
+            stacks[shift].push(add(shift, offset + ((long) i << shift), slab));
+        }
+        return add(shift, offset, slab);
+    }
+
+    private Buffer add(int shift, long offset, @Nullable Slab slab) {
+        Buffer buffer = new Buffer(pool, buffers.reserve(), shift, base, offset, slab);
+        buffers.put(buffer);
+        return buffer;
+    }
+
+    /** Takes apart all idle buffers, so that their memory can become buffers of another size. */
+    private void joinIdle() {
+        for (int shift = BufferPool.SMALLEST_SHIFT; shift <= largestShift; shift++) {
+            int top = stacks[shift].popAll();
+            if (shift >= SLAB_SHIFT) {
+                joinBlocks(top);
+            } else {
+                joinSlabs(top, stacks[shift]);
+            }
+        }
+    }
+
+    private void joinBlocks(int top) {
+        for (int number = top; number != BufferStack.NO_BUFFER; ) {
+            Buffer buffer = buffers.get(number);
+            number = buffer.below;
+            blocks.give(buffer.offset, buffer.shift);
+            buffers.remove(buffer);
+        }
+    }
+
+    /** Gives back the slabs whose buffers are all idle, and puts the buffers of the others back onto the stack. */
+    private void joinSlabs(int top, BufferStack stack) {
+        collection++;
+        for (int number = top; number != BufferStack.NO_BUFFER; number = buffers.get(number).below) {
+            slab(buffers.get(number)).countIdle(collection);
+        }
+        for (int number = top; number != BufferStack.NO_BUFFER; ) {
+            Buffer buffer = buffers.get(number);
+            number = buffer.below;
+            Slab slab = slab(buffer);
+            if (!slab.allIdle()) {
+                stack.push(buffer);
+                continue;
+            }
+            if (buffer.offset == slab.offset) {
+                blocks.give(slab.offset, SLAB_SHIFT);
+            }
+            buffers.remove(buffer);
+        }
+    }
+
+    private static Slab slab(Buffer buffer) {
+        return Objects.requireNonNull(buffer.slab);
+    }
+}

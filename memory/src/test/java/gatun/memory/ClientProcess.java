@@ -1,0 +1,82 @@
+package gatun.memory;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** A second JVM that owns a shared-memory object ({@link RegionOwner}). Closing it kills it. */
+final class ClientProcess implements AutoCloseable {
+    private static final long DEADLINE_SECONDS = 30;
+
+    private final Process process;
+    private final BufferedReader output;
+    private final PrintStream input;
+    private final String key;
+
+    private ClientProcess(Process process) {
+        this.process = process;
+        this.output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        this.input = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
+        this.key = line().substring("key ".length());
+    }
+
+    /** A client with an object of {@code byteSize} bytes, each of which is 7; {@code name} is a POSIX name or "sealed". */
+    static ClientProcess start(String name, long byteSize) {
+        List<String> command = List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                RegionOwner.class.getName(),
+                name,
+                Long.toString(byteSize));
+        try {
+            return new ClientProcess(new ProcessBuilder(command)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start());
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot start " + command, e);
+        }
+    }
+
+    String key() {
+        return key;
+    }
+
+    /** Sends a command and answers the client's line. */
+    String tell(String command) {
+        input.println(command);
+        return line();
+    }
+
+    /** Ends the client as {@code kill -9} does, and waits until it is gone. */
+    void kill() {
+        process.destroyForcibly();
+        process.onExit().orTimeout(DEADLINE_SECONDS, TimeUnit.SECONDS).join();
+    }
+
+    private String line() {
+        return CompletableFuture.supplyAsync(() -> {
+                    try {
+                        return String.valueOf(output.readLine());
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                })
+                .orTimeout(DEADLINE_SECONDS, TimeUnit.SECONDS)
+                .join();
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+}

@@ -1,0 +1,392 @@
+package gatun.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import gatun.bindings.Posix;
+import gatun.memory.RegionRegistry.Access;
+import java.io.IOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Regions whose object belongs to another process. Each test ends with no mapping, descriptor or buffer left. */
+class SystemRegionsTest {
+    private static final long MIB = 1 << 20;
+
+    private final BufferPool pool = new BufferPool(16 * MIB);
+    private SystemRegions regions = SystemRegions.open(pool);
+    private String name = "";
+
+    @BeforeEach
+    void nameObjects(TestInfo test) {
+        name = "/gatun-test-" + ProcessHandle.current().pid() + "-"
+                + test.getTestMethod().orElseThrow().getName().hashCode();
+    }
+
+    @AfterEach
+    void nothingShouldBeLeft() throws IOException {
+        regions.close();
+        assertThat(pool.usedBytes()).as("bytes lent").isZero();
+        pool.close();
+        assertThat(Mappings.descriptorsNaming("gatun")).as("descriptors").isZero();
+        assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain(name.substring(1));
+        Files.deleteIfExists(Path.of("/dev/shm" + name));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"posix", "sealed"})
+    void shouldShareMemoryWithAnotherProcess(String kind) {
+        try (ClientProcess client = ClientProcess.start(kind.equals("posix") ? name : "sealed", 8192)) {
+            regions.register("r", client.key(), 100, 5000);
+            assertThat(regions.status("r")).isEqualTo(new RegionStatus("r", client.key(), 100, 5000));
+
+            try (RegionLease input = regions.borrow("r", 0, 16, Access.READ);
+                    RegionLease output = regions.borrow("r", 16, 16, Access.WRITE)) {
+                assertThat(input.segment().get(ValueLayout.JAVA_BYTE, 15)).isEqualTo((byte) 7);
+                output.segment().fill((byte) 42);
+                input.settle();
+                output.settle();
+            }
+            assertThat(client.tell("byte 115")).isEqualTo("is 7");
+            assertThat(client.tell("byte 116")).isEqualTo("is 42");
+            assertThat(client.tell("byte 132")).isEqualTo("is 7");
+        }
+    }
+
+    @Test
+    void shouldNotCopyWhereTheGuardOrASealProtects() {
+        try (ClientProcess posix = ClientProcess.start(name, 8192);
+                ClientProcess sealed = ClientProcess.start("sealed", 8192)) {
+            regions.register("posix", posix.key(), 0, 8192);
+            regions.register("sealed", sealed.key(), 0, 8192);
+            assumeTrue(regions.protection().startsWith("zero-copy"), regions.protection());
+
+            assertThat(regions.kind("posix")).contains(RegionKind.GUARDED);
+            assertThat(regions.kind("sealed")).contains(RegionKind.SEALED);
+            try (RegionLease lease = regions.borrow("posix", 0, 8192, Access.READ)) {
+                assertThat(pool.usedBytes()).isZero();
+                assertThat(lease.segment().byteSize()).isEqualTo(8192);
+            }
+        }
+    }
+
+    @Test
+    void shouldCopyWhereThereIsNoGuard() {
+        regions.close();
+        regions = SystemRegions.withoutGuard(pool);
+        try (ClientProcess client = ClientProcess.start(name, 8192)) {
+            regions.register("r", client.key(), 0, 8192);
+            assertThat(regions.kind("r")).contains(RegionKind.COPIED);
+            try (RegionLease input = regions.borrow("r", 0, 64, Access.READ);
+                    RegionLease output = regions.borrow("r", 64, 64, Access.WRITE)) {
+                assertThat(pool.usedBytes()).isPositive();
+                assertThat(input.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 7);
+                output.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 42);
+                output.settle();
+            }
+            assertThat(client.tell("byte 64")).isEqualTo("is 42");
+            assertThat(client.tell("byte 65")).isEqualTo("is 7");
+
+            assertThat(client.tell("truncate 0")).isEqualTo("done");
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.borrow("r", 0, 64, Access.READ))
+                    .withMessageContaining("was truncated");
+        }
+    }
+
+    @Test
+    void shouldRefuseARegionThatItsOwnerTruncatedBefore() {
+        try (ClientProcess client = ClientProcess.start(name, 8192)) {
+            regions.register("r", client.key(), 0, 8192);
+            assertThat(client.tell("truncate 4096")).isEqualTo("done");
+
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.borrow("r", 0, 16, Access.READ))
+                    .withMessageStartingWith("shared memory region 'r' was truncated")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+            regions.unregister("r");
+            regions.register("r", client.key(), 0, 4096);
+            regions.borrow("r", 0, 16, Access.READ).close();
+        }
+    }
+
+    @Test
+    @SuppressWarnings("restricted")
+    void shouldSurviveATruncationWhileNativeCodeReads() throws Throwable {
+        assumeTrue(regions.protection().startsWith("zero-copy"), regions.protection());
+        MethodHandle memcmp = Linker.nativeLinker()
+                .downcallHandle(
+                        Linker.nativeLinker().defaultLookup().find("memcmp").orElseThrow(),
+                        FunctionDescriptor.of(
+                                ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
+        try (ClientProcess client = ClientProcess.start(name, MIB);
+                Buffer sevens = pool.take(MIB)) {
+            sevens.segment().fill((byte) 7);
+            regions.register("r", client.key(), 0, MIB);
+            try (RegionLease lease = regions.borrow("r", 0, MIB, Access.READ)) {
+                assertThat((int) memcmp.invokeExact(lease.segment(), sevens.segment(), MIB))
+                        .isZero();
+                assertThat(client.tell("truncate 0")).isEqualTo("done");
+                assertThat((int) memcmp.invokeExact(lease.segment(), sevens.segment(), MIB))
+                        .isNotZero();
+                assertThatExceptionOfType(GatunException.class)
+                        .isThrownBy(lease::settle)
+                        .withMessageContaining("was truncated");
+            }
+        }
+    }
+
+    @Test
+    void shouldNotLetASealedObjectBeTruncated() {
+        try (ClientProcess client = ClientProcess.start("sealed", 8192)) {
+            regions.register("r", client.key(), 0, 8192);
+            assertThat(client.tell("truncate 0")).startsWith("refused ");
+            regions.borrow("r", 0, 8192, Access.READ).close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"posix", "sealed"})
+    void shouldKeepTheMemoryOfAClientThatWasKilled(String kind) {
+        try (ClientProcess client = ClientProcess.start(kind.equals("posix") ? name : "sealed", 8192)) {
+            regions.register("r", client.key(), 0, 8192);
+            client.kill();
+            try (RegionLease lease = regions.borrow("r", 8000, 192, Access.WRITE)) {
+                assertThat(lease.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 7);
+                lease.segment().fill((byte) 1);
+                lease.settle();
+            }
+        }
+    }
+
+    @Test
+    void shouldUnmapWhenTheLastOfEightRequestsHasEnded() throws Exception {
+        int requests = 8;
+        try (ClientProcess client = ClientProcess.start(name, MIB);
+                ExecutorService threads = Executors.newFixedThreadPool(requests)) {
+            regions.register("r", client.key(), 0, MIB);
+            CountDownLatch borrowed = new CountDownLatch(requests);
+            CountDownLatch unregistered = new CountDownLatch(1);
+            List<Future<Integer>> sums = new ArrayList<>();
+            for (int i = 0; i < requests; i++) {
+                sums.add(threads.submit(() -> {
+                    try (RegionLease lease = regions.borrow("r", 0, MIB, Access.READ)) {
+                        borrowed.countDown();
+                        assertThat(unregistered.await(30, TimeUnit.SECONDS)).isTrue();
+                        int sum = 0;
+                        for (long at = 0; at < MIB; at += 4096) {
+                            sum += lease.segment().get(ValueLayout.JAVA_BYTE, at);
+                        }
+                        lease.settle();
+                        return sum;
+                    }
+                }));
+            }
+            assertThat(borrowed.await(30, TimeUnit.SECONDS)).isTrue();
+            regions.unregister("r");
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.borrow("r", 0, 1, Access.READ))
+                    .withMessage("Unable to find shared memory region: 'r'");
+            unregistered.countDown();
+            for (Future<Integer> sum : sums) {
+                assertThat(sum.get(30, TimeUnit.SECONDS)).isEqualTo(7 * (int) (MIB / 4096));
+            }
+        }
+    }
+
+    @Test
+    void shouldAllowRegionsThatOverlap() {
+        try (ClientProcess client = ClientProcess.start(name, 8192)) {
+            regions.register("all", client.key(), 0, 8192);
+            regions.register("end", client.key(), 4000, 4192);
+            try (RegionLease whole = regions.borrow("all", 0, 8192, Access.WRITE);
+                    RegionLease part = regions.borrow("end", 0, 4192, Access.READ)) {
+                whole.segment().set(ValueLayout.JAVA_BYTE, 4000, (byte) 9);
+                assertThat(regions.kind("all")).isEqualTo(regions.kind("end"));
+                whole.settle();
+                try (RegionLease again = regions.borrow("end", 0, 1, Access.SNAPSHOT)) {
+                    assertThat(again.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 9);
+                }
+                part.settle();
+            }
+            assertThat(regions.statuses()).extracting(RegionStatus::name).containsExactly("all", "end");
+        }
+    }
+
+    @Test
+    void shouldTakeASnapshotThatTheClientCannotChange() {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4096)) {
+            regions.register("r", name, 0, 4096);
+            try (RegionLease lease = regions.borrow("r", 0, 16, Access.SNAPSHOT)) {
+                object.segment().fill((byte) 5);
+                assertThat(lease.segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();
+            }
+        }
+    }
+
+    @Test
+    void shouldPutMemoryBehindTheHolesOfASparseObject() throws IOException {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4 * MIB)) {
+            long before = (long) Files.getAttribute(Path.of("/dev/shm" + name), "size");
+            regions.register("r", name, 0, 4 * MIB);
+            assertThat(before).isEqualTo(object.segment().byteSize());
+            // Unwritten until now: what the registration put behind it is there.
+            var file = Posix.shmOpen(name, Posix.O_RDONLY, 0);
+            try (file) {
+                assertThat(Posix.fstat(file).allocatedByteSize()).isGreaterThanOrEqualTo(4 * MIB);
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseASparseObjectThatTheFileSystemHasNoRoomFor() throws IOException {
+        long usable = Files.getFileStore(Path.of("/dev/shm")).getTotalSpace();
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, usable + MIB)) {
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.register("r", name, 0, usable + MIB))
+                    .withMessageContaining(
+                            "there is no memory to fill its " + object.segment().byteSize() + " bytes")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
+            assertThat(regions.statuses()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, 8193",
+        "1, 8192",
+        "8192, 1",
+        "0, 0",
+        "9223372036854775807, 1",
+        "-9223372036854775808, 1",
+        "-1, 1",
+        "-8192, 8192",
+        "0, -1",
+        "100, 9223372036854775807",
+    })
+    void shouldRefuseARangeBeyondTheObject(long offset, long byteSize) {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 8192)) {
+            assertThat(object.segment().byteSize()).isEqualTo(8192);
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.register("r", name, offset, byteSize))
+                    .withMessage("failed to register shared memory region 'r': invalid args")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+            assertThat(regions.statuses()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "4096 | 0 | Invalid offset for shared memory region: 'r'",
+                "9223372036854775807 | 1 | Invalid offset for shared memory region: 'r'",
+                "-9223372036854775808 | 1 | Invalid offset for shared memory region: 'r'",
+                "-1 | 1 | Invalid offset for shared memory region: 'r'",
+                "1 | 4096 | Invalid offset + byte size for shared memory region: 'r'",
+                "1 | 9223372036854775807 | Invalid offset + byte size for shared memory region: 'r'",
+                "1 | -1 | Integer overflow detected: byte_size (18446744073709551615) + offset (1) exceeds maximum value"
+                        + " (18446744073709551615) for region 'r'",
+            })
+    void shouldRefuseAWindowBeyondTheRegion(long offset, long byteSize, String text) {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4096)) {
+            regions.register("r", object.key(), 0, 4096);
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.borrow("r", offset, byteSize, Access.READ))
+                    .withMessage(text)
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "/",
+                "//",
+                "/../etc/passwd",
+                "/a/b",
+                "a/b",
+                "/..",
+                "/.",
+                "/a..b",
+                "/proc/self/fd/3",
+                "/proc/1/fd/../environ",
+                "/proc/1/mem",
+                "/triton_python_backend_shm_region_1",
+                "/\0",
+            })
+    void shouldRefuseAKeyThatNamesAnythingElse(String key) {
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> regions.register("r", key, 0, 1))
+                .withMessageStartingWith("cannot register shared memory region 'r'")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+    }
+
+    @Test
+    void shouldRefuseDescriptorsThatAreNoSealedMemfd() {
+        long own = ProcessHandle.current().pid();
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> regions.register("r", "/proc/" + own + "/fd/0", 0, 1))
+                .withMessageContaining("the client's own process");
+        try (ClientProcess client = ClientProcess.start(name, 4096)) {
+            String pid = Long.toString(
+                    ProcessHandle.current().children().findFirst().orElseThrow().pid());
+            assertThat(client.key()).isEqualTo(name);
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.register("r", "/proc/" + pid + "/fd/1", 0, 1))
+                    .withMessageContaining("sealed with F_SEAL_SHRINK");
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithNames() {
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> regions.register("r", "/gatun-is-not-there", 0, 1))
+                .withMessage("Unable to open shared memory region: '/gatun-is-not-there'");
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> regions.status("r"))
+                .withMessage("Unable to find system shared memory region: 'r'")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND));
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4096)) {
+            regions.register("r", object.key(), 0, 4096);
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.register("r", name, 0, 4096))
+                    .withMessage("shared memory region 'r' already in manager")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.ALREADY_EXISTS));
+            regions.unregister("unknown");
+            regions.unregisterAll();
+            assertThat(regions.statuses()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldReadASegmentOfItsWholeSize() {
+        try (SharedMemoryObject object = SharedMemoryObject.sealed(4096)) {
+            MemorySegment segment = object.segment();
+            segment.set(ValueLayout.JAVA_BYTE, 4095, (byte) 3);
+            assertThat(segment.get(ValueLayout.JAVA_BYTE, 4095)).isEqualTo((byte) 3);
+            assertThat(object.key()).matches("/proc/[0-9]+/fd/[0-9]+");
+        }
+    }
+}
