@@ -1,0 +1,88 @@
+package gatun.server;
+
+import gatun.grpc.GrpcEdge;
+import gatun.grpc.GrpcSettings;
+import gatun.http.HttpEdge;
+import gatun.http.HttpSettings;
+import gatun.runtime.InferenceServer;
+import gatun.server.Endpoint.Protocol;
+import io.helidon.webserver.WebServerConfig;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Which protocols are spoken where. */
+final class Edges {
+    private final ServerSettings settings;
+
+    Edges(ServerSettings settings) {
+        this.settings = settings;
+    }
+
+    /**
+     * Finds out whether every address can be listened on, before models are loaded.
+     *
+     * @throws StartException naming the flag of the first that cannot
+     */
+    void reserve() {
+        try (Opened held = new Opened()) {
+            for (Place place : places()) {
+                Listener.reserve(place.protocol(), place.address(), held);
+            }
+        }
+    }
+
+    private record Place(Protocol protocol, SocketAddress address) {}
+
+    private List<Place> places() {
+        List<Place> places = new ArrayList<>();
+        ServerSettings.HttpSettings http = settings.http();
+        if (http.enabled()) {
+            add(places, Protocol.HTTP, http.address(), http.port(), http.unixSocket());
+        }
+        ServerSettings.GrpcSettings grpc = settings.grpc();
+        if (grpc.enabled()) {
+            add(places, Protocol.GRPC, grpc.address(), grpc.port(), grpc.unixSocket());
+        }
+        ServerSettings.MetricsSettings metrics = settings.metrics();
+        if (metrics.enabled()) {
+            add(places, Protocol.METRICS, metrics.address(), metrics.port(), Optional.empty());
+        }
+        return places;
+    }
+
+    private static void add(
+            List<Place> places, Protocol protocol, String address, int port, Optional<Path> unixSocket) {
+        places.add(new Place(protocol, new InetSocketAddress(address, port)));
+        unixSocket.ifPresent(path -> places.add(new Place(protocol, UnixDomainSocketAddress.of(path))));
+    }
+
+    /**
+     * Speaks every protocol of {@code inference} where the settings say so; what that opens, {@code opened} owns.
+     *
+     * @return where the server now listens
+     * @throws StartException when an address cannot be listened on after all
+     */
+    List<Endpoint> listen(InferenceServer inference, Opened opened) {
+        boolean sharedMemory = settings.memory().clientSharedMemory();
+        HttpEdge http = new HttpEdge(inference, new HttpSettings(settings.http().maxInputSize(), sharedMemory));
+        GrpcEdge grpc =
+                opened.add(GrpcEdge.of(inference, GrpcSettings.standard().withClientMemoryAllowed(sharedMemory)));
+        Listeners listeners = opened.add(new Listeners());
+        for (Place place : places()) {
+            Consumer<WebServerConfig.Builder> protocol =
+                    switch (place.protocol()) {
+                        case HTTP -> http::configure;
+                        case GRPC -> grpc::serveOn;
+                        case METRICS -> http::configureMetrics;
+                    };
+            listeners.add(Listener.start(place.protocol(), place.address(), settings.exitTimeout(), protocol));
+        }
+        return listeners.endpoints();
+    }
+}

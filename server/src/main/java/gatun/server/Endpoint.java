@@ -1,0 +1,76 @@
+package gatun.server;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.util.OptionalInt;
+
+/**
+ * A place where the server listens.
+ *
+ * @param protocol what it speaks there
+ * @param address where; with the real port
+ */
+record Endpoint(Protocol protocol, SocketAddress address) {
+    /** What is spoken at an endpoint. */
+    enum Protocol {
+        /** HTTP requests. */
+        HTTP("HTTP", "http", "http://", ""),
+        /** gRPC requests. */
+        GRPC("gRPC", "grpc", "", ""),
+        /** Metrics, read over HTTP. */
+        METRICS("Metrics", "metrics", "http://", "/metrics");
+
+        private final String title;
+        private final String key;
+        private final String scheme;
+        private final String path;
+
+        Protocol(String title, String key, String scheme, String path) {
+            this.title = title;
+            this.key = key;
+            this.scheme = scheme;
+            this.path = path;
+        }
+
+        /** For people to read. */
+        String title() {
+            return title;
+        }
+
+        /** For files and flags: {@code --http-port} and the like begin with it. */
+        String key() {
+            return key;
+        }
+    }
+
+    /** What a client is given: a URL for HTTP, a target for gRPC. */
+    String url() {
+        if (address instanceof UnixDomainSocketAddress unix) {
+            return "unix:" + unix.getPath();
+        }
+        InetSocketAddress tcp = (InetSocketAddress) address;
+        return protocol.scheme + host(tcp) + ":" + tcp.getPort() + protocol.path;
+    }
+
+    /** The port; empty for a Unix socket. */
+    OptionalInt port() {
+        return address instanceof InetSocketAddress tcp ? OptionalInt.of(tcp.getPort()) : OptionalInt.empty();
+    }
+
+    /** Whether it takes connections from every network that the machine is on. */
+    boolean open() {
+        return address instanceof InetSocketAddress tcp && tcp.getAddress().isAnyLocalAddress();
+    }
+
+    /** A name that works from this machine: nobody can connect to 0.0.0.0 everywhere. */
+    private static String host(InetSocketAddress tcp) {
+        InetAddress ip = tcp.getAddress();
+        if (ip.isAnyLocalAddress()) {
+            return "localhost";
+        }
+        String text = tcp.getHostString();
+        return text.indexOf(':') < 0 ? text : "[" + text + "]";
+    }
+}

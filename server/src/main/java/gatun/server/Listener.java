@@ -1,0 +1,161 @@
+package gatun.server;
+
+import io.helidon.webserver.WebServer;
+import io.helidon.webserver.WebServerConfig;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/**
+ * One socket on which the server listens, and the web server behind it. Each has a web server of its own, so that a
+ * failure to listen can be told apart and all of them stop taking connections at the same moment.
+ */
+final class Listener implements AutoCloseable {
+    private final WebServer server;
+    private final Endpoint endpoint;
+
+    private Listener(WebServer server, Endpoint endpoint) {
+        this.server = server;
+        this.endpoint = endpoint;
+    }
+
+    /**
+     * Fails early, before models are loaded, where an address cannot be listened on. Sockets are held in {@code held}
+     * until the caller closes it, so that two listeners of this server on one port are found as well.
+     *
+     * @throws StartException naming the flag
+     */
+    static void reserve(Endpoint.Protocol protocol, SocketAddress address, Opened held) {
+        try {
+            if (address instanceof UnixDomainSocketAddress unix) {
+                removeStale(protocol, unix);
+                ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(unix).close();
+                Files.delete(unix.getPath());
+                return;
+            }
+            held.add(ServerSocketChannel.open()).bind(address);
+        } catch (UnresolvedAddressException | IOException e) {
+            throw cannotListen(protocol, address, e);
+        }
+    }
+
+    /**
+     * Listens.
+     *
+     * @param protocol what is spoken there
+     * @param address where; a port of 0 stands for any free one
+     * @param grace how long running requests may take to finish once the listener is closed
+     * @param speak sets up the protocol
+     * @throws StartException when the address cannot be listened on
+     */
+    static Listener start(
+            Endpoint.Protocol protocol,
+            SocketAddress address,
+            Duration grace,
+            Consumer<WebServerConfig.Builder> speak) {
+        WebServer server = WebServer.builder()
+                .bindAddress(address)
+                .shutdownGracePeriod(grace)
+                .shutdownHook(false)
+                .update(speak)
+                .build()
+                .start();
+        // A web server that cannot listen says so in the log and comes back stopped.
+        if (!server.isRunning()) {
+            throw new StartException("cannot listen for " + protocol.title() + " on " + address + "; see the log");
+        }
+        if (address instanceof InetSocketAddress tcp) {
+            return new Listener(server, new Endpoint(protocol, new InetSocketAddress(tcp.getAddress(), server.port())));
+        }
+        Listener listener = new Listener(server, new Endpoint(protocol, address));
+        try {
+            restrict(((UnixDomainSocketAddress) address).getPath());
+        } catch (IOException e) {
+            listener.close();
+            throw cannotListen(protocol, address, e);
+        }
+        return listener;
+    }
+
+    /** Where it listens. */
+    Endpoint endpoint() {
+        return endpoint;
+    }
+
+    /** Takes no more connections, lets running requests finish within the grace period, then cuts them off. */
+    @Override
+    public void close() {
+        server.stop();
+    }
+
+    /** The user and the group may connect. Until here the umask decides, which by custom lets nobody else write. */
+    private static void restrict(Path socket) throws IOException {
+        Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw----"));
+    }
+
+    /** Removes the socket of a server that is gone; leaves alone what is in use or not a socket. */
+    private static void removeStale(Endpoint.Protocol protocol, UnixDomainSocketAddress address) throws IOException {
+        Path path = address.getPath();
+        String flag = "--" + protocol.key() + "-unix-socket=" + path;
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        if (!Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                .isOther()) {
+            throw new StartException(flag + " names something that is not a socket; choose another path");
+        }
+        if (answers(address)) {
+            throw new StartException(flag + ": another server listens there; stop it or choose another path");
+        }
+        Files.delete(path);
+    }
+
+    private static boolean answers(UnixDomainSocketAddress address) {
+        try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            return probe.connect(address);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static StartException cannotListen(Endpoint.Protocol protocol, SocketAddress address, Exception cause) {
+        String key = "--" + protocol.key();
+        if (address instanceof UnixDomainSocketAddress unix) {
+            return new StartException(
+                    key + "-unix-socket=" + unix.getPath() + ": cannot listen there (" + cause.getMessage()
+                            + "); name a path of less than 108 bytes in a folder that this user may write to",
+                    cause);
+        }
+        InetSocketAddress tcp = (InetSocketAddress) address;
+        String reason = String.valueOf(cause.getMessage());
+        if (reason.contains("already in use")) {
+            return new StartException(
+                    key + "-port=" + tcp.getPort() + ": port " + tcp.getPort() + " is in use on " + tcp.getHostString()
+                            + "; stop what listens there or choose another port, 0 for any free one",
+                    cause);
+        }
+        if (reason.contains("ermission")) {
+            return new StartException(
+                    key + "-port=" + tcp.getPort() + ": this user may not listen on port " + tcp.getPort()
+                            + "; choose one above 1023",
+                    cause);
+        }
+        return new StartException(
+                key + "-address=" + tcp.getHostString() + ": cannot listen there ("
+                        + (tcp.isUnresolved() ? "the name is unknown" : reason)
+                        + "); name an address of this machine, 0.0.0.0 for all",
+                cause);
+    }
+}

@@ -1,0 +1,14 @@
+package gatun.server;
+
+import gatun.server.commandline.GatunCommand;
+
+/** The program. */
+public final class Main {
+    private Main() {}
+
+    /** Runs {@code gatun} with {@code arguments} and exits with its status. */
+    public static void main(String[] arguments) {
+        Serving serving = new Serving(System.nanoTime());
+        System.exit(GatunCommand.create(Version.text(), serving::run).execute(arguments));
+    }
+}

@@ -1,0 +1,89 @@
+package gatun.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+
+/**
+ * Tells scripts and tests where the server listens, once it does: a properties file that appears whole and is gone when
+ * the server has stopped. Keys are {@code pid}, and per protocol {@code http.url}, {@code http.port} and
+ * {@code http.unix-socket}; the same for {@code grpc} and {@code metrics}.
+ */
+final class ReadyFile implements AutoCloseable {
+    private final Path file;
+
+    private ReadyFile(Path file) {
+        this.file = file;
+    }
+
+    /** Removes what an earlier server may have left, so that nobody takes its addresses for ours. */
+    static void removeStale(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw cannotWrite(file, e);
+        }
+    }
+
+    /** Writes the file. */
+    static ReadyFile write(Path file, List<Endpoint> endpoints) {
+        StringBuilder text = new StringBuilder();
+        line(text, "pid", Long.toString(ProcessHandle.current().pid()));
+        for (Endpoint endpoint : endpoints) {
+            String key = endpoint.protocol().key();
+            if (endpoint.address() instanceof UnixDomainSocketAddress unix) {
+                line(text, key + ".unix-socket", unix.getPath().toString());
+            } else {
+                line(text, key + ".url", endpoint.url());
+                endpoint.port().ifPresent(port -> line(text, key + ".port", Integer.toString(port)));
+            }
+        }
+        Path absolute = file.toAbsolutePath();
+        Path unfinished = absolute.resolveSibling(absolute.getFileName() + ".new");
+        try {
+            Files.writeString(unfinished, text, StandardCharsets.ISO_8859_1);
+            Files.move(unfinished, absolute, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw cannotWrite(file, e);
+        }
+        return new ReadyFile(absolute);
+    }
+
+    /** Removes the file. */
+    @Override
+    public void close() {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the ready file " + file + " cannot be removed", e);
+        }
+    }
+
+    private static StartException cannotWrite(Path file, IOException cause) {
+        return new StartException(
+                "--ready-file=" + file + " cannot be written (" + cause
+                        + "); name a file in a folder that exists and that this user may write to",
+                cause);
+    }
+
+    /** One property, with what the format gives a meaning escaped. */
+    private static void line(StringBuilder text, String key, String value) {
+        text.append(key).append('=');
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c > 126 || c < ' ') {
+                text.append(String.format("\\u%04x", (int) c));
+            } else if (c == '\\' || (c == ' ' && i == 0)) {
+                text.append('\\').append(c);
+            } else {
+                text.append(c);
+            }
+        }
+        text.append('\n');
+    }
+}

@@ -1,0 +1,118 @@
+package gatun.server;
+
+import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
+import gatun.memory.RegionRegistry;
+import gatun.memory.SystemRegions;
+import gatun.runtime.GatunServer;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.ServerOptions;
+import gatun.server.ModelSettings.ControlMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Everything that runs, wired together. Owns the buffer pool, the registered regions, the models and the listeners;
+ * opened in this order, closed in reverse: no request is left when the models go, none of them when the memory goes.
+ */
+final class Server implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Server.class);
+
+    private final Opened opened;
+    private final List<Endpoint> endpoints;
+
+    private Server(Opened opened, List<Endpoint> endpoints) {
+        this.opened = opened;
+        this.endpoints = endpoints;
+    }
+
+    /**
+     * Loads the models, shows them in {@code report}, and listens.
+     *
+     * @throws StartException when that is not possible; nothing is left open then
+     */
+    static Server start(ServerSettings settings, StartReport report) {
+        settings.models().repositories().forEach(Server::requireFolder);
+        settings.readyFile().ifPresent(ReadyFile::removeStale);
+        Edges edges = new Edges(settings);
+        edges.reserve();
+        Opened opened = new Opened();
+        try {
+            BufferPool buffers = opened.add(new BufferPool(settings.memory().bufferPoolByteSize()));
+            SystemRegions regions = opened.add(SystemRegions.open(buffers));
+            if (settings.memory().clientSharedMemory()) {
+                LOG.info("Clients' shared memory is {}", regions.protection());
+            }
+            InferenceServer inference = opened.add(load(settings, buffers, regions));
+            report.models(inference.index());
+            requireAllModels(settings.models(), inference.index());
+            List<Endpoint> endpoints = edges.listen(inference, opened);
+            settings.readyFile().ifPresent(file -> opened.add(ReadyFile.write(file, endpoints)));
+            return new Server(opened, endpoints);
+        } catch (Throwable t) {
+            try {
+                opened.close();
+            } catch (RuntimeException e) {
+                t.addSuppressed(e);
+            }
+            throw t;
+        }
+    }
+
+    /** Where the server listens. */
+    List<Endpoint> endpoints() {
+        return endpoints;
+    }
+
+    /** Takes no more requests, lets running ones finish within the exit timeout, and gives everything back. */
+    @Override
+    public void close() {
+        opened.close();
+    }
+
+    private static InferenceServer load(ServerSettings settings, BufferPool buffers, RegionRegistry regions) {
+        ModelSettings models = settings.models();
+        ServerOptions options = ServerOptions.of(buffers, regions)
+                .id(settings.id())
+                .version(Version.text())
+                .loadThreads(models.loadThreads())
+                .autoComplete(models.autoComplete())
+                .strictReadiness(models.strictReadiness())
+                .exitTimeout(settings.exitTimeout());
+        models.repositories().forEach(options::repository);
+        models.backendOptions()
+                .forEach((backend, values) ->
+                        values.forEach((name, value) -> options.backendOption(backend, name, value)));
+        if (models.controlMode() == ControlMode.EXPLICIT && !models.loadModels().contains("*")) {
+            options.onlyModels(models.loadModels());
+        }
+        try {
+            return GatunServer.open(options);
+        } catch (GatunException e) {
+            throw new StartException(e.getMessage(), e);
+        }
+    }
+
+    private static void requireFolder(Path repository) {
+        if (!Files.isDirectory(repository)) {
+            throw new StartException("--model-repository=" + repository
+                    + " is not a folder; name the folder that holds one folder per model");
+        }
+    }
+
+    private static void requireAllModels(ModelSettings settings, List<ModelStatus> models) {
+        long failed = models.stream()
+                .filter(model -> model.state() == ModelState.UNAVAILABLE)
+                .count();
+        if (failed > 0 && settings.exitOnError()) {
+            throw new StartException(failed + (failed == 1 ? " model" : " models")
+                    + " cannot be served; the reasons stand beneath the table."
+                    + " Start with --exit-on-error=false to serve the others");
+        }
+    }
+}

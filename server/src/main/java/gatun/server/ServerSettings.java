@@ -1,0 +1,79 @@
+package gatun.server;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Everything that the operator decided about one server.
+ *
+ * @param id the name that the server gives itself in its metadata
+ * @param exitTimeout how long requests may take to finish after the server was told to stop
+ * @param readyFile where to write the real addresses once the server is ready; empty for nowhere
+ * @param models what to serve
+ * @param memory what memory may be used
+ * @param http where HTTP requests are taken
+ * @param grpc where gRPC requests are taken
+ * @param metrics where metrics are shown
+ */
+public record ServerSettings(
+        String id,
+        Duration exitTimeout,
+        Optional<Path> readyFile,
+        ModelSettings models,
+        MemorySettings memory,
+        HttpSettings http,
+        GrpcSettings grpc,
+        MetricsSettings metrics) {
+    /** Checks that nothing is missing. */
+    public ServerSettings {
+        Objects.requireNonNull(id, "id");
+        Objects.requireNonNull(exitTimeout, "exitTimeout");
+        Objects.requireNonNull(readyFile, "readyFile");
+        Objects.requireNonNull(models, "models");
+        Objects.requireNonNull(memory, "memory");
+        Objects.requireNonNull(http, "http");
+        Objects.requireNonNull(grpc, "grpc");
+        Objects.requireNonNull(metrics, "metrics");
+    }
+
+    /**
+     * What native memory may be used.
+     *
+     * @param bufferPoolByteSize the most bytes that requests and responses may occupy at a time
+     * @param clientSharedMemory whether clients may register shared memory
+     */
+    public record MemorySettings(long bufferPoolByteSize, boolean clientSharedMemory) {}
+
+    /**
+     * Where HTTP requests are taken.
+     *
+     * @param enabled whether they are at all
+     * @param address the address to listen on
+     * @param port the port to listen on; 0 for any free one
+     * @param unixSocket a Unix socket to listen on as well; empty for none
+     * @param maxInputSize the most bytes that a request may have
+     */
+    public record HttpSettings(
+            boolean enabled, String address, int port, Optional<Path> unixSocket, long maxInputSize) {}
+
+    /**
+     * Where gRPC requests are taken.
+     *
+     * @param enabled whether they are at all
+     * @param address the address to listen on
+     * @param port the port to listen on; 0 for any free one
+     * @param unixSocket a Unix socket to listen on as well; empty for none
+     */
+    public record GrpcSettings(boolean enabled, String address, int port, Optional<Path> unixSocket) {}
+
+    /**
+     * Where metrics are shown.
+     *
+     * @param enabled whether they are at all
+     * @param address the address to listen on
+     * @param port the port to listen on; 0 for any free one
+     */
+    public record MetricsSettings(boolean enabled, String address, int port) {}
+}

@@ -1,0 +1,60 @@
+package gatun.server;
+
+import gatun.server.logging.Log;
+import gatun.server.logging.LogSettings;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One run of {@code gatun serve}: from the flags to the exit status. */
+final class Serving {
+    private static final int STOPPED = 0;
+    private static final int FAILED = 1;
+
+    private final long startedAt;
+
+    /** A run that began at {@code startedAt}, a reading of {@link System#nanoTime}. */
+    Serving(long startedAt) {
+        this.startedAt = startedAt;
+    }
+
+    /**
+     * Serves until SIGTERM or SIGINT.
+     *
+     * @return 0 when the server was told to stop and did, 1 when it could not start or not stop cleanly
+     */
+    int run(ServerSettings settings, LogSettings logSettings, List<String> warnings) {
+        StopSignals signals = StopSignals.install();
+        try {
+            Log.install(logSettings);
+        } catch (UncheckedIOException e) {
+            System.err.println("gatun: " + e.getMessage());
+            return FAILED;
+        }
+        Logger log = LoggerFactory.getLogger(Serving.class);
+        warnings.forEach(log::warn);
+        Failures.install();
+        StartReport report = StartReport.standard();
+        try (Server server = Server.start(settings, report)) {
+            report.ready(server.endpoints(), Duration.ofNanos(System.nanoTime() - startedAt));
+            signals.await();
+            log.info(
+                    "Stopping: running requests have {} s to finish",
+                    settings.exitTimeout().toSeconds());
+            StopDeadline.start(settings.exitTimeout());
+        } catch (StartException e) {
+            log.error("{}", e.getMessage());
+            return FAILED;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return FAILED;
+        } catch (RuntimeException e) {
+            log.error("The server failed", e);
+            return FAILED;
+        }
+        log.info("Stopped");
+        return STOPPED;
+    }
+}

@@ -1,0 +1,21 @@
+package gatun.server;
+
+/** The server cannot start; the text tells the operator why and what to do. */
+final class StartException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    StartException(String message) {
+        super(message, null, false, false);
+    }
+
+    StartException(String message, Throwable cause) {
+        super(message, cause, false, false);
+    }
+
+    /** The text for the operator; never null. */
+    @Override
+    public String getMessage() {
+        String message = super.getMessage();
+        return message == null ? "the server cannot start" : message;
+    }
+}

@@ -1,0 +1,46 @@
+package gatun.server;
+
+import gatun.runtime.ModelStatus;
+import java.io.Console;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** What the operator sees on standard output: the table of models, then the URLs. Everything else is log. */
+final class StartReport {
+    private static final String BOX_CHARACTERS = "│─┌┬┐├┼┤└┴┘";
+
+    private final PrintStream out;
+    private final StartTable table;
+
+    private StartReport(PrintStream out, StartTable table) {
+        this.out = out;
+        this.table = table;
+    }
+
+    /** Standard output; lines are drawn where it is a terminal that can show them. */
+    static StartReport standard() {
+        // Empty where standard input or output is no terminal.
+        Optional<Console> terminal = Optional.ofNullable(System.console()).filter(Console::isTerminal);
+        boolean boxes =
+                terminal.isPresent() && System.out.charset().newEncoder().canEncode(BOX_CHARACTERS);
+        return new StartReport(System.out, boxes ? StartTable.boxed() : StartTable.ascii());
+    }
+
+    /** Shows what was loaded and what was not. */
+    void models(List<ModelStatus> models) {
+        out.print(models.isEmpty() ? "No models.\n" : table.render(models));
+        out.flush();
+    }
+
+    /** Shows where the server listens, and that it does. */
+    void ready(List<Endpoint> endpoints, Duration startTime) {
+        for (Endpoint endpoint : endpoints) {
+            String everywhere = endpoint.open() ? "  (on every address)" : "";
+            out.printf("%-8s %s%s%n", endpoint.protocol().title(), endpoint.url(), everywhere);
+        }
+        out.printf("Ready in %d ms. Ctrl-C stops the server.%n", startTime.toMillis());
+        out.flush();
+    }
+}

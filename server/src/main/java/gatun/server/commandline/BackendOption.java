@@ -1,0 +1,10 @@
+package gatun.server.commandline;
+
+/**
+ * One {@code --backend-config}.
+ *
+ * @param backend the backend that it is for
+ * @param name what it sets
+ * @param value to what
+ */
+record BackendOption(String backend, String name, String value) {}

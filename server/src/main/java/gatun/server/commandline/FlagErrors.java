@@ -1,0 +1,76 @@
+package gatun.server.commandline;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Says in two lines what is wrong with a command line and where to read on; the exit status is 2. */
+final class FlagErrors implements IParameterExceptionHandler {
+    @Override
+    public int handleParseException(ParameterException failure, String[] arguments) {
+        CommandLine command = failure.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println("gatun: " + text(failure, command));
+        err.println("See '" + command.getCommandSpec().qualifiedName() + " --help'.");
+        err.flush();
+        return ExitCode.USAGE;
+    }
+
+    private static String text(ParameterException failure, CommandLine command) {
+        if (failure instanceof UnmatchedArgumentException unmatched) {
+            return unmatched(unmatched.getUnmatched().getFirst(), command);
+        }
+        if (failure instanceof MissingParameterException missing) {
+            return missing(missing.getMissing(), failure);
+        }
+        if (failure.getCause() instanceof TypeConversionException wrong
+                && failure.getArgSpec() instanceof OptionSpec flag) {
+            return flag.longestName() + ": " + wrong.getMessage() + ".";
+        }
+        return failure.getMessage();
+    }
+
+    private static String missing(List<ArgSpec> missing, ParameterException failure) {
+        boolean wholeFlags = missing.stream().allMatch(a -> a.isOption() && a.required());
+        if (!wholeFlags) {
+            return failure.getMessage();
+        }
+        return missing.stream()
+                .map(a -> ((OptionSpec) a).longestName() + "=" + a.paramLabel())
+                .collect(Collectors.joining(", ", "missing ", ""));
+    }
+
+    private static String unmatched(String argument, CommandLine command) {
+        if (!argument.startsWith("-")) {
+            String wrong = "'" + argument + "' is neither a command nor a flag.";
+            return NearestFlag.to(argument, command.getSubcommands().keySet())
+                    .map(nearest -> wrong + " Did you mean " + nearest + "?")
+                    .orElse(wrong);
+        }
+        CommandLine serve = command.getSubcommands().get("serve");
+        if (serve != null && serve.getCommandSpec().optionsMap().containsKey(name(argument))) {
+            return name(argument) + " is a flag of 'gatun serve'; write the command before its flags.";
+        }
+        String unknown = "unknown flag " + name(argument) + ".";
+        List<String> flags = command.getCommandSpec().optionsMap().keySet().stream()
+                .filter(flag -> flag.startsWith("--"))
+                .toList();
+        return NearestFlag.to(argument, flags)
+                .map(nearest -> unknown + " Did you mean " + nearest + "?")
+                .orElse(unknown);
+    }
+
+    private static String name(String argument) {
+        int equals = argument.indexOf('=');
+        return equals < 0 ? argument : argument.substring(0, equals);
+    }
+}

@@ -1,0 +1,125 @@
+package gatun.server.commandline;
+
+import gatun.server.ModelSettings.ControlMode;
+import gatun.server.logging.LogFormat;
+import java.util.Locale;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** How the values of flags are read. Each reader says what it expected when the value is wrong. */
+final class FlagValues {
+    private FlagValues() {}
+
+    private static TypeConversionException wrong(String value, String expected) {
+        return new TypeConversionException("'" + value + "' is not " + expected);
+    }
+
+    /** {@code true} or {@code false}, or 1 or 0, in any case: what Triton takes. */
+    static final class TrueFalse implements ITypeConverter<Boolean> {
+        @Override
+        public Boolean convert(String value) {
+            return switch (value.toLowerCase(Locale.ROOT)) {
+                case "true", "1" -> true;
+                case "false", "0" -> false;
+                default -> throw wrong(value, "true or false");
+            };
+        }
+    }
+
+    /** A TCP port; 0 asks for any free one. */
+    static final class Port implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 0, 65_535, "a port: a number from 0 to 65535, 0 for any free port");
+        }
+    }
+
+    /** A number of bytes above zero. */
+    static final class ByteSize implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String value) {
+            return number(value, 1, Long.MAX_VALUE, "a number of bytes from 1 up, such as 67108864");
+        }
+    }
+
+    /** A number of seconds; zero is allowed. */
+    static final class Seconds implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 0, Integer.MAX_VALUE, "a number of seconds from 0 up");
+        }
+    }
+
+    /** How many of something; at least one. */
+    static final class Count implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 1, 1024, "a number from 1 to 1024");
+        }
+    }
+
+    /** How much to log: a number, or {@code true} for 1 and {@code false} for 0, as Triton takes it. */
+    static final class Verbosity implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return switch (value.toLowerCase(Locale.ROOT)) {
+                case "true" -> 1;
+                case "false" -> 0;
+                default -> (int) number(value, 0, Integer.MAX_VALUE, "a level from 0 up");
+            };
+        }
+    }
+
+    /** The names of {@link LogFormat}, in Triton's spelling. */
+    static final class Format implements ITypeConverter<LogFormat> {
+        @Override
+        public LogFormat convert(String value) {
+            return switch (value) {
+                case "default" -> LogFormat.DEFAULT;
+                case "ISO8601" -> LogFormat.ISO8601;
+                default -> throw wrong(value, "a format: default or ISO8601");
+            };
+        }
+    }
+
+    /** The names of {@link ControlMode}. */
+    static final class Control implements ITypeConverter<ControlMode> {
+        @Override
+        public ControlMode convert(String value) {
+            return switch (value) {
+                case "none" -> ControlMode.NONE;
+                case "explicit" -> ControlMode.EXPLICIT;
+                case "poll" ->
+                    throw new TypeConversionException("this version does not watch the repository for changes;"
+                            + " take none to load all models at start, or explicit");
+                default -> throw wrong(value, "a mode: none or explicit");
+            };
+        }
+    }
+
+    /** One option of one backend: {@code onnxruntime,library=PATH}. */
+    static final class Backend implements ITypeConverter<BackendOption> {
+        @Override
+        public BackendOption convert(String value) {
+            int comma = value.indexOf(',');
+            int equals = value.indexOf('=', comma + 1);
+            if (comma < 1 || equals < comma + 2) {
+                throw wrong(value, "BACKEND,OPTION=VALUE, such as onnxruntime,library=/opt/lib/libonnxruntime.so");
+            }
+            return new BackendOption(
+                    value.substring(0, comma), value.substring(comma + 1, equals), value.substring(equals + 1));
+        }
+    }
+
+    private static long number(String value, long least, long most, String expected) {
+        try {
+            long number = Long.parseLong(value);
+            if (number >= least && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Said below, in the words of the flag.
+        }
+        throw wrong(value, expected);
+    }
+}

@@ -1,0 +1,62 @@
+package gatun.server.commandline;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code gatun}: names the commands. */
+@Command(
+        name = "gatun",
+        description = "A model inference server.",
+        usageHelpWidth = 80,
+        synopsisHeading = "Usage: ",
+        commandListHeading = "%nCommands:%n",
+        optionListHeading = "%nFlags:%n",
+        footer = {"", "Start with: gatun serve --model-repository=DIR"})
+public final class GatunCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
+    CommandSpec spec;
+
+    @Mixin
+    HelpFlag help = new HelpFlag();
+
+    @Option(names = "--version", versionHelp = true, description = "Show the version.")
+    boolean version;
+
+    private GatunCommand() {}
+
+    /**
+     * The command line of the program.
+     *
+     * @param version what {@code --version} says
+     * @param serve what {@code gatun serve} does
+     */
+    public static CommandLine create(String version, ServeAction serve) {
+        CommandLine serveCommand = new CommandLine(new ServeCommand(serve));
+        KnownFlags.addTo(serveCommand.getCommandSpec());
+        serveCommand
+                .getHelpSectionMap()
+                .put(CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST, new FlagHelp());
+        serveCommand.getCommandSpec().usageMessage().customSynopsis("gatun serve --model-repository=DIR [FLAG]...");
+        CommandLine command = new CommandLine(new GatunCommand());
+        command.addSubcommand(serveCommand);
+        command.getCommandSpec().version("gatun " + version);
+        command.setParameterExceptionHandler(new FlagErrors());
+        // As with Triton, the last of several values counts.
+        command.setOverwrittenOptionsAllowed(true);
+        command.setAbbreviatedOptionsAllowed(false);
+        return command;
+    }
+
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(spec.commandLine().getErr());
+        return ExitCode.USAGE;
+    }
+}

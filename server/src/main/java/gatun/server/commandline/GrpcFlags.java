@@ -1,0 +1,41 @@
+package gatun.server.commandline;
+
+import gatun.server.ServerSettings.GrpcSettings;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** The gRPC listener. Filled by picocli, read once. */
+final class GrpcFlags {
+    @Option(
+            names = "--allow-grpc",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "true",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether gRPC requests are taken.")
+    boolean allowed;
+
+    @Option(
+            names = "--grpc-address",
+            paramLabel = "ADDRESS",
+            defaultValue = "0.0.0.0",
+            description = "The address to listen on, 0.0.0.0 for all.")
+    String address = "";
+
+    @Option(
+            names = "--grpc-port",
+            paramLabel = "PORT",
+            defaultValue = "8001",
+            converter = FlagValues.Port.class,
+            description = "The port to listen on, 0 for any free port.")
+    int port;
+
+    @Option(names = "--grpc-unix-socket", paramLabel = "PATH", description = "Also listen on a Unix socket at PATH.")
+    Optional<Path> unixSocket = Optional.empty();
+
+    GrpcSettings settings() {
+        return new GrpcSettings(allowed, address, port, unixSocket);
+    }
+}

@@ -1,0 +1,49 @@
+package gatun.server.commandline;
+
+import gatun.server.ServerSettings.HttpSettings;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** The HTTP listener. Filled by picocli, read once. */
+final class HttpFlags {
+    @Option(
+            names = "--allow-http",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "true",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether HTTP requests are taken.")
+    boolean allowed;
+
+    @Option(
+            names = "--http-address",
+            paramLabel = "ADDRESS",
+            defaultValue = "0.0.0.0",
+            description = "The address to listen on, 0.0.0.0 for all.")
+    String address = "";
+
+    @Option(
+            names = "--http-port",
+            paramLabel = "PORT",
+            defaultValue = "8000",
+            converter = FlagValues.Port.class,
+            description = "The port to listen on, 0 for any free port.")
+    int port;
+
+    @Option(names = "--http-unix-socket", paramLabel = "PATH", description = "Also listen on a Unix socket at PATH.")
+    Optional<Path> unixSocket = Optional.empty();
+
+    @Option(
+            names = "--http-max-input-size",
+            paramLabel = "BYTES",
+            defaultValue = "67108864",
+            converter = FlagValues.ByteSize.class,
+            description = "The most bytes that a request may have.")
+    long maxInputSize;
+
+    HttpSettings settings() {
+        return new HttpSettings(allowed, address, port, unixSocket, maxInputSize);
+    }
+}

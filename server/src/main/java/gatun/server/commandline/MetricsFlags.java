@@ -1,0 +1,36 @@
+package gatun.server.commandline;
+
+import gatun.server.ServerSettings.MetricsSettings;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** The metrics listener. Filled by picocli, read once. */
+final class MetricsFlags {
+    @Option(
+            names = "--allow-metrics",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "true",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether metrics are shown.")
+    boolean allowed;
+
+    @Option(
+            names = "--metrics-address",
+            paramLabel = "ADDRESS",
+            description = "The address to listen on (default: that of --http-address).")
+    Optional<String> address = Optional.empty();
+
+    @Option(
+            names = "--metrics-port",
+            paramLabel = "PORT",
+            defaultValue = "8002",
+            converter = FlagValues.Port.class,
+            description = "The port to listen on, 0 for any free port.")
+    int port;
+
+    MetricsSettings settings(String httpAddress) {
+        return new MetricsSettings(allowed, address.orElse(httpAddress), port);
+    }
+}

@@ -1,0 +1,102 @@
+package gatun.server.commandline;
+
+import gatun.server.ModelSettings;
+import gatun.server.ModelSettings.ControlMode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/** What to serve. Filled by picocli, read once. */
+final class ModelFlags {
+    @Option(
+            names = {"--model-repository", "--model-store"},
+            paramLabel = "DIR",
+            required = true,
+            description =
+                    "A folder that holds one folder per model; may be given several times. Required. Also called --model-store.")
+    List<Path> repositories = new ArrayList<>();
+
+    @Option(
+            names = "--model-control-mode",
+            paramLabel = "MODE",
+            defaultValue = "none",
+            converter = FlagValues.Control.class,
+            description = "none: load all models at start; explicit: only those of --load-model.")
+    ControlMode controlMode = ControlMode.NONE;
+
+    @Option(
+            names = "--load-model",
+            paramLabel = "NAME",
+            description = "A model to load at start where the mode is explicit; may be given several times,"
+                    + " * stands for all.")
+    List<String> loadModels = new ArrayList<>();
+
+    @Option(
+            names = "--exit-on-error",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "true",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether the server ends when a model cannot be loaded at start.")
+    boolean exitOnError;
+
+    @Option(
+            names = "--strict-readiness",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "true",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether the server calls itself ready only when all models are.")
+    boolean strictReadiness;
+
+    @Option(
+            names = "--disable-auto-complete-config",
+            description = "Take each config.pbtxt as it is, and do not complete it from the model's file.")
+    boolean disableAutoComplete;
+
+    @Option(
+            names = "--strict-model-config",
+            hidden = true,
+            arity = "0..1",
+            defaultValue = "false",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "The older name of --disable-auto-complete-config.")
+    boolean strictModelConfig;
+
+    @Option(
+            names = "--model-load-thread-count",
+            paramLabel = "N",
+            defaultValue = "4",
+            converter = FlagValues.Count.class,
+            description = "How many models are loaded at a time.")
+    int loadThreads;
+
+    @Option(
+            names = "--backend-config",
+            paramLabel = "BACKEND,K=V",
+            converter = FlagValues.Backend.class,
+            description = "An option of a backend, such as onnxruntime,library=PATH; may be given several times.")
+    List<BackendOption> backendOptions = new ArrayList<>();
+
+    ModelSettings settings() {
+        Map<String, Map<String, String>> options = new HashMap<>();
+        for (BackendOption option : backendOptions) {
+            options.computeIfAbsent(option.backend(), b -> new HashMap<>()).put(option.name(), option.value());
+        }
+        return new ModelSettings(
+                repositories,
+                controlMode,
+                loadModels,
+                exitOnError,
+                strictReadiness,
+                !disableAutoComplete && !strictModelConfig,
+                loadThreads,
+                options);
+    }
+}

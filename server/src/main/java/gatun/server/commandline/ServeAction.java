@@ -1,0 +1,19 @@
+package gatun.server.commandline;
+
+import gatun.server.ServerSettings;
+import gatun.server.logging.LogSettings;
+import java.util.List;
+
+/** What is done with the flags of {@code gatun serve} once they are read. */
+@FunctionalInterface
+public interface ServeAction {
+    /**
+     * Serves until told to stop.
+     *
+     * @param settings what the flags say
+     * @param log what they say about the log
+     * @param warnings what to tell the operator about flags without effect
+     * @return the exit status
+     */
+    int serve(ServerSettings settings, LogSettings log, List<String> warnings);
+}

@@ -1,0 +1,72 @@
+package gatun.server.commandline;
+
+import gatun.server.ServerSettings;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code gatun serve}: its flags are Triton's, so that existing argument lists work. */
+@Command(
+        name = "serve",
+        description = "Serves the models of a repository over HTTP, gRPC and shared memory.",
+        sortOptions = false,
+        usageHelpWidth = 80,
+        synopsisHeading = "Usage: ")
+final class ServeCommand implements Callable<Integer> {
+    private final ServeAction action;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
+    CommandSpec spec;
+
+    @Mixin(name = "Models")
+    ModelFlags models = new ModelFlags();
+
+    @Mixin(name = "HTTP")
+    HttpFlags http = new HttpFlags();
+
+    @Mixin(name = "gRPC")
+    GrpcFlags grpc = new GrpcFlags();
+
+    @Mixin(name = "Metrics")
+    MetricsFlags metrics = new MetricsFlags();
+
+    @Mixin(name = "Memory")
+    MemoryFlags memory = new MemoryFlags();
+
+    @Mixin(name = "Server")
+    ServerFlags server = new ServerFlags();
+
+    @Mixin(name = "Logging")
+    LogFlags log = new LogFlags();
+
+    @Mixin(name = "Help")
+    HelpFlag help = new HelpFlag();
+
+    ServeCommand(ServeAction action) {
+        this.action = action;
+    }
+
+    @Override
+    public Integer call() {
+        return action.serve(
+                settings(),
+                log.settings(),
+                KnownFlags.warnings(spec.commandLine().getParseResult()));
+    }
+
+    private ServerSettings settings() {
+        return new ServerSettings(
+                server.id,
+                Duration.ofSeconds(server.exitTimeoutSeconds),
+                server.readyFile,
+                models.settings(),
+                memory.settings(),
+                http.settings(),
+                grpc.settings(),
+                metrics.settings(http.address));
+    }
+}

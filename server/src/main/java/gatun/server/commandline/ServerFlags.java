@@ -1,0 +1,30 @@
+package gatun.server.commandline;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** The server as a whole. Filled by picocli, read once. */
+final class ServerFlags {
+    @Option(
+            names = "--id",
+            paramLabel = "NAME",
+            defaultValue = "gatun",
+            description = "How the server names itself in its metadata.")
+    String id = "";
+
+    @Option(
+            names = "--exit-timeout-secs",
+            paramLabel = "SECONDS",
+            defaultValue = "30",
+            converter = FlagValues.Seconds.class,
+            description = "How long running requests may take to finish after the server is told to stop.")
+    int exitTimeoutSeconds;
+
+    @Option(
+            names = "--ready-file",
+            paramLabel = "FILE",
+            description = "Write the real addresses to FILE when the server is ready, as properties; for scripts."
+                    + " The file is removed at stop.")
+    Optional<Path> readyFile = Optional.empty();
+}

@@ -1,0 +1,55 @@
+package gatun.server.logging;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.ZoneOffset;
+import java.util.logging.Formatter;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+
+/** Writes a record as one line in the chosen {@link LogFormat}, and the stack trace of its cause beneath. */
+final class LineFormatter extends Formatter {
+    private final LogFormat format;
+    private final long processId;
+
+    LineFormatter(LogFormat format, long processId) {
+        this.format = format;
+        this.processId = processId;
+    }
+
+    @Override
+    public String format(LogRecord record) {
+        String time = format.time().format(record.getInstant().atOffset(ZoneOffset.UTC));
+        StringBuilder line = new StringBuilder(120);
+        if (format.severityFirst()) {
+            line.append(severity(record.getLevel())).append(time);
+        } else {
+            line.append(time).append(' ').append(severity(record.getLevel()));
+        }
+        line.append(' ').append(processId).append(' ').append(source(record)).append("] ");
+        line.append(formatMessage(record)).append('\n');
+        if (record.getThrown() != null) {
+            StringWriter trace = new StringWriter();
+            record.getThrown().printStackTrace(new PrintWriter(trace));
+            line.append(trace);
+        }
+        return line.toString();
+    }
+
+    private static char severity(Level level) {
+        int value = level.intValue();
+        if (value >= Level.SEVERE.intValue()) {
+            return 'E';
+        }
+        if (value >= Level.WARNING.intValue()) {
+            return 'W';
+        }
+        return value >= Level.INFO.intValue() ? 'I' : 'V';
+    }
+
+    /** The class that logs, without its package: what tells the reader where to look at the least width. */
+    private static String source(LogRecord record) {
+        String logger = record.getLoggerName();
+        return logger == null ? "" : logger.substring(logger.lastIndexOf('.') + 1);
+    }
+}

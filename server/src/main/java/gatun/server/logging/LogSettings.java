@@ -1,0 +1,29 @@
+package gatun.server.logging;
+
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What is logged, how, and where to.
+ *
+ * @param verbosity 0 for none of the verbose lines, 1 for those of Gatun, 2 and more for its libraries' as well
+ * @param info whether informational lines are logged
+ * @param warning whether warnings are logged
+ * @param error whether errors are logged
+ * @param format how a line begins
+ * @param file the file to append to; empty for standard error
+ */
+public record LogSettings(
+        int verbosity, boolean info, boolean warning, boolean error, LogFormat format, Optional<Path> file) {
+    /** Checks that nothing is missing. */
+    public LogSettings {
+        Objects.requireNonNull(format, "format");
+        Objects.requireNonNull(file, "file");
+    }
+
+    /** Informational lines, warnings and errors to standard error. */
+    public static LogSettings standard() {
+        return new LogSettings(0, true, true, true, LogFormat.DEFAULT, Optional.empty());
+    }
+}

@@ -1,0 +1,18 @@
+/** The program: command line, logging, start and stop. Nothing depends on it. */
+module gatun.server {
+    requires static org.jspecify;
+    requires gatun.grpc;
+    requires gatun.http;
+    requires gatun.memory;
+    requires gatun.runtime;
+    requires info.picocli;
+    requires io.helidon.webserver;
+    requires java.logging;
+    // Stop signals: see gatun.server.StopSignals.
+    requires jdk.unsupported;
+    requires org.slf4j;
+
+    // picocli fills the fields of the flag classes.
+    opens gatun.server.commandline to
+            info.picocli;
+}

@@ -1,0 +1,144 @@
+package gatun.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.server.Endpoint.Protocol;
+import io.helidon.webserver.http.HttpRouting;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.URI;
+import java.net.UnixDomainSocketAddress;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ListenerTest {
+    private static final Duration GRACE = Duration.ofSeconds(1);
+
+    @TempDir
+    Path folder;
+
+    private static Listener listen(SocketAddress address) {
+        return Listener.start(
+                Protocol.HTTP,
+                address,
+                GRACE,
+                server -> server.routing(HttpRouting.builder().get("/", (request, response) -> response.send("here"))));
+    }
+
+    private static InetSocketAddress loopback(int port) {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+
+    @Test
+    void shouldAnswerOnAFreePort() throws Exception {
+        try (Listener listener = listen(loopback(0));
+                HttpClient client = HttpClient.newHttpClient()) {
+            assertThat(listener.endpoint().port().orElseThrow()).isPositive();
+            HttpRequest request = HttpRequest.newBuilder(
+                            URI.create(listener.endpoint().url()))
+                    .timeout(Duration.ofSeconds(10))
+                    .build();
+            assertThat(client.send(request, HttpResponse.BodyHandlers.ofString())
+                            .body())
+                    .isEqualTo("here");
+        }
+    }
+
+    @Test
+    void shouldNameThePortAndTheFlagWhereAPortIsInUse() throws Exception {
+        try (ServerSocketChannel other = ServerSocketChannel.open().bind(loopback(0));
+                Opened held = new Opened()) {
+            int port = ((InetSocketAddress) other.getLocalAddress()).getPort();
+            assertThatThrownBy(() -> Listener.reserve(Protocol.GRPC, loopback(port), held))
+                    .isInstanceOf(StartException.class)
+                    .hasMessageContaining("--grpc-port=" + port + ": port " + port + " is in use");
+        }
+    }
+
+    @Test
+    void shouldFindTwoListenersOnOnePort() throws Exception {
+        int port;
+        try (ServerSocketChannel free = ServerSocketChannel.open().bind(loopback(0))) {
+            port = ((InetSocketAddress) free.getLocalAddress()).getPort();
+        }
+        try (Opened held = new Opened()) {
+            Listener.reserve(Protocol.HTTP, loopback(port), held);
+            assertThatThrownBy(() -> Listener.reserve(Protocol.METRICS, loopback(port), held))
+                    .hasMessageContaining("--metrics-port=" + port);
+        }
+    }
+
+    @Test
+    void shouldNameTheFlagOfAnAddressThatIsNotHere() {
+        try (Opened held = new Opened()) {
+            assertThatThrownBy(() -> Listener.reserve(Protocol.HTTP, new InetSocketAddress("192.0.2.1", 0), held))
+                    .hasMessageContaining("--http-address=192.0.2.1: cannot listen there");
+            assertThatThrownBy(() -> Listener.reserve(
+                            Protocol.HTTP, InetSocketAddress.createUnresolved("nowhere.invalid", 0), held))
+                    .hasMessageContaining("--http-address=nowhere.invalid: cannot listen there (the name is unknown)");
+        }
+    }
+
+    @Test
+    void shouldOpenAUnixSocketToUserAndGroupAndRemoveItAtStop() throws Exception {
+        Path path = folder.resolve("http.sock");
+        try (Listener listener = listen(UnixDomainSocketAddress.of(path))) {
+            assertThat(listener.endpoint().url()).isEqualTo("unix:" + path);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+                    .isEqualTo("rw-rw----");
+            try (SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(path))) {
+                assertThat(client.isConnected()).isTrue();
+            }
+        }
+        assertThat(path).doesNotExist();
+    }
+
+    @Test
+    void shouldRemoveTheSocketOfAServerThatIsGone() throws Exception {
+        Path path = folder.resolve("stale.sock");
+        ServerSocketChannel.open(StandardProtocolFamily.UNIX)
+                .bind(UnixDomainSocketAddress.of(path))
+                .close();
+        assertThat(path).exists();
+        try (Opened held = new Opened()) {
+            Listener.reserve(Protocol.HTTP, UnixDomainSocketAddress.of(path), held);
+        }
+        assertThat(path).doesNotExist();
+    }
+
+    @Test
+    void shouldLeaveTheSocketOfARunningServerAlone() throws Exception {
+        Path path = folder.resolve("used.sock");
+        UnixDomainSocketAddress address = UnixDomainSocketAddress.of(path);
+        try (ServerSocketChannel other =
+                        ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(address);
+                Opened held = new Opened()) {
+            assertThatThrownBy(() -> Listener.reserve(Protocol.GRPC, address, held))
+                    .hasMessageContaining("--grpc-unix-socket=" + path + ": another server listens there");
+            assertThat(other.isOpen()).isTrue();
+        }
+        assertThat(path).exists();
+    }
+
+    @Test
+    void shouldLeaveAFileThatIsNoSocketAlone() throws Exception {
+        Path path = Files.writeString(folder.resolve("file"), "mine");
+        try (Opened held = new Opened()) {
+            assertThatThrownBy(() -> Listener.reserve(Protocol.HTTP, UnixDomainSocketAddress.of(path), held))
+                    .hasMessageContaining("is not a socket");
+        }
+        assertThat(path).hasContent("mine");
+    }
+}

@@ -1,0 +1,64 @@
+package gatun.server;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.UUID;
+
+/** A POSIX shared memory object of this process; on Linux it is a file of {@code /dev/shm}. Removed when closed. */
+final class SharedObject implements AutoCloseable {
+    private final Path file;
+
+    private SharedObject(Path file) {
+        this.file = file;
+    }
+
+    /** An object of that many bytes, all zero. */
+    static SharedObject create(long byteSize) throws IOException {
+        SharedObject object = new SharedObject(Path.of("/dev/shm", "gatun-it-" + UUID.randomUUID()));
+        object.resize(0);
+        // Written, not only sized: every page exists.
+        try (RandomAccessFile out = new RandomAccessFile(object.file.toFile(), "rw")) {
+            byte[] zeros = new byte[(int) Math.min(byteSize, 1 << 20)];
+            for (long left = byteSize; left > 0; left -= zeros.length) {
+                out.write(zeros, 0, (int) Math.min(left, zeros.length));
+            }
+        }
+        return object;
+    }
+
+    /** What a client registers it as. */
+    String key() {
+        return "/" + file.getFileName();
+    }
+
+    /** Makes it shorter or longer, whoever uses it. */
+    void resize(long byteSize) throws IOException {
+        try (RandomAccessFile out = new RandomAccessFile(file.toFile(), "rw")) {
+            out.setLength(byteSize);
+        }
+    }
+
+    void write(long offset, byte[] bytes) throws IOException {
+        try (RandomAccessFile out = new RandomAccessFile(file.toFile(), "rw")) {
+            out.seek(offset);
+            out.write(bytes);
+        }
+    }
+
+    ByteBuffer read(long offset, int byteSize) throws IOException {
+        byte[] bytes = new byte[byteSize];
+        try (RandomAccessFile in = new RandomAccessFile(file.toFile(), "r")) {
+            in.seek(offset);
+            in.readFully(bytes);
+        }
+        return ByteBuffer.wrap(bytes);
+    }
+
+    @Override
+    public void close() throws IOException {
+        Files.deleteIfExists(file);
+    }
+}

@@ -1,0 +1,273 @@
+package gatun.server.commandline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.server.ModelSettings.ControlMode;
+import gatun.server.ServerSettings;
+import gatun.server.ServerSettings.GrpcSettings;
+import gatun.server.ServerSettings.HttpSettings;
+import gatun.server.ServerSettings.MemorySettings;
+import gatun.server.ServerSettings.MetricsSettings;
+import gatun.server.logging.LogFormat;
+import gatun.server.logging.LogSettings;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class GatunCommandTest {
+    private static final int SERVED = 7;
+
+    private final List<ServerSettings> served = new ArrayList<>();
+    private final List<LogSettings> logs = new ArrayList<>();
+    private final List<String> warnings = new ArrayList<>();
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(String... arguments) {
+        CommandLine command = GatunCommand.create("1.2.3", (settings, log, warned) -> {
+            served.add(settings);
+            logs.add(log);
+            warnings.addAll(warned);
+            return SERVED;
+        });
+        command.setOut(new PrintWriter(out, true));
+        command.setErr(new PrintWriter(err, true));
+        return command.execute(arguments);
+    }
+
+    private ServerSettings serve(String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("serve", "--model-repository=models"));
+        arguments.addAll(List.of(flags));
+        assertThat(run(arguments.toArray(String[]::new))).as(err.toString()).isEqualTo(SERVED);
+        return served.getLast();
+    }
+
+    private String refuse(String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("serve", "--model-repository=models"));
+        arguments.addAll(List.of(flags));
+        assertThat(run(arguments.toArray(String[]::new))).isEqualTo(2);
+        assertThat(served).isEmpty();
+        return err.toString();
+    }
+
+    @Test
+    void shouldServeWithTheDefaultsOfTriton() {
+        ServerSettings settings = serve();
+        assertThat(settings.id()).isEqualTo("gatun");
+        assertThat(settings.exitTimeout()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(settings.readyFile()).isEmpty();
+        assertThat(settings.http())
+                .isEqualTo(new HttpSettings(true, "0.0.0.0", 8000, Optional.empty(), 64L * 1024 * 1024));
+        assertThat(settings.grpc()).isEqualTo(new GrpcSettings(true, "0.0.0.0", 8001, Optional.empty()));
+        assertThat(settings.metrics()).isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002));
+        assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false));
+        assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
+        assertThat(settings.models().controlMode()).isEqualTo(ControlMode.NONE);
+        assertThat(settings.models().exitOnError()).isTrue();
+        assertThat(settings.models().strictReadiness()).isTrue();
+        assertThat(settings.models().autoComplete()).isTrue();
+        assertThat(settings.models().loadThreads()).isEqualTo(4);
+        assertThat(settings.models().backendOptions()).isEmpty();
+        assertThat(logs.getLast()).isEqualTo(LogSettings.standard());
+        assertThat(warnings).isEmpty();
+    }
+
+    @Test
+    void shouldTakeSeveralRepositoriesUnderEitherName() {
+        assertThat(serve("--model-store=b", "--model-repository", "c").models().repositories())
+                .containsExactly(Path.of("models"), Path.of("b"), Path.of("c"));
+    }
+
+    @Test
+    void shouldCollectBackendOptionsByBackend() {
+        ServerSettings settings = serve(
+                "--backend-config=onnxruntime,library=/lib/a=b.so",
+                "--backend-config",
+                "onnxruntime,x=1",
+                "--backend-config=identity,y=2");
+        assertThat(settings.models().backendOptions())
+                .isEqualTo(Map.of(
+                        "onnxruntime", Map.of("library", "/lib/a=b.so", "x", "1"), "identity", Map.of("y", "2")));
+    }
+
+    @Test
+    void shouldReadValuesBehindEqualsAndBehindBlanks() {
+        ServerSettings settings = serve(
+                "--http-port",
+                "0",
+                "--grpc-port=9",
+                "--allow-metrics",
+                "false",
+                "--http-unix-socket",
+                "/run/g",
+                "--exit-timeout-secs=1",
+                "--id",
+                "mine",
+                "--ready-file=r");
+        assertThat(settings.http().port()).isZero();
+        assertThat(settings.http().unixSocket()).contains(Path.of("/run/g"));
+        assertThat(settings.grpc().port()).isEqualTo(9);
+        assertThat(settings.metrics().enabled()).isFalse();
+        assertThat(settings.exitTimeout()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(settings.id()).isEqualTo("mine");
+        assertThat(settings.readyFile()).contains(Path.of("r"));
+    }
+
+    @Test
+    void shouldTakeAFlagWithoutValueAsTrue() {
+        ServerSettings settings = serve("--allow-client-shm", "--disable-auto-complete-config", "--log-verbose");
+        assertThat(settings.memory().clientSharedMemory()).isTrue();
+        assertThat(settings.models().autoComplete()).isFalse();
+        assertThat(logs.getLast().verbosity()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldLetTheLastOfSeveralValuesCount() {
+        assertThat(serve("--http-port=1", "--http-port=2").http().port()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldListenForMetricsWhereHttpListensUnlessToldOtherwise() {
+        assertThat(serve("--http-address=127.0.0.1").metrics().address()).isEqualTo("127.0.0.1");
+        assertThat(serve("--http-address=127.0.0.1", "--metrics-address=127.0.0.2")
+                        .metrics()
+                        .address())
+                .isEqualTo("127.0.0.2");
+    }
+
+    @Test
+    void shouldTakeBothNamesOfThePoolsSize() {
+        assertThat(serve("--pinned-memory-pool-byte-size=4096").memory().bufferPoolByteSize())
+                .isEqualTo(4096);
+    }
+
+    @Test
+    void shouldTakeTheFormatsOfTriton() {
+        serve("--log-format=ISO8601", "--log-info=false", "--log-warning=0", "--log-error=FALSE", "--log-file=l");
+        assertThat(logs.getLast())
+                .isEqualTo(new LogSettings(0, false, false, false, LogFormat.ISO8601, Optional.of(Path.of("l"))));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--http-prot=1, --http-port",
+        "--http_port=1, --http-port",
+        "--modl-repository=x, --model-repository",
+        "--alow-grpc, --allow-grpc",
+        "--log-verbos, --log-verbose"
+    })
+    void shouldSuggestTheNearestOfAnUnknownFlag(String typed, String meant) {
+        String name = typed.replaceFirst("=.*", "");
+        assertThat(refuse(typed)).contains("unknown flag " + name + ". Did you mean " + meant + "?");
+    }
+
+    @Test
+    void shouldSuggestNothingWhereNothingIsNear() {
+        assertThat(refuse("--quantum-entanglement"))
+                .contains("unknown flag --quantum-entanglement.")
+                .doesNotContain("mean");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "--http-port=65536; --http-port: '65536' is not a port",
+                "--http-port=-1; --http-port: '-1' is not a port",
+                "--grpc-port=ten; --grpc-port: 'ten' is not a port",
+                "--allow-http=maybe; --allow-http: 'maybe' is not true or false",
+                "--http-max-input-size=0; --http-max-input-size: '0' is not a number of bytes",
+                "--buffer-pool-byte-size=9223372036854775808; is not a number of bytes",
+                "--exit-timeout-secs=-1; --exit-timeout-secs: '-1' is not a number of seconds",
+                "--model-load-thread-count=0; --model-load-thread-count: '0' is not a number from 1",
+                "--log-verbose=x; --log-verbose: 'x' is not a level",
+                "--log-format=xml; --log-format: 'xml' is not a format: default or ISO8601",
+                "--model-control-mode=all; --model-control-mode: 'all' is not a mode: none or explicit",
+                "--model-control-mode=poll; does not watch the repository",
+                "--backend-config=a=b; --backend-config: 'a=b' is not BACKEND,OPTION=VALUE",
+                "--backend-config=,a=b; is not BACKEND,OPTION=VALUE",
+                "--backend-config=a,=b; is not BACKEND,OPTION=VALUE",
+            })
+    void shouldSayWhatAWrongValueShouldHaveBeen(String flag, String text) {
+        assertThat(refuse(flag)).contains(text).contains("See 'gatun serve --help'.");
+    }
+
+    @Test
+    void shouldAskForTheRepository() {
+        assertThat(run("serve", "--http-port=0")).isEqualTo(2);
+        assertThat(err.toString()).contains("missing --model-repository=DIR");
+    }
+
+    @Test
+    void shouldWarnOfFlagsOfOtherServersOnce() {
+        serve("--http-thread-count", "8", "--trace-config", "level=OFF", "--trace-config=rate=1", "--enable_batching");
+        assertThat(warnings)
+                .containsExactly(
+                        "--enable_batching is a flag of TensorFlow Serving that has no effect in Gatun; it is ignored",
+                        "--http-thread-count is a flag of Triton that has no effect in Gatun; it is ignored",
+                        "--trace-config is a flag of Triton that has no effect in Gatun; it is ignored");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--grpc-use-ssl=true",
+                "--grpc-use-ssl-mutual=1",
+                "--ssl_config_file=x",
+                "--http-restricted-api=health:k=v",
+                "--grpc-restricted-protocol=health:k=v"
+            })
+    void shouldRefuseToDropAFlagThatProtectsTheServer(String flag) {
+        assertThat(refuse(flag)).contains(flag.replaceFirst("=.*", "")).contains("lie open");
+    }
+
+    @Test
+    void shouldWarnWhereProtectionIsSwitchedOffAnyway() {
+        serve("--grpc-use-ssl=false");
+        assertThat(warnings).singleElement().asString().contains("--grpc-use-ssl");
+    }
+
+    @Test
+    void shouldGroupTheHelpWithinEightyColumns() {
+        assertThat(run("serve", "--help")).isZero();
+        assertThat(out.toString())
+                .contains("\nModels:\n", "\nHTTP:\n", "\ngRPC:\n", "\nMetrics:\n", "\nMemory:\n", "\nLogging:\n")
+                .contains("--http-port=PORT", "Default: 8000.")
+                .doesNotContain("--http-thread-count");
+        assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
+    }
+
+    @Test
+    void shouldSayWhichFlagsBelongToServe() {
+        assertThat(run("--model-repository=models")).isEqualTo(2);
+        assertThat(err.toString()).contains("--model-repository is a flag of 'gatun serve'");
+    }
+
+    @Test
+    void shouldSuggestTheNearestCommand() {
+        assertThat(run("srve")).isEqualTo(2);
+        assertThat(err.toString()).contains("'srve' is neither a command nor a flag. Did you mean serve?");
+    }
+
+    @Test
+    void shouldShowHowToStartWhereNothingIsAsked() {
+        assertThat(run()).isEqualTo(2);
+        assertThat(err.toString()).contains("gatun serve --model-repository=DIR");
+    }
+
+    @Test
+    void shouldTellItsVersion() {
+        assertThat(run("--version")).isZero();
+        assertThat(out.toString()).isEqualTo("gatun 1.2.3" + System.lineSeparator());
+    }
+}
