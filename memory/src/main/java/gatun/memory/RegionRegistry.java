@@ -14,7 +14,12 @@ public interface RegionRegistry extends AutoCloseable {
          */
         SNAPSHOT,
         /** Write outputs to it. */
-        WRITE
+        WRITE;
+
+        /** How to borrow the memory of an input: strings are parsed, and therefore copied first. */
+        public static Access forInput(Datatype datatype) {
+            return datatype == Datatype.BYTES ? SNAPSHOT : READ;
+        }
     }
 
     /**

@@ -72,7 +72,7 @@ public final class InferRequests {
                             "unexpected 'content' provided when using shared memory for input tensor '" + input.name
                                     + "' for model '" + message.modelName + "'");
                 }
-                bytes = borrow(window.get(), RegionRegistry.Access.READ, request)
+                bytes = borrow(window.get(), RegionRegistry.Access.forInput(input.datatype), request)
                         .segment();
             } else if (input.contents.isPresent()) {
                 bytes = typed(message, input, pool, request);

@@ -218,8 +218,8 @@ final class InputReader {
     }
 
     private void addWindow(TensorSpec spec, String regionName) {
-        RegionLease lease =
-                server.regions().borrow(regionName, regionOffset, regionByteSize, RegionRegistry.Access.READ);
+        RegionLease lease = server.regions()
+                .borrow(regionName, regionOffset, regionByteSize, RegionRegistry.Access.forInput(spec.datatype()));
         request.hold(lease);
         request.addInput(new Tensor(spec, lease.segment()));
     }

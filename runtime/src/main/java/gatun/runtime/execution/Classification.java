@@ -2,6 +2,7 @@ package gatun.runtime.execution;
 
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
+import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;

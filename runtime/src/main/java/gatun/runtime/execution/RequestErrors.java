@@ -1,5 +1,6 @@
 package gatun.runtime.execution;
 
+import gatun.memory.BytesCodec;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
