@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Metadata;
 import io.grpc.Status;
+import java.net.URLDecoder;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.OptionalLong;
 import org.eclipse.jetty.http.MetaData;
 import org.eclipse.jetty.http2.hpack.HpackDecoder;
@@ -26,6 +28,18 @@ class WireFormatTest {
     })
     void shouldEscapeStatusTexts(String text, String encoded) {
         assertThat(PercentEncoding.encode(text)).isEqualTo(encoded);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "ä", "大", "😀", "%"})
+    void shouldCutStatusTextsThatAreTooLong(String character) {
+        String text = character.repeat(5000);
+
+        String encoded = PercentEncoding.encode(text);
+
+        assertThat(encoded).endsWith("...").hasSizeLessThan(7000);
+        String decoded = URLDecoder.decode(encoded, StandardCharsets.UTF_8);
+        assertThat(text).startsWith(decoded.substring(0, decoded.length() - 3));
     }
 
     @ParameterizedTest
