@@ -34,6 +34,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A server without engines. Its model answers every input with an output of the same name and data; a request whose id
@@ -73,6 +74,17 @@ final class FakeServer implements InferenceServer {
     /** The most requests that ran at a time. */
     int mostRunning() {
         return mostRunning.get();
+    }
+
+    /** Waits until that many requests run at a time. */
+    void awaitRunning(int count) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (running.get() < count) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError(running.get() + " requests run instead of " + count);
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
     }
 
     /** How many tensors came with an address that their elements do not allow. */

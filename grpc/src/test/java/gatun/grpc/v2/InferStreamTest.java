@@ -94,6 +94,7 @@ class InferStreamTest {
         for (int i = 1; i < 10; i++) {
             requests.onNext(request("wait " + i));
         }
+        server.awaitRunning(10);
         for (int i = 9; i >= 0; i--) {
             server.release("wait " + i);
         }
@@ -109,7 +110,6 @@ class InferStreamTest {
                             "triton_final_response",
                             InferParameter.newBuilder().setBoolParam(true).build());
         }
-        assertThat(server.mostRunning()).isGreaterThan(1);
         requests.onCompleted();
         assertThat(answers.end().isOk()).isTrue();
     }
