@@ -7,6 +7,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.RegionLease;
 import gatun.memory.Shape;
+import gatun.memory.SystemRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -39,11 +40,13 @@ class IdentityBackendTest {
     Path repository;
 
     private final BufferPool pool = new BufferPool(64 << 20);
+    private final SystemRegions regions = SystemRegions.open(pool);
     private GatunServer server;
 
     @AfterEach
     void nothingShouldBeLeft() {
         server.close();
+        regions.close();
         assertThat(pool.usedBytes()).isZero();
         pool.close();
     }
@@ -51,7 +54,7 @@ class IdentityBackendTest {
     private void open(String config) throws IOException {
         Files.createDirectories(repository.resolve("m").resolve("1"));
         Files.writeString(repository.resolve("m").resolve("config.pbtxt"), "backend: \"identity\"\n" + config);
-        server = GatunServer.open(ServerOptions.of(pool, new NoRegions()).repository(repository));
+        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
     }
 
     @ParameterizedTest

@@ -8,6 +8,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
+import gatun.memory.SystemRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -44,16 +45,18 @@ class OnnxServerTest {
     private static final Path MODELS = Path.of("..", "..", "examples", "models");
 
     private final BufferPool pool = new BufferPool(64 << 20);
+    private final SystemRegions regions = SystemRegions.open(pool);
     private GatunServer server;
 
     private void open(Path repository, String... models) {
         server = GatunServer.open(
-                ServerOptions.of(pool, new NoRegions()).repository(repository).onlyModels(List.of(models)));
+                ServerOptions.of(pool, regions).repository(repository).onlyModels(List.of(models)));
     }
 
     @AfterEach
     void nothingShouldBeLeft() {
         server.close();
+        regions.close();
         assertThat(LiveHandles.values()).as("live values").isZero();
         assertThat(LiveHandles.sessions()).as("live sessions").isZero();
         assertThat(pool.usedBytes()).as("bytes of the pool in use").isZero();

@@ -1,0 +1,152 @@
+package gatun.backend.onnxruntime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import gatun.backend.onnxruntime.OnnxFile.Value;
+import gatun.memory.BufferPool;
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.RegionLease;
+import gatun.memory.RegionRegistry.Access;
+import gatun.memory.Shape;
+import gatun.memory.SharedMemoryObject;
+import gatun.memory.SystemRegions;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.GatunServer;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.ServerOptions;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The engine reads and writes memory that belongs to a client. */
+@Timeout(120)
+class SharedMemoryInferenceTest {
+    private static final int LARGE = 16 << 20;
+
+    @TempDir
+    Path repository;
+
+    private final BufferPool pool = new BufferPool(256 << 20);
+    private final SystemRegions regions = SystemRegions.open(pool);
+    private GatunServer server;
+
+    @BeforeEach
+    void open() {
+        OnnxFile.write(
+                repository.resolve("negate").resolve("1"),
+                "Neg",
+                List.of(new Value("IN", Datatype.FP32, "1", "n")),
+                List.of(new Value("OUT", Datatype.FP32, "1", "n")),
+                "",
+                0);
+        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
+        assertThat(server.ready()).as("%s", server.index()).isTrue();
+    }
+
+    @AfterEach
+    void nothingShouldBeLeft() {
+        server.close();
+        regions.close();
+        assertThat(LiveHandles.values()).as("live values").isZero();
+        assertThat(pool.usedBytes()).as("bytes of the pool in use").isZero();
+        pool.close();
+    }
+
+    @Test
+    void shouldReadAndWriteTheClientsMemory() {
+        try (SharedMemoryObject memory = posix(8192)) {
+            regions.register("r", memory.key(), 0, 8192);
+            for (int i = 0; i < 100; i++) {
+                memory.segment().set(ValueLayout.JAVA_FLOAT, 256 + i * 4L, i);
+            }
+            try (InferenceResponse response = server.infer(request(256, 4100, 400, 400))) {
+                OutputTensor output = response.outputs().getFirst();
+                assertThat(output.inSharedMemory()).isTrue();
+                assertThat(output.tensor().spec().shape()).isEqualTo(Shape.of(1, 100));
+            }
+            for (int i = 0; i < 100; i++) {
+                assertThat(memory.segment().get(ValueLayout.JAVA_FLOAT, 4100 + i * 4L))
+                        .isEqualTo(0f - i);
+            }
+            regions.unregister("r");
+        }
+    }
+
+    @Test
+    void shouldRefuseAWindowThatIsTooSmallForTheOutput() {
+        try (SharedMemoryObject memory = posix(8192)) {
+            regions.register("r", memory.key(), 0, 8192);
+            assertThatThrownBy(() -> server.infer(request(0, 4096, 400, 396)))
+                    .hasMessage(
+                            "shared memory size specified with the request for output 'OUT' (396 bytes) should be at least"
+                                    + " 400 bytes to hold the results");
+            regions.unregister("r");
+        }
+    }
+
+    @Test
+    void shouldFailTheRequestAloneWhenTheClientTakesItsMemoryAway() {
+        assumeTrue(
+                regions.protection().startsWith("zero-copy"),
+                () -> "regions are copied here and cannot break under the engine: " + regions.protection());
+        try (SharedMemoryObject kept = posix(LARGE);
+                SharedMemoryObject memory = posix(2L * LARGE)) {
+            regions.register("kept", kept.key(), 0, LARGE);
+            regions.register("r", memory.key(), 0, 2L * LARGE);
+            InferenceRequest request = request(0, LARGE, LARGE, LARGE);
+            memory.resize(4096);
+            assertThatThrownBy(() -> server.infer(request).close())
+                    .isInstanceOfSatisfying(
+                            GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+            try (InferenceResponse response = server.infer(pooledAnswer("kept", LARGE))) {
+                MemorySegment bytes = response.outputs().getFirst().tensor().bytes();
+                assertThat(bytes.byteSize()).isEqualTo(LARGE);
+                assertThat(bytes.getAtIndex(ValueLayout.JAVA_FLOAT, 5)).isEqualTo(-0.0f);
+            }
+            regions.unregisterAll();
+        }
+    }
+
+    private static SharedMemoryObject posix(long byteSize) {
+        return SharedMemoryObject.posix(
+                "/gatun-test-" + ProcessHandle.current().pid() + "-" + System.nanoTime(), byteSize);
+    }
+
+    /** Input and output in region {@code r}. */
+    private InferenceRequest request(long from, long to, long inputSize, long outputSize) {
+        InferenceRequest request = new InferenceRequest(server.model("negate", ""));
+        input(request, "r", from, inputSize);
+        RegionLease target = regions.borrow("r", to, outputSize, Access.WRITE);
+        request.hold(target);
+        request.addOutput(new RequestedOutput("OUT", Optional.of(target), 0));
+        return request;
+    }
+
+    private InferenceRequest pooledAnswer(String region, long byteSize) {
+        InferenceRequest request = new InferenceRequest(server.model("negate", ""));
+        input(request, region, 0, byteSize);
+        return request;
+    }
+
+    private void input(InferenceRequest request, String region, long offset, long byteSize) {
+        RegionLease source = regions.borrow(region, offset, byteSize, Access.READ);
+        request.hold(source);
+        request.addInput(
+                new Tensor(new TensorSpec("IN", Datatype.FP32, Shape.of(1, byteSize / Float.BYTES)), source.segment()));
+    }
+}
