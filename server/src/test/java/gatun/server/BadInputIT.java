@@ -73,6 +73,7 @@ class BadInputIT {
         }
     }
 
+    /** Quotes are written as apostrophes. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -80,19 +81,18 @@ class BadInputIT {
                 "{",
                 "[]",
                 "null",
-                "{\"inputs\": 5}",
-                "{\"inputs\": []}",
-                "{\"inputs\": [{}]}",
-                "{\"inputs\": [{\"name\": \"INPUT0\", \"datatype\": \"INT32\", \"shape\": [1, 16], \"data\": [1, 2, 3]}]}",
-                "{\"inputs\": [{\"name\": \"INPUT0\", \"datatype\": \"INT32\", \"shape\": [1, 16], \"data\": [\"a\"]}]}",
-                "{\"inputs\": [{\"name\": \"INPUT0\", \"datatype\": \"NONE\", \"shape\": [1, 16], \"data\": [1]}]}",
-                "{\"inputs\": [{\"name\": \"INPUT0\", \"datatype\": \"INT32\", \"shape\": [-1, 16], \"data\": [1]}]}",
-                "{\"inputs\": [{\"name\": \"INPUT0\", \"datatype\": \"INT32\", \"shape\": [9223372036854775807, 9223372036854775807], \"data\": [1]}]}",
-                "{\"inputs\": [{\"name\": \"INPUT0\", \"datatype\": \"INT32\", \"shape\": [1, 16], \"parameters\": {\"binary_data_size\": 64}}]}",
-                "{\"inputs\": [{\"name\": \"INPUT0\", \"datatype\": \"INT32\", \"shape\": [1, 16], \"parameters\": {\"shared_memory_region\": \"none\", \"shared_memory_byte_size\": 64}}]}",
+                "{'inputs': 5}",
+                "{'inputs': []}",
+                "{'inputs': [{}]}",
+                "{'inputs': [{'name': 'INPUT0', 'datatype': 'INT32', 'shape': [1, 16], 'data': [1, 2, 3]}]}",
+                "{'inputs': [{'name': 'INPUT0', 'datatype': 'INT32', 'shape': [1, 16], 'data': ['a']}]}",
+                "{'inputs': [{'name': 'INPUT0', 'datatype': 'NONE', 'shape': [1, 16], 'data': [1]}]}",
+                "{'inputs': [{'name': 'INPUT0', 'datatype': 'INT32', 'shape': [-1, 16], 'data': [1]}]}",
+                "{'inputs': [{'name': 'INPUT0', 'datatype': 'INT32', 'shape': [9223372036854775807, 3], 'data': [1]}]}",
+                "{'inputs': [{'name': 'INPUT0', 'datatype': 'INT32', 'shape': [1, 16], 'parameters': {'binary_data_size': 64}}]}",
             })
     void shouldAnswer400ToAWrongBody(String body) {
-        HttpResponse<String> response = http.post(INFER, body);
+        HttpResponse<String> response = http.post(INFER, body.replace('\'', '"'));
         assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
         assertThat(response.body()).startsWith("{\"error\":");
     }
@@ -111,12 +111,15 @@ class BadInputIT {
     }
 
     @Test
-    void shouldNotKnowAnUnknownModelOrVersion() {
+    void shouldNotKnowAnUnknownModelVersionOrRegion() {
         assertThat(http.post("/v2/models/none/infer", SimpleModel.json()).statusCode())
                 .isBetween(400, 404);
         assertThat(http.post("/v2/models/simple/versions/99/infer", SimpleModel.json())
                         .statusCode())
                 .isBetween(400, 404);
+        assertThat(http.post(INFER, """
+                                {"inputs": [{"name": "INPUT0", "datatype": "INT32", "shape": [1, 16], "parameters":
+                                  {"shared_memory_region": "none", "shared_memory_byte_size": 64}}]}""").statusCode()).isBetween(400, 404);
         assertThat(http.get("/v2/nothing").statusCode()).isEqualTo(404);
     }
 

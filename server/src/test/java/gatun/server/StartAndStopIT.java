@@ -96,6 +96,7 @@ class StartAndStopIT {
     void shouldFinishTheRunningRequestBeforeItStops() throws Exception {
         try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels());
                 RawHttp connection = RawHttp.connect(http(server))) {
+            InetSocketAddress address = http(server);
             String json = SimpleModel.json();
             connection.send(announce(json.length()));
             // From here on the server has the request, and waits for its body.
@@ -103,7 +104,7 @@ class StartAndStopIT {
             connection.send(json.substring(0, 10));
 
             server.terminate();
-            awaitRefusal(http(server));
+            awaitRefusal(address);
             assertThat(server.handle().isAlive()).isTrue();
             connection.send(json.substring(10));
 
@@ -119,6 +120,7 @@ class StartAndStopIT {
     void shouldFinishTheRunningStreamBeforeItStops() throws Exception {
         try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels());
                 GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            InetSocketAddress address = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), server.grpcPort());
             BlockingQueue<Object> events = new LinkedBlockingQueue<>();
             StreamObserver<ModelInferRequest> requests = GRPCInferenceServiceGrpc.newStub(grpc.channel())
                     .withDeadlineAfter(LIMIT.toSeconds(), TimeUnit.SECONDS)
@@ -142,7 +144,7 @@ class StartAndStopIT {
             assertThat(events.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo("simple");
 
             server.terminate();
-            awaitRefusal(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), server.grpcPort()));
+            awaitRefusal(address);
             requests.onNext(SimpleModel.grpc());
             assertThat(events.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo("simple");
             requests.onCompleted();
@@ -196,10 +198,11 @@ class StartAndStopIT {
         try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels(), "--exit-timeout-secs=60")
                         .expectErrors();
                 RawHttp connection = RawHttp.connect(http(server))) {
+            InetSocketAddress address = http(server);
             connection.send(announce(1000));
             assertThat(connection.readUntil("\r\n\r\n")).startsWith("HTTP/1.1 100");
             server.signal("INT");
-            awaitRefusal(http(server));
+            awaitRefusal(address);
             assertThat(server.handle().isAlive()).isTrue();
             server.signal("INT");
             assertThat(server.awaitExit(LIMIT)).isEqualTo(130);
