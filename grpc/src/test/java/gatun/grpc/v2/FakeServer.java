@@ -87,6 +87,18 @@ final class FakeServer implements InferenceServer {
         }
     }
 
+    /** Waits until all memory is back: an answer arrives a moment before the server is done with it. */
+    void awaitNothingHeld() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (pool.usedBytes() > 0 || regions.leases() > 0) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError(
+                        pool.usedBytes() + " bytes and " + regions.leases() + " leases are still held");
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+
     /** How many tensors came with an address that their elements do not allow. */
     int misaligned() {
         return misaligned.get();

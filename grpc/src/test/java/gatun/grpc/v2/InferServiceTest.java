@@ -41,8 +41,7 @@ class InferServiceTest {
     @AfterEach
     void nothingIsLeft() {
         edge.close();
-        assertThat(server.buffers().usedBytes()).as("lent bytes").isZero();
-        assertThat(server.regions().leases()).as("leases").isZero();
+        server.awaitNothingHeld();
         server.close();
     }
 

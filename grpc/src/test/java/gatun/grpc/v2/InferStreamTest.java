@@ -19,7 +19,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,11 +32,7 @@ class InferStreamTest {
     @AfterEach
     void nothingIsLeft() {
         edge.close();
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (server.buffers().usedBytes() > 0 && System.nanoTime() < deadline) {
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
-        }
-        assertThat(server.buffers().usedBytes()).as("lent bytes").isZero();
+        server.awaitNothingHeld();
         server.close();
     }
 
