@@ -9,6 +9,7 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.ListenerConfig;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -23,8 +24,12 @@ public final class GrpcEdge implements AutoCloseable {
         this.selector = selector;
     }
 
-    /** The services of {@code server}. */
-    public static GrpcEdge of(InferenceServer server, GrpcSettings settings) {
+    /**
+     * The services of {@code server}.
+     *
+     * @param others what else to serve beside them
+     */
+    public static GrpcEdge of(InferenceServer server, GrpcSettings settings, ServerServiceDefinition... others) {
         ConnectionSettings standard = ConnectionSettings.standard();
         ConnectionSettings connections = new ConnectionSettings(
                 settings.maxMessageSize(),
@@ -33,10 +38,11 @@ public final class GrpcEdge implements AutoCloseable {
                 standard.streamWindow(),
                 standard.connectionWindow(),
                 standard.maxFrameSize());
-        List<ServerServiceDefinition> services = List.of(
+        List<ServerServiceDefinition> services = new ArrayList<>(List.of(
                 InferenceServices.of(server, settings.clientMemoryAllowed()),
                 new HealthService(server).bindService(),
-                ProtoReflectionServiceV1.newInstance().bindService());
+                ProtoReflectionServiceV1.newInstance().bindService()));
+        services.addAll(List.of(others));
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
         return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions));
     }

@@ -28,6 +28,9 @@ final class GrpcExchange implements Exchange {
         }
     };
 
+    /** The echo of {@link BenchServer}. */
+    static final String ECHO = "bench.Echo/Call";
+
     private final ManagedChannel channel;
     private final MethodDescriptor<byte[], byte[]> method;
     private final byte[] request;
@@ -39,7 +42,12 @@ final class GrpcExchange implements Exchange {
                 .directExecutor()
                 .maxInboundMessageSize(Integer.MAX_VALUE)
                 .build();
-        method = MethodDescriptor.<byte[], byte[]>newBuilder()
+        method = bytesMethod(fullMethodName);
+    }
+
+    /** A unary method whose messages are bytes. */
+    static MethodDescriptor<byte[], byte[]> bytesMethod(String fullMethodName) {
+        return MethodDescriptor.<byte[], byte[]>newBuilder()
                 .setType(MethodDescriptor.MethodType.UNARY)
                 .setFullMethodName(fullMethodName)
                 .setRequestMarshaller(BYTES)

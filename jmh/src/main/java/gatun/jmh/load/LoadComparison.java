@@ -1,0 +1,156 @@
+package gatun.jmh.load;
+
+import gatun.memory.SharedMemoryObject;
+import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.SystemSharedMemoryRegisterRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Loads a real server process with eight connections, one kind of request after the other, and prints requests a second, server CPU for
+ * each request, and the ratio to a bare echo of the same bytes on the same listener in the same run.
+ *
+ * <p>Arguments: seconds to measure each kind (default 10).
+ */
+public final class LoadComparison {
+    private static final int CONNECTIONS = 8;
+    private static final double WARM_SECONDS = 6;
+    private static final String INFER = "inference.GRPCInferenceService/ModelInfer";
+    private static final long IDENTITY_BYTES = 16L << 20;
+    private static final int IDENTITY_CALLS = 200;
+
+    private final long pid;
+    private final int http;
+    private final int grpc;
+    private final double seconds;
+
+    private LoadComparison(long pid, int http, int grpc, double seconds) {
+        this.pid = pid;
+        this.http = http;
+        this.grpc = grpc;
+        this.seconds = seconds;
+    }
+
+    /** Starts the server and runs every comparison. */
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        double seconds = arguments.length > 0 ? Double.parseDouble(arguments[0]) : 10;
+        Path root = Path.of(System.getProperty("gatun.root", "."));
+        Process server = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:+UseParallelGC",
+                        "-Xmx512m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        BenchServer.class.getName(),
+                        root.resolve("examples/models").toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (BufferedReader output =
+                new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))) {
+            String[] ready = String.valueOf(output.readLine()).split(" ", -1);
+            if (!ready[0].equals("ready")) {
+                throw new IllegalStateException("the server did not start: " + String.join(" ", ready));
+            }
+            new LoadComparison(server.pid(), Integer.parseInt(ready[1]), Integer.parseInt(ready[2]), seconds).run();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    private void run() throws IOException, InterruptedException {
+        System.out.printf(
+                Locale.ROOT, "%-28s %12s %16s %12s%n", "request", "requests/s", "server CPU, us", "of the echo");
+        LoadRun.Result httpEcho = http("HTTP echo", Requests.httpEcho());
+        print(httpEcho, httpEcho);
+        print(http("simple, HTTP binary", Requests.httpBinary()), httpEcho);
+        print(http("simple, HTTP JSON", Requests.httpJson()), httpEcho);
+        LoadRun.Result grpcEcho = grpc("gRPC echo", GrpcExchange.ECHO, Requests.grpc());
+        print(grpcEcho, grpcEcho);
+        print(grpc("simple, gRPC", INFER, Requests.grpc()), grpcEcho);
+        try (SharedMemoryObject object = SharedMemoryObject.posix(
+                "/gatun-load-" + ProcessHandle.current().pid(), 2 * IDENTITY_BYTES)) {
+            object.segment().fill((byte) 1);
+            register("load", object);
+            print(grpc("simple, gRPC, shared memory", INFER, Requests.grpcSharedMemory("load")), grpcEcho);
+            identity(object);
+        }
+    }
+
+    private LoadRun.Result http(String name, byte[] request) throws IOException, InterruptedException {
+        return LoadRun.run(name, pid, CONNECTIONS, WARM_SECONDS, seconds, () -> new HttpExchange(http, request));
+    }
+
+    private LoadRun.Result grpc(String name, String method, byte[] request) throws IOException, InterruptedException {
+        return LoadRun.run(
+                name, pid, CONNECTIONS, WARM_SECONDS, seconds, () -> new GrpcExchange(grpc, method, request));
+    }
+
+    private static void print(LoadRun.Result result, LoadRun.Result echo) {
+        System.out.printf(
+                Locale.ROOT,
+                "%-28s %12.0f %16.1f %12.2f%n",
+                result.name(),
+                result.perSecond(),
+                result.cpuMicrosPerRequest(),
+                result.cpuMicrosPerRequest() / echo.cpuMicrosPerRequest());
+    }
+
+    private void register(String region, SharedMemoryObject object) {
+        ManagedChannel channel =
+                NettyChannelBuilder.forAddress("127.0.0.1", grpc).usePlaintext().build();
+        try {
+            GRPCInferenceServiceGrpc.newBlockingStub(channel)
+                    .systemSharedMemoryRegister(SystemSharedMemoryRegisterRequest.newBuilder()
+                            .setName(region)
+                            .setKey(object.key())
+                            .setByteSize(object.segment().byteSize())
+                            .build());
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
+    /** Identity of 16 MiB from shared memory to shared memory, beside one copy of 16 MiB in this process; medians, taken in turn. */
+    private void identity(SharedMemoryObject object) throws IOException {
+        MemorySegment source = object.segment().asSlice(0, IDENTITY_BYTES);
+        MemorySegment target = object.segment().asSlice(IDENTITY_BYTES);
+        long[] copies = new long[IDENTITY_CALLS];
+        long[] calls = new long[IDENTITY_CALLS];
+        try (Exchange exchange = new GrpcExchange(grpc, INFER, Requests.grpcIdentity("load", IDENTITY_BYTES))) {
+            for (int i = -50; i < IDENTITY_CALLS; i++) {
+                long begin = System.nanoTime();
+                target.copyFrom(source);
+                long copied = System.nanoTime();
+                exchange.once();
+                long answered = System.nanoTime();
+                if (i >= 0) {
+                    copies[i] = copied - begin;
+                    calls[i] = answered - copied;
+                }
+            }
+        }
+        double copy = median(copies);
+        double call = median(calls);
+        System.out.printf(
+                Locale.ROOT,
+                "identity of 16 MiB in shared memory, over gRPC: %.2f ms; one copy of 16 MiB: %.2f ms; ratio %.2f%n",
+                call / 1e6,
+                copy / 1e6,
+                call / copy);
+    }
+
+    private static double median(long[] nanos) {
+        return List.of(Arrays.stream(nanos).sorted().boxed().toArray(Long[]::new))
+                .get(nanos.length / 2);
+    }
+}
