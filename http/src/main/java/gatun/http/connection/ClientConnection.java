@@ -50,6 +50,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final ClientBytes bytes;
     private final JsonWriter json = new JsonWriter();
     private final JsonWriter head = new JsonWriter();
+    /** Helidon asks for it with each request, and would look it up each time. */
+    private final PeerInfo remotePeer;
+
     private final EdgeRouting routing;
     private final ServerConnection http1;
 
@@ -68,6 +71,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.context = context;
         this.channel = channel;
         this.bytes = ClientBytes.of(context.dataReader(), context.serverSocket(), progress);
+        this.remotePeer = context.remotePeer();
         this.routing = new EdgeRouting(this, routes, context.router());
         this.http1 = http1Connections.connection(this);
     }
@@ -281,7 +285,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     @Override
     public PeerInfo remotePeer() {
-        return context.remotePeer();
+        return remotePeer;
     }
 
     @Override
