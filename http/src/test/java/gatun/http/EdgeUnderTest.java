@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.BufferPool;
 import gatun.memory.RegionRegistry;
+import gatun.memory.SystemRegions;
 import gatun.runtime.GatunServer;
 import gatun.runtime.ServerOptions;
 import io.helidon.webserver.WebServer;
+import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http.HttpService;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /** The edge on a real port, in front of the real runtime with models of the identity backend. */
 public final class EdgeUnderTest implements AutoCloseable {
@@ -30,7 +33,7 @@ public final class EdgeUnderTest implements AutoCloseable {
     private static final long MAX_INPUT_BYTES = 1 << 20;
 
     private final BufferPool buffers = new BufferPool(POOL_BYTES);
-    private final RegionRegistry regions;
+    private final RegionRegistry regions = SystemRegions.open(buffers);
     private final GatunServer server;
     private final WebServer web;
     private final WebServer metrics;
@@ -39,21 +42,25 @@ public final class EdgeUnderTest implements AutoCloseable {
             .version(HttpClient.Version.HTTP_1_1)
             .build();
 
-    private EdgeUnderTest(Path repository, RegionRegistry regions, HttpService... services) {
-        this.regions = regions;
+    private EdgeUnderTest(Path repository, boolean sharedMemory, HttpService... services) {
         this.server = GatunServer.open(
                 ServerOptions.of(buffers, regions).repository(repository).version("1.2.3"));
-        HttpEdge edge = new HttpEdge(server, new HttpSettings(MAX_INPUT_BYTES, true));
+        HttpEdge edge = new HttpEdge(server, new HttpSettings(MAX_INPUT_BYTES, sharedMemory));
         this.web = start(builder -> edge.configure(builder, services));
         this.metrics = start(edge::configureMetrics);
     }
 
     /** Starts with the models of {@code repository}, to which {@link #writeModel} writes. */
     public static EdgeUnderTest start(Path repository, HttpService... services) {
-        return new EdgeUnderTest(repository, new NoRegions(), services);
+        return new EdgeUnderTest(repository, true, services);
     }
 
-    private static WebServer start(java.util.function.Consumer<io.helidon.webserver.WebServerConfig.Builder> speak) {
+    /** Starts so that clients may not register shared memory. */
+    public static EdgeUnderTest startWithoutSharedMemory(Path repository) {
+        return new EdgeUnderTest(repository, false);
+    }
+
+    private static WebServer start(Consumer<WebServerConfig.Builder> speak) {
         return WebServer.builder()
                 .bindAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .shutdownHook(false)

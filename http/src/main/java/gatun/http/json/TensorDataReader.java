@@ -2,6 +2,7 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;

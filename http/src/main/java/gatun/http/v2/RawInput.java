@@ -1,6 +1,6 @@
 package gatun.http.v2;
 
-import gatun.http.json.BytesCodec;
+import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
