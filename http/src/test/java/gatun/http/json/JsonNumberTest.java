@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonNumberTest {
-    private static final int ROUNDS = 100_000;
+    private static final int ROUNDS = 20_000;
 
     private Arena arena = Arena.ofConfined();
 
