@@ -16,21 +16,29 @@ import java.util.concurrent.TimeUnit;
 /** A client in a second process: a main class of the test class path. Owns the process. */
 final class ChildJvm implements AutoCloseable {
     private final Process process;
+    private final Thread reader;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
 
     private ChildJvm(Process process) {
         this.process = process;
-        Thread.ofPlatform().daemon().name("child-output").start(this::readLines);
+        this.reader = Thread.ofPlatform().daemon().name("child-output").start(this::readLines);
     }
 
+    /** Runs a main class of the tests. */
     static ChildJvm launch(Class<?> main, String... arguments) {
+        return launch(System.getProperty("java.class.path"), main.getName(), List.of(arguments));
+    }
+
+    /** Runs a main class of any class path. */
+    static ChildJvm launch(String classPath, String main, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
-                "-Xmx64m",
+                "-Xmx128m",
+                "--enable-native-access=ALL-UNNAMED",
                 "-cp",
-                System.getProperty("java.class.path"),
-                main.getName()));
-        command.addAll(List.of(arguments));
+                classPath,
+                main));
+        command.addAll(arguments);
         try {
             return new ChildJvm(
                     new ProcessBuilder(command).redirectErrorStream(true).start());
@@ -53,6 +61,19 @@ final class ChildJvm implements AutoCloseable {
             }
             seen.add(line);
         }
+    }
+
+    /** Waits until it ends by itself with status 0, and returns the lines that nobody has awaited. */
+    List<String> awaitEnd(Duration limit) throws InterruptedException {
+        boolean ended = process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
+        reader.join(limit);
+        List<String> rest = new ArrayList<>();
+        lines.drainTo(rest);
+        if (!ended || process.exitValue() != 0) {
+            throw new AssertionError((ended ? "ended with " + process.exitValue() : "did not end within " + limit)
+                    + "; output: " + String.join("\n", rest));
+        }
+        return rest;
     }
 
     /** Kills it, so that it cannot clean up. */
