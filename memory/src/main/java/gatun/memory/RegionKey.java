@@ -5,6 +5,15 @@ import java.util.regex.Pattern;
 
 /** What a client's key names: a POSIX shared-memory object, or a descriptor of a process. Nothing else can be reached by a key. */
 sealed interface RegionKey {
+    /** Names that begin so belong to the Python backend of Triton, and clients may not touch them. */
+    String RESERVED_PREFIX = "triton_python_backend_shm_region_";
+
+    /** What a descriptor's key looks like. */
+    Pattern DESCRIPTOR = Pattern.compile("/proc/([1-9][0-9]{0,9})/fd/([0-9]{1,9})");
+
+    /** NAME_MAX of Linux. */
+    int NAME_LIMIT = 255;
+
     /**
      * A POSIX object.
      *
@@ -26,46 +35,22 @@ sealed interface RegionKey {
      * @throws GatunException INVALID_ARGUMENT for a key that names neither, or something that is not the client's to name
      */
     static RegionKey parse(String region, String key) {
-        Matcher descriptor = Patterns.DESCRIPTOR.matcher(key);
+        Matcher descriptor = DESCRIPTOR.matcher(key);
         if (descriptor.matches()) {
-            long pid = Long.parseLong(descriptor.group(1));
-            if (pid == ProcessHandle.current().pid()) {
-                throw GatunException.invalidArgument("cannot register shared memory region '" + region + "' with key '"
-                        + key + "': expected a descriptor of the client's own process");
-            }
-            return new ForeignDescriptor(pid, key);
+            return new ForeignDescriptor(Long.parseLong(descriptor.group(1)), key);
+        }
+        if (key.chars().allMatch(c -> c == '/')) {
+            throw RegionErrors.badKey(region, key);
         }
         String name = key.startsWith("/") ? key.substring(1) : key;
-        if (name.chars().allMatch(c -> c == '/')) {
-            throw GatunException.invalidArgument(
-                    "cannot register shared memory region '" + region + "' - invalid shm key '" + key + "'");
+        if (name.startsWith(RESERVED_PREFIX)) {
+            throw RegionErrors.reservedKey(region, key);
         }
-        if (name.startsWith(Patterns.RESERVED)) {
-            throw GatunException.invalidArgument("cannot register shared memory region '" + region + "' with key '"
-                    + key + "' as the key contains the reserved prefix '" + Patterns.RESERVED + "'");
-        }
-        if (name.indexOf('/') >= 0 || name.contains("..") || name.equals(".") || name.indexOf('\0') >= 0) {
-            throw GatunException.invalidArgument(
-                    "cannot register shared memory region '" + region + "' - invalid shm key '"
-                            + key
-                            + "': expected the name of a POSIX shared memory object, without '/' but the first and without"
-                            + " '..', or /proc/<pid>/fd/<n> for a sealed memfd");
-        }
-        if (name.length() > Patterns.MAX_NAME) {
-            throw GatunException.invalidArgument("cannot register shared memory region '" + region + "': its key has "
-                    + name.length() + " characters; expected at most " + Patterns.MAX_NAME);
+        // A zero byte would end the name early for C: another object would be opened than the one that was looked at.
+        boolean climbs = name.indexOf('/') >= 0 || name.contains("..") || name.equals(".");
+        if (climbs || name.indexOf('\0') >= 0 || name.length() > NAME_LIMIT) {
+            throw RegionErrors.forbiddenKey(region, key);
         }
         return new PosixObject("/" + name);
-    }
-
-    /** What keys look like. */
-    final class Patterns {
-        private static final Pattern DESCRIPTOR = Pattern.compile("/proc/([1-9][0-9]{0,9})/fd/([0-9]{1,9})");
-        /** Names of Triton's Python backend, which clients may not touch. */
-        private static final String RESERVED = "triton_python_backend_shm_region_";
-        /** NAME_MAX of Linux. */
-        private static final int MAX_NAME = 255;
-
-        private Patterns() {}
     }
 }

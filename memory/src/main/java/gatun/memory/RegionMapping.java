@@ -1,67 +1,186 @@
 package gatun.memory;
 
-import gatun.bindings.Descriptor;
+import gatun.bindings.Errno;
 import gatun.bindings.FaultGuard;
+import gatun.bindings.FileStatus;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.Posix;
 import gatun.bindings.RegionGuard;
+import gatun.bindings.SystemCallException;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Owns one mapping of a region's object, read-only or writable, and its guard. Windows of it are valid until it is closed, which takes
- * long for a large one and belongs on the thread that releases regions.
+ * Owns one mapping of a client's object, its descriptor and its guard. Whoever holds it calls {@link #close} once, after
+ * the last use of {@link #bytes}. Everything else is safe for any thread.
+ *
+ * <p>Pages can be read only, until somebody wants to write the first time: a server that only reads a region cannot spoil
+ * it by mistake.
  */
 final class RegionMapping implements AutoCloseable {
-    private final long mapped;
-    private final long mappedByteSize;
-    private final long start;
-    private final Optional<RegionGuard> guard;
+    private static final int READ_WRITE = Posix.PROT_READ | Posix.PROT_WRITE;
 
-    private RegionMapping(long mapped, long mappedByteSize, long start, Optional<RegionGuard> guard) {
-        this.mapped = mapped;
-        this.mappedByteSize = mappedByteSize;
-        this.start = start;
+    private final String region;
+    private final SharedObject object;
+    private final long address;
+    private final long mappedBytes;
+    private final Optional<RegionGuard> guard;
+    private final RegionKind kind;
+    private final MemorySegment bytes;
+    private final long objectEnd;
+    private volatile boolean writable;
+
+    private RegionMapping(
+            RegionStatus status, SharedObject object, Optional<RegionGuard> guard, long address, long mappedBytes) {
+        this.region = status.name();
+        this.object = object;
+        this.address = address;
+        this.mappedBytes = mappedBytes;
         this.guard = guard;
+        this.kind = object.sealed() ? RegionKind.SEALED : guard.isPresent() ? RegionKind.GUARDED : RegionKind.COPIED;
+        this.bytes = NativeMemory.segment(address + mappedBytes - status.byteSize(), status.byteSize());
+        this.objectEnd = status.offset() + status.byteSize();
     }
 
     /**
-     * Maps {@code byteSize} bytes at {@code offset}, which need not lie on a page.
+     * Opens an object and maps a region of it.
      *
-     * @param guards makes the guard; {@link FaultGuard.Absent} for an object that cannot be truncated
-     * @throws gatun.bindings.SystemCallException when the system refuses
+     * @param status the region; offset and size are unsigned and not yet checked
+     * @throws GatunException with the protocol's text; nothing stays open then
      */
-    static RegionMapping open(Descriptor object, long offset, long byteSize, boolean writable, FaultGuard guards) {
-        long before = offset % Posix.pageSize();
-        int protection = writable ? Posix.PROT_READ | Posix.PROT_WRITE : Posix.PROT_READ;
-        long length = before + byteSize;
-        long mapped = Posix.map(length, protection, Posix.MAP_SHARED, object, offset - before);
+    static RegionMapping open(RegionStatus status, RegionKey key, FaultGuard faultGuard) {
+        SharedObject object = SharedObject.open(status, key);
         try {
-            return new RegionMapping(mapped, length, mapped + before, guards.protect(mapped, length, protection));
-        } catch (RuntimeException | Error e) {
-            Posix.munmap(mapped, length);
-            throw e;
+            FileStatus file = object.fileStatus();
+            checkInside(status, file.byteSize());
+            if (object.writable()) {
+                fillHoles(status, object, file);
+            }
+            return map(status, object, faultGuard);
+        } catch (Throwable t) {
+            object.close();
+            throw t;
         }
     }
 
-    /** Whether a guard watches it. */
-    boolean isGuarded() {
-        return guard.isPresent();
+    private static void checkInside(RegionStatus status, long objectByteSize) {
+        boolean inside = status.byteSize() != 0
+                && Long.compareUnsigned(status.offset(), objectByteSize) < 0
+                && Long.compareUnsigned(status.byteSize(), objectByteSize - status.offset()) <= 0;
+        if (!inside) {
+            throw RegionErrors.outsideObject(status.name());
+        }
     }
 
-    /** Whether somebody touched a part that was gone. */
-    boolean broken() {
-        return guard.isPresent() && guard.get().broken();
+    /** Puts memory behind holes, so that a full file system is found out now and not by a fault during an inference. */
+    private static void fillHoles(RegionStatus status, SharedObject object, FileStatus file) {
+        long byteSize = status.byteSize();
+        long missingBytes = Math.min(byteSize, file.byteSize() - file.allocatedByteSize());
+        if (missingBytes <= 0) {
+            return;
+        }
+        // A client that may use little memory must not make this process use much in its place.
+        if (missingBytes > AvailableMemory.byteSize()) {
+            throw RegionErrors.noRoom(status.name(), byteSize);
+        }
+        PlatformThreads.run("region-memory", () -> {
+            try {
+                Posix.posixFallocate(object.descriptor(), status.offset(), byteSize);
+            } catch (SystemCallException e) {
+                throw e.is(Errno.ENOSPC)
+                        ? RegionErrors.noRoom(status.name(), byteSize)
+                        : RegionErrors.cannotMap(status.name(), e);
+            }
+        });
     }
 
-    /** A window of it. Valid until this is closed. */
-    MemorySegment window(long offset, long byteSize) {
-        return NativeMemory.segment(start + offset, byteSize);
+    private static RegionMapping map(RegionStatus status, SharedObject object, FaultGuard faultGuard) {
+        // Mappings begin on a page, regions where the client likes.
+        long lead = status.offset() % Posix.pageSize();
+        long mappedBytes = lead + status.byteSize();
+        long address;
+        try {
+            address = Posix.map(
+                    mappedBytes, Posix.PROT_READ, Posix.MAP_SHARED, object.descriptor(), status.offset() - lead);
+        } catch (SystemCallException e) {
+            throw RegionErrors.cannotMap(status.name(), e);
+        }
+        try {
+            Optional<RegionGuard> guard =
+                    object.sealed() ? Optional.empty() : faultGuard.protect(address, mappedBytes, READ_WRITE);
+            return new RegionMapping(status, object, guard, address, mappedBytes);
+        } catch (Throwable t) {
+            Posix.munmap(address, mappedBytes);
+            throw t;
+        }
     }
 
+    /** How the server is kept safe from the object's owner. */
+    RegionKind kind() {
+        return kind;
+    }
+
+    /** The region. Valid while this is open; of the kind {@link RegionKind#COPIED} only {@link UnguardedCopy} may touch it. */
+    MemorySegment bytes() {
+        return bytes;
+    }
+
+    /**
+     * Finds out whether the region can be used now.
+     *
+     * @throws GatunException INVALID_ARGUMENT when its owner truncated the object
+     */
+    void checkUsable() {
+        checkUnbroken();
+        if (kind != RegionKind.SEALED) {
+            long presentBytes = object.fileStatus().byteSize();
+            if (presentBytes < objectEnd) {
+                throw RegionErrors.shrunk(region, presentBytes, objectEnd);
+            }
+        }
+    }
+
+    /**
+     * Finds out whether a use was worth something. Costs two loads.
+     *
+     * @throws GatunException INVALID_ARGUMENT when a part that was touched was not there
+     */
+    void checkUnbroken() {
+        if (guard.isPresent() && guard.get().broken()) {
+            throw RegionErrors.broken(region);
+        }
+    }
+
+    /**
+     * Lets the pages be written, from now on.
+     *
+     * @throws GatunException INVALID_ARGUMENT when the server may only read the object
+     */
+    void makeWritable() {
+        if (writable) {
+            return;
+        }
+        if (!object.writable()) {
+            throw RegionErrors.readOnly(region);
+        }
+        try {
+            // Two threads may both come here: the second call changes nothing.
+            Posix.mprotect(address, mappedBytes, READ_WRITE);
+        } catch (SystemCallException e) {
+            throw e.is(Errno.EACCES) || e.is(Errno.EPERM)
+                    ? RegionErrors.readOnly(region)
+                    : RegionErrors.cannotMap(region, e);
+        }
+        writable = true;
+    }
+
+    /** Unmaps the region. Takes up to 90 ms per GiB: never on the thread of a request. */
     @Override
     public void close() {
-        guard.ifPresent(RegionGuard::close);
-        Posix.munmap(mapped, mappedByteSize);
+        try (object) {
+            // First the guard, which would put pages over whatever is mapped here next.
+            guard.ifPresent(RegionGuard::close);
+            Posix.munmap(address, mappedBytes);
+        }
     }
 }

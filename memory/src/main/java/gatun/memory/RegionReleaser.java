@@ -1,38 +1,85 @@
 package gatun.memory;
 
-import java.util.concurrent.ExecutorService;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** The one thread that unmaps regions: for a gigabyte that takes up to a tenth of a second, which no request should wait for. */
+/**
+ * Counts the mappings of a registry and unmaps them on a thread of its own, since unmapping a large region takes longer
+ * than many a request. Safe for any thread.
+ */
 final class RegionReleaser implements AutoCloseable {
-    private static final long CLOSE_SECONDS = 10;
+    private static final Logger LOG = System.getLogger("gatun.memory");
 
-    private final ExecutorService thread = new ThreadPoolExecutor(
-            1,
-            1,
-            0,
-            TimeUnit.SECONDS,
-            // Bounded by the number of regions, each of which is released once.
-            new LinkedBlockingQueue<>(),
-            task -> Thread.ofPlatform().daemon().name("region-releaser").unstarted(task));
+    /** How long {@link #close} waits for regions that nobody uses any more. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** Runs {@code release} soon, after those before it. */
-    void release(Runnable release) {
-        thread.execute(release);
+    private final AtomicInteger mapped = new AtomicInteger();
+    private final BlockingQueue<Runnable> work = new LinkedBlockingQueue<>();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    RegionReleaser() {
+        thread = Thread.ofPlatform().daemon().name("region-releaser").start(this::run);
     }
 
-    /** Waits for what was handed over before. */
+    /** Counts one mapping that is going to be made, unless there are {@code limit} already. */
+    boolean tryCount(int limit) {
+        for (int seen = mapped.get(); seen < limit; seen = mapped.get()) {
+            if (mapped.compareAndSet(seen, seen + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Counts out a mapping that could not be made. */
+    void uncount() {
+        mapped.decrementAndGet();
+    }
+
+    /** How many mappings there are, those included that are about to be unmapped. */
+    int mappedCount() {
+        return mapped.get();
+    }
+
+    /** Unmaps soon and counts out. Does not wait. */
+    void release(RegionMapping mapping) {
+        work.add(() -> {
+            try {
+                mapping.close();
+            } finally {
+                mapped.decrementAndGet();
+            }
+        });
+    }
+
+    /** Ends the thread when the last mapping is gone. Waits for that, but not long: a request may still hold a lease. */
     @Override
     public void close() {
-        thread.shutdown();
+        closed = true;
+        // Wakes the thread, in case nothing is mapped.
+        work.add(() -> {});
         try {
-            if (!thread.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-                thread.shutdownNow();
-            }
+            thread.join(PATIENCE);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        while (!closed || mapped.get() > 0) {
+            try {
+                work.take().run();
+            } catch (InterruptedException e) {
+                // Nobody has a reason to interrupt this thread, and what is mapped has to be unmapped all the same.
+                LOG.log(Level.DEBUG, "the thread that unmaps regions was interrupted and goes on", e);
+            } catch (RuntimeException e) {
+                LOG.log(Level.ERROR, "a shared memory region could not be unmapped; its address space is lost", e);
+            }
         }
     }
 }

@@ -1,15 +1,7 @@
 package gatun.memory;
 
-import gatun.bindings.Descriptor;
-import gatun.bindings.Errno;
 import gatun.bindings.FaultGuard;
-import gatun.bindings.FileStatus;
 import gatun.bindings.LibraryCache;
-import gatun.bindings.Posix;
-import gatun.bindings.SystemCallException;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * request has ended, whatever happens to its name. Safe for any thread.
  */
 public final class SystemRegions implements RegionRegistry {
-    /** Regions at a time; each takes two mappings at most, and the system allows a process some 65,000. */
+    /** Regions at a time, those included that are not yet unmapped. Each takes a descriptor and a place in the guard's table. */
     public static final int MAX_REGIONS = 1024;
 
     private final Map<String, SystemRegion> regions = new ConcurrentHashMap<>();
@@ -61,131 +53,39 @@ public final class SystemRegions implements RegionRegistry {
     @Override
     public void register(String name, String key, long offset, long byteSize) {
         if (name.isEmpty()) {
-            throw GatunException.invalidArgument("'region name' is necessary to register system shared memory region");
+            throw RegionErrors.nameMissing();
         }
         RegionKey parsed = RegionKey.parse(name, key);
         if (regions.containsKey(name)) {
-            throw nameTaken(name);
+            throw RegionErrors.nameTaken(name);
         }
-        if (closed || regions.size() >= MAX_REGIONS) {
-            throw new GatunException(
-                    ErrorCode.UNAVAILABLE,
-                    closed
-                            ? "the server is stopping and takes no more shared memory regions"
-                            : "there are " + MAX_REGIONS
-                                    + " shared memory regions, the most there can be; unregister some");
+        if (closed) {
+            throw RegionErrors.closed(name);
         }
-        SystemRegion region = map(new RegionStatus(name, key, offset, byteSize), parsed);
+        if (!releaser.tryCount(MAX_REGIONS)) {
+            throw RegionErrors.tooMany(name, MAX_REGIONS);
+        }
+        RegionStatus status = new RegionStatus(name, key, offset, byteSize);
+        RegionMapping mapping;
+        try {
+            mapping = RegionMapping.open(status, parsed, guards);
+        } catch (Throwable t) {
+            releaser.uncount();
+            throw t;
+        }
+        add(new SystemRegion(status, mapping, releaser::release));
+    }
+
+    private void add(SystemRegion region) {
+        String name = region.status().name();
         if (regions.putIfAbsent(name, region) != null) {
             region.retire();
-            throw nameTaken(name);
+            throw RegionErrors.nameTaken(name);
         }
-    }
-
-    private static GatunException nameTaken(String name) {
-        return new GatunException(ErrorCode.ALREADY_EXISTS, "shared memory region '" + name + "' already in manager");
-    }
-
-    private SystemRegion map(RegionStatus status, RegionKey key) {
-        OpenedObject opened =
-                switch (key) {
-                    case RegionKey.PosixObject posix -> openPosix(status, posix);
-                    case RegionKey.ForeignDescriptor foreign -> openSealed(status, foreign);
-                };
-        try {
-            FileStatus file = Posix.fstat(opened.object());
-            long offset = status.offset();
-            long byteSize = status.byteSize();
-            // Both are unsigned on the wire: what is negative here is more than any object holds.
-            if (byteSize <= 0 || offset < 0 || byteSize > file.byteSize() || offset > file.byteSize() - byteSize) {
-                throw GatunException.invalidArgument(
-                        "failed to register shared memory region '" + status.name() + "': invalid args");
-            }
-            if (opened.writable() && file.allocatedByteSize() < file.byteSize()) {
-                back(opened.object(), status);
-            }
-            return SystemRegion.open(status, opened.object(), opened.sealed(), opened.writable(), guards, releaser);
-        } catch (SystemCallException e) {
-            opened.object().close();
-            throw GatunException.invalidArgument("failed to register shared memory region '" + status.name()
-                    + "': unable to process address space: " + Posix.errorText(e.errno()));
-        } catch (RuntimeException | Error e) {
-            opened.object().close();
-            throw e;
-        }
-    }
-
-    private record OpenedObject(Descriptor object, boolean sealed, boolean writable) {}
-
-    private static OpenedObject openPosix(RegionStatus status, RegionKey.PosixObject key) {
-        try {
-            return new OpenedObject(Posix.shmOpen(key.path(), Posix.O_RDWR, 0), false, true);
-        } catch (SystemCallException e) {
-            if (!e.is(Errno.EACCES)) {
-                throw cannotOpen(status);
-            }
-        }
-        try {
-            return new OpenedObject(Posix.shmOpen(key.path(), Posix.O_RDONLY, 0), false, false);
-        } catch (SystemCallException e) {
-            throw cannotOpen(status);
-        }
-    }
-
-    private static OpenedObject openSealed(RegionStatus status, RegionKey.ForeignDescriptor key) {
-        try {
-            // Before it is opened: opening a device or a pipe could do something.
-            if (!Files.readSymbolicLink(Path.of(key.path())).toString().startsWith("/memfd:")) {
-                throw notSealed(status);
-            }
-        } catch (IOException e) {
-            throw cannotOpen(status);
-        }
-        Descriptor object;
-        boolean writable = true;
-        try {
-            object = Posix.open(key.path(), Posix.O_RDWR | Posix.O_CLOEXEC);
-        } catch (SystemCallException e) {
-            throw cannotOpen(status);
-        }
-        try {
-            FileStatus file = Posix.fstat(object);
-            int seals = Posix.seals(object);
-            if (!file.isRegularFile() || file.uid() != Posix.effectiveUid() || (seals & Posix.F_SEAL_SHRINK) == 0) {
-                throw notSealed(status);
-            }
-            writable = (seals & Posix.F_SEAL_WRITE) == 0;
-            return new OpenedObject(object, true, writable);
-        } catch (RuntimeException | Error e) {
-            object.close();
-            throw e;
-        }
-    }
-
-    private static GatunException cannotOpen(RegionStatus status) {
-        return GatunException.invalidArgument("Unable to open shared memory region: '" + status.key() + "'");
-    }
-
-    private static GatunException notSealed(RegionStatus status) {
-        return GatunException.invalidArgument("cannot register shared memory region '" + status.name() + "' with key '"
-                + status.key() + "': expected a memfd of the server's own user, sealed with F_SEAL_SHRINK");
-    }
-
-    /** Puts memory behind the holes of the region, so that no later write of the engine finds the file system full. */
-    private static void back(Descriptor object, RegionStatus status) {
-        try {
-            Posix.posixFallocate(object, status.offset(), status.byteSize());
-        } catch (SystemCallException e) {
-            if (e.is(Errno.ENOSPC)) {
-                throw new GatunException(
-                        ErrorCode.UNAVAILABLE,
-                        "failed to register shared memory region '" + status.name()
-                                + "': its object has holes and there is"
-                                + " no memory to fill its " + status.byteSize()
-                                + " bytes; enlarge the shared memory file"
-                                + " system or register less");
-            }
-            throw e;
+        // Either this sees that the registry was closed meanwhile, or closing sees the region.
+        if (closed && regions.remove(name, region)) {
+            region.retire();
+            throw RegionErrors.closed(name);
         }
     }
 
@@ -193,7 +93,7 @@ public final class SystemRegions implements RegionRegistry {
     public RegionStatus status(String name) {
         SystemRegion region = regions.get(name);
         if (region == null) {
-            throw new GatunException(ErrorCode.NOT_FOUND, "Unable to find system shared memory region: '" + name + "'");
+            throw RegionErrors.unknownStatus(name);
         }
         return region.status();
     }
@@ -230,27 +130,17 @@ public final class SystemRegions implements RegionRegistry {
     public RegionLease borrow(String name, long offset, long byteSize, Access access) {
         SystemRegion region = regions.get(name);
         if (region == null) {
-            throw notRegistered(name);
+            throw RegionErrors.unknown(name);
         }
-        long regionByteSize = region.status().byteSize();
-        if (offset < 0 || offset >= regionByteSize) {
-            throw GatunException.invalidArgument("Invalid offset for shared memory region: '" + name + "'");
-        }
-        if (Long.compareUnsigned(offset + byteSize, byteSize) < 0) {
-            throw GatunException.invalidArgument("Integer overflow detected: byte_size ("
-                    + Long.toUnsignedString(byteSize) + ") + offset (" + offset
-                    + ") exceeds maximum value (18446744073709551615) for region '" + name + "'");
-        }
-        if (byteSize < 0 || byteSize > regionByteSize - offset) {
-            throw GatunException.invalidArgument("Invalid offset + byte size for shared memory region: '" + name + "'");
-        }
-        return region.borrow(offset, byteSize, access, pool).orElseThrow(() -> notRegistered(name));
+        return region.borrow(offset, byteSize, access, pool);
     }
 
-    private static GatunException notRegistered(String name) {
-        return new GatunException(ErrorCode.NOT_FOUND, "Unable to find shared memory region: '" + name + "'");
+    /** How many regions are mapped, those included that are unregistered but not yet unmapped. */
+    public int mappedCount() {
+        return releaser.mappedCount();
     }
 
+    /** Forgets all regions and takes no more. Returns when they are unmapped, except those that requests still use. */
     @Override
     public void close() {
         closed = true;

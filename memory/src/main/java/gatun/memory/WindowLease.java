@@ -1,14 +1,27 @@
 package gatun.memory;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
-/** A lease on the region's own memory: nothing is copied. Used by one thread at a time. */
+/** A window of a region that is used in place. */
 final class WindowLease implements RegionLease {
+    private static final VarHandle CLOSED;
+
+    static {
+        try {
+            CLOSED = MethodHandles.lookup().findVarHandle(WindowLease.class, "closed", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final SystemRegion region;
     private final MemorySegment window;
-    private boolean closed;
 
-    /** Owns one count of the region's leases. */
+    @SuppressWarnings("UnusedVariable") // through CLOSED
+    private volatile boolean closed;
+
     WindowLease(SystemRegion region, MemorySegment window) {
         this.region = region;
         this.window = window;
@@ -21,13 +34,13 @@ final class WindowLease implements RegionLease {
 
     @Override
     public void settle() {
-        region.requireIntact();
+        region.checkUnbroken();
     }
 
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
+        // A second release would unmap the region under somebody else.
+        if (CLOSED.compareAndSet(this, false, true)) {
             region.release();
         }
     }

@@ -57,6 +57,25 @@ final class ClientProcess implements AutoCloseable {
         return line();
     }
 
+    /** Sends a command whose {@link #answer} is read later. */
+    void send(String command) {
+        input.println(command);
+    }
+
+    /** Whether there is something to read, or the client is gone. */
+    boolean hasAnswered() {
+        try {
+            return output.ready() || !process.isAlive();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The client's next line. */
+    String answer() {
+        return line();
+    }
+
     /** Ends the client as {@code kill -9} does, and waits until it is gone. */
     void kill() {
         process.destroyForcibly();

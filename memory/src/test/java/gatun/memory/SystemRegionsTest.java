@@ -48,7 +48,11 @@ class SystemRegionsTest {
         regions.close();
         assertThat(pool.usedBytes()).as("bytes lent").isZero();
         pool.close();
-        assertThat(Mappings.descriptorsNaming("gatun")).as("descriptors").isZero();
+        assertThat(Mappings.descriptorsNaming("/dev/shm/"))
+                .as("POSIX descriptors")
+                .isZero();
+        assertThat(Mappings.descriptorsNaming("/memfd:gatun")).as("memfds").isZero();
+        assertThat(Mappings.naming("/memfd:gatun")).as("mapped memfds").isZero();
         assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain(name.substring(1));
         Files.deleteIfExists(Path.of("/dev/shm" + name));
     }
@@ -357,6 +361,180 @@ class SystemRegionsTest {
                     .isThrownBy(() -> regions.register("r", "/proc/" + pid + "/fd/1", 0, 1))
                     .withMessageContaining("sealed with F_SEAL_SHRINK");
         }
+    }
+
+    @Test
+    void shouldRefuseDescriptorsOfTheServersOwnThreads() throws IOException {
+        try (SharedMemoryObject own = SharedMemoryObject.sealed(4096);
+                var threads = Files.list(Path.of("/proc/self/task"))) {
+            String descriptor = own.key().substring(own.key().lastIndexOf('/') + 1);
+            for (Path thread : threads.toList()) {
+                assertThatExceptionOfType(GatunException.class)
+                        .isThrownBy(() ->
+                                regions.register("r", "/proc/" + thread.getFileName() + "/fd/" + descriptor, 0, 4096))
+                        .withMessageEndingWith("expected a descriptor of the client's own process");
+            }
+        }
+    }
+
+    @Test
+    void shouldTakeInputsButNoOutputsFromAnObjectThatIsSealedAgainstWriting() {
+        try (ClientProcess client = ClientProcess.start("write-sealed", 8192)) {
+            regions.register("r", client.key(), 0, 8192);
+            try (RegionLease lease = regions.borrow("r", 4000, 100, Access.READ)) {
+                assertThat(lease.segment().get(ValueLayout.JAVA_BYTE, 99)).isEqualTo((byte) 7);
+                lease.settle();
+            }
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.borrow("r", 0, 16, Access.WRITE))
+                    .withMessageStartingWith("shared memory region 'r' cannot hold outputs")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+        }
+    }
+
+    @Test
+    void shouldRefuseAMemfdThatIsNotSealed() {
+        try (ClientProcess client = ClientProcess.start("unsealed", 4096)) {
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.register("r", client.key(), 0, 4096))
+                    .withMessageEndingWith("expected a memfd of the server's own user, sealed with F_SEAL_SHRINK");
+        }
+    }
+
+    @Test
+    void shouldRefuseDescriptorsOfAProcessThatIsGone() {
+        ClientProcess client = ClientProcess.start("sealed", 4096);
+        client.close();
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> regions.register("r", client.key(), 0, 4096))
+                .withMessage("Unable to open shared memory region: '" + client.key() + "'");
+    }
+
+    @Test
+    void shouldKeepARegionThatIsBorrowedWhileTheRegistryCloses() {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4096)) {
+            object.segment().fill((byte) 3);
+            regions.register("r", object.key(), 0, 4096);
+            RegionLease late = regions.borrow("r", 0, 4096, Access.READ);
+            regions.close();
+
+            assertThat(late.segment().get(ValueLayout.JAVA_BYTE, 4095)).isEqualTo((byte) 3);
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.register("s", object.key(), 0, 4096))
+                    .withMessageEndingWith("the server is stopping")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
+            late.settle();
+            late.close();
+            late.close();
+            awaitUnmapped(0);
+        }
+    }
+
+    @Test
+    void shouldCountRegionsUntilTheyAreUnmapped() {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4096)) {
+            regions.register("r", object.key(), 0, 4096);
+            RegionLease lease = regions.borrow("r", 0, 1, Access.READ);
+            regions.unregister("r");
+            regions.register("r", object.key(), 0, 4096);
+            assertThat(regions.mappedCount()).isEqualTo(2);
+            lease.close();
+            awaitUnmapped(1);
+        }
+    }
+
+    @Test
+    void shouldHoldNoMoreRegionsThanItsLimit() {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4096)) {
+            for (int i = 0; i < SystemRegions.MAX_REGIONS; i++) {
+                regions.register("r" + i, object.key(), 0, 4096);
+            }
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.register("more", object.key(), 0, 4096))
+                    .withMessageContaining("already holds 1024 regions")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
+            regions.unregisterAll();
+            awaitUnmapped(0);
+            regions.register("more", object.key(), 0, 4096);
+        }
+    }
+
+    @Test
+    void shouldRefuseABrokenRegionUntilItIsRegisteredAgain() {
+        assumeTrue(regions.protection().startsWith("zero-copy"), regions.protection());
+        try (ClientProcess client = ClientProcess.start(name, 8192)) {
+            regions.register("r", client.key(), 0, 8192);
+            try (RegionLease lease = regions.borrow("r", 0, 8192, Access.WRITE)) {
+                assertThat(client.tell("truncate 0")).isEqualTo("done");
+                lease.segment().fill((byte) 1);
+                assertThatExceptionOfType(GatunException.class)
+                        .isThrownBy(lease::settle)
+                        .withMessageContaining("was truncated by its owner while it was in use")
+                        .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+            }
+            // The object is whole again, but what is mapped here are the zero pages of the guard.
+            assertThat(client.tell("truncate 8192")).isEqualTo("done");
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.borrow("r", 0, 1, Access.READ))
+                    .withMessageContaining("unregister it and register it again");
+            regions.unregister("r");
+            regions.register("r", client.key(), 0, 8192);
+            regions.borrow("r", 0, 1, Access.READ).close();
+        }
+    }
+
+    @Test
+    void shouldAnswerAnErrorForEachCopyWhileTheClientTruncatesAndEnlarges() {
+        regions.close();
+        regions = SystemRegions.withoutGuard(pool);
+        try (ClientProcess client = ClientProcess.start(name, MIB)) {
+            regions.register("r", client.key(), 0, MIB);
+            client.send("flap 400");
+            int refused = 0;
+            while (!client.hasAnswered()) {
+                try (RegionLease input = regions.borrow("r", 0, MIB, Access.READ);
+                        RegionLease output = regions.borrow("r", 0, MIB, Access.WRITE)) {
+                    output.settle();
+                    assertThat(input.segment().byteSize()).isEqualTo(MIB);
+                } catch (GatunException e) {
+                    assertThat(e).hasMessageContaining("was truncated");
+                    refused++;
+                }
+            }
+            assertThat(client.answer()).isEqualTo("flapped");
+            assertThat(refused).isPositive();
+        }
+    }
+
+    @Test
+    void shouldFindOutAtRegistrationThatTheFileSystemIsFull() throws Exception {
+        List<String> output = SmallFileSystem.run(FullFileSystem.class, 4 * MIB);
+        assertThat(output)
+                .containsExactly(
+                        "UNAVAILABLE failed to register shared memory region 'late': its object has holes and there is no"
+                                + " memory to fill its 3145728 bytes; write to the object first, enlarge the shared memory"
+                                + " file system, or register less",
+                        "written");
+    }
+
+    @Test
+    void shouldNotLetAClientUseUpTheServersMemory() {
+        // A memfd lies in no file system that could be full.
+        try (ClientProcess client = ClientProcess.start("sparse-sealed", 1L << 43)) {
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.register("r", client.key(), 0, 1L << 43))
+                    .withMessageContaining("there is no memory to fill its 8796093022208 bytes")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
+            regions.register("r", client.key(), (1L << 43) - 4096, 4096);
+        }
+    }
+
+    private void awaitUnmapped(int expected) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (regions.mappedCount() != expected && System.nanoTime() < deadline) {
+            Thread.onSpinWait();
+        }
+        assertThat(regions.mappedCount()).isEqualTo(expected);
     }
 
     @Test
