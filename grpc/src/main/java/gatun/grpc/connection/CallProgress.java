@@ -241,6 +241,9 @@ final class CallProgress {
             return Step.NOTHING;
         }
         if (!started) {
+            if (cancelled) {
+                return Step.CANCEL;
+            }
             boolean complete = requestEnded || arrived.size() > 1;
             return waitsForWholeRequest && !complete ? Step.NOTHING : Step.START;
         }

@@ -1,5 +1,7 @@
 package gatun.grpc.connection;
 
+import java.util.function.LongSupplier;
+
 /**
  * Counts frames that cost a client nothing and us something, and cuts off who sends too many in a second. The limits are
  * far above what clients need: a cancelled call is not an attack. The reading thread's alone.
@@ -13,9 +15,16 @@ final class FloodGuard {
 
     private static final long SECOND_NANOS = 1_000_000_000L;
 
-    private long secondBegan = System.nanoTime();
+    private final LongSupplier nanoClock;
+    private long secondBegan;
     private int controlFrames;
     private int resets;
+
+    /** A guard whose seconds are those of {@code nanoClock}. */
+    FloodGuard(LongSupplier nanoClock) {
+        this.nanoClock = nanoClock;
+        this.secondBegan = nanoClock.getAsLong();
+    }
 
     /** A PING, SETTINGS, PRIORITY, empty DATA or unknown frame came. */
     void controlFrame() {
@@ -37,7 +46,7 @@ final class FloodGuard {
     }
 
     private boolean newSecond() {
-        long now = System.nanoTime();
+        long now = nanoClock.getAsLong();
         if (now - secondBegan < SECOND_NANOS) {
             return false;
         }

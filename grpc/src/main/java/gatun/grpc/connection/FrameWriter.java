@@ -35,7 +35,7 @@ final class FrameWriter {
 
     private final Transport transport;
     private final ThreadFactory threads;
-    private final Consumer<Exception> onFailure;
+    private final Consumer<Throwable> onFailure;
     private final ReentrantLock lock = new ReentrantLock();
     private final Queue<Control> pending = new ConcurrentLinkedQueue<>();
     private final AtomicInteger pendingCount = new AtomicInteger();
@@ -55,7 +55,7 @@ final class FrameWriter {
     private volatile long writingSinceNanos;
 
     /** A writer on {@code transport} whose first failure, after which it writes nothing more, goes to {@code onFailure}. */
-    FrameWriter(Transport transport, ByteBuffer staging, ThreadFactory threads, Consumer<Exception> onFailure) {
+    FrameWriter(Transport transport, ByteBuffer staging, ThreadFactory threads, Consumer<Throwable> onFailure) {
         this.transport = transport;
         this.threads = threads;
         this.batch = new WriteBatch(staging, this::write);
@@ -96,8 +96,8 @@ final class FrameWriter {
             try {
                 applyPending();
                 toWrite = mustFlush() || !pending.isEmpty();
-            } catch (IOException | RuntimeException e) {
-                fail(e);
+            } catch (Throwable t) {
+                fail(t);
             } finally {
                 lock.unlock();
             }
@@ -117,8 +117,8 @@ final class FrameWriter {
         try {
             applyPending();
             flush();
-        } catch (IOException | RuntimeException e) {
-            fail(e);
+        } catch (Throwable t) {
+            fail(t);
         } finally {
             lock.unlock();
         }
@@ -157,8 +157,9 @@ final class FrameWriter {
                 }
                 flush();
                 return true;
-            } catch (IOException | RuntimeException e) {
-                fail(e);
+            } catch (Throwable t) {
+                // Whatever it is, a frame may be half written: the connection is lost.
+                fail(t);
                 return false;
             } finally {
                 lock.unlock();
@@ -284,8 +285,8 @@ final class FrameWriter {
             try {
                 applyPending();
                 flush();
-            } catch (IOException | RuntimeException e) {
-                fail(e);
+            } catch (Throwable t) {
+                fail(t);
             } finally {
                 lock.unlock();
             }
@@ -315,11 +316,11 @@ final class FrameWriter {
         }
     }
 
-    private void fail(Exception e) {
+    private void fail(Throwable t) {
         if (!closed) {
             closed = true;
             wakeAll();
-            onFailure.accept(e);
+            onFailure.accept(t);
         }
     }
 

@@ -160,6 +160,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
                     }
                 }
                 case CANCEL -> {
+                    response.abandon();
                     try {
                         context.cancel(cancellation.asRuntimeException());
                         listener.onCancel();
@@ -236,6 +237,9 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     public void sendMessage(R message) {
         if (!response.message(message, progress.isCancelled())) {
             cancel(Status.CANCELLED.withDescription("the client is gone"));
+        }
+        if (progress.isCancelled()) {
+            response.abandon();
         }
     }
 

@@ -35,7 +35,7 @@ final class GrpcConnection implements ServerConnection {
     private final ClientSettings clientSettings;
     private final ConnectionWindow window;
     private final ConnectionEnd end;
-    private final FloodGuard floods = new FloodGuard();
+    private final FloodGuard floods = new FloodGuard(System::nanoTime);
     private final ConcurrentHashMap<Integer, GrpcStream> streams = new ConcurrentHashMap<>();
 
     /** Calls whose handler has not been told its end, those whose stream is gone included. */
@@ -356,11 +356,11 @@ final class GrpcConnection implements ServerConnection {
         end.stop(interrupt);
     }
 
-    private void writeFailed(Exception e) {
-        if (e instanceof IOException) {
-            LOG.trace("a client does not read any more", e);
+    private void writeFailed(Throwable t) {
+        if (t instanceof IOException) {
+            LOG.trace("a client does not read any more", t);
         } else {
-            LOG.error("a connection's frames cannot be written", e);
+            LOG.error("a connection's frames cannot be written", t);
         }
         transport.close();
     }

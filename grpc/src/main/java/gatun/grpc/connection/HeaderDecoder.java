@@ -67,7 +67,8 @@ final class HeaderDecoder {
      */
     RequestHead decode(ByteBuffer block) throws MalformedHeaders, RefusedHeaders {
         MetaData fields = decodeFields(block);
-        if (!(fields instanceof MetaData.Request request)) {
+        if (!(fields instanceof MetaData.Request request)
+                || request.getHttpURI().getPathQuery() == null) {
             throw new MalformedHeaders("a request without method and path");
         }
         return head(request);

@@ -15,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,10 +34,12 @@ final class Response<R> {
 
     private boolean headersGiven;
     private byte[] unsentHeaders = HeaderEncoder.NONE;
-    private OutgoingMessage unsentMessage = OutgoingMessage.NONE;
     private boolean messageGiven;
     private Compressor compressor = Codec.Identity.NONE;
     private boolean compress = true;
+
+    /** A unary call's message that waits for the call's end. Whoever takes it out sends it or closes it. */
+    private final AtomicReference<OutgoingMessage> unsentMessage = new AtomicReference<>(OutgoingMessage.NONE);
 
     /** The thread that sends a message which did not fit; set by the handler's thread, cleared by itself. */
     private volatile @Nullable Thread sender;
@@ -123,7 +126,7 @@ final class Response<R> {
         boolean compressed = compress && compresses();
         OutgoingMessage outgoing = OutgoingMessage.of(compressed ? pack(serialised) : serialised, compressed);
         if (unary) {
-            unsentMessage = outgoing;
+            unsentMessage.set(outgoing);
             return true;
         }
         return send(outgoing);
@@ -165,11 +168,15 @@ final class Response<R> {
         return sender == null && stream.isReady();
     }
 
+    /** Nothing will be sent any more: what waits gives its memory back. Any thread. */
+    void abandon() {
+        unsentMessage.getAndSet(OutgoingMessage.NONE).close();
+    }
+
     /** Ends the call; false when nobody could receive that any more. */
     boolean close(Status status, Metadata trailers) {
         awaitSender();
-        OutgoingMessage last = unsentMessage;
-        unsentMessage = OutgoingMessage.NONE;
+        OutgoingMessage last = unsentMessage.getAndSet(OutgoingMessage.NONE);
         Status answer = status;
         if (unary && status.isOk() && !messageGiven) {
             answer = Status.INTERNAL.withDescription("Completed without a response");
