@@ -43,6 +43,8 @@ public final class Buffer implements Hold {
     final @Nullable Slab slab;
     /** The number of the buffer below in a {@link BufferStack}; written by whoever owns the buffer. */
     int below;
+    /** The {@link BufferBlocks#trimPass} in which it became idle; written by whoever owns the buffer. */
+    int idleSince;
 
     private final BufferPool pool;
     private final long address;

@@ -3,7 +3,12 @@ package gatun.memory;
 import gatun.bindings.Errno;
 import gatun.bindings.Posix;
 import gatun.bindings.SystemCallException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +28,9 @@ final class BufferBlocks {
 
     private static final int LARGEST_BLOCKS = 2;
 
+    /** Idle buffers from this size on, 1 MiB, are worth giving their memory back. */
+    private static final int TRIM_SHIFT = 20;
+
     private final BufferPool pool;
     private final BufferStack[] stacks;
     private final BufferTable buffers;
@@ -35,6 +43,11 @@ final class BufferBlocks {
     private final BuddyBlocks blocks;
     /** Counts the calls of {@link #joinSlabs}. */
     private int collection;
+
+    private final BufferTrimmer trimmer = new BufferTrimmer(this::trim);
+    private final AtomicBoolean trimming = new AtomicBoolean();
+    /** Counts the rounds of {@link #trim}, which alone changes it. */
+    private volatile int trimPass;
 
     BufferBlocks(BufferPool pool, long byteLimit, BufferStack[] stacks, BufferTable buffers) {
         this.pool = pool;
@@ -61,6 +74,9 @@ final class BufferBlocks {
     /** A buffer of {@code 1 << shift} bytes that nobody holds, or null when the address space has no such run left. */
     @Nullable
     Buffer take(int shift) {
+        if (shift >= TRIM_SHIFT && trimming.compareAndSet(false, true)) {
+            trimmer.start();
+        }
         lock.lock();
         try {
             // Another thread may have made some while this one waited for the lock.
@@ -86,6 +102,52 @@ final class BufferBlocks {
             lock.unlock();
         }
         return reissued;
+    }
+
+    /** The number of the present round of trimming; buffers note it when they become idle. */
+    int trimPass() {
+        return trimPass;
+    }
+
+    /**
+     * Gives the memory of large buffers that were idle since before the previous round back to the system, and their
+     * blocks to whoever needs some of any size. One thread at a time; never that of a request.
+     */
+    void trim() {
+        int pass = trimPass;
+        for (int shift = TRIM_SHIFT; shift <= largestShift; shift++) {
+            List<Buffer> cold = new ArrayList<>();
+            Deque<Buffer> warm = new ArrayDeque<>();
+            for (int number = stacks[shift].popAll(); number != BufferStack.NO_BUFFER; ) {
+                Buffer buffer = buffers.get(number);
+                number = buffer.below;
+                if (buffer.idleSince < pass) {
+                    cold.add(buffer);
+                } else {
+                    warm.push(buffer);
+                }
+            }
+            // The latest one is on top again.
+            warm.forEach(stacks[shift]::push);
+            cold.forEach(this::discard);
+        }
+        trimPass = pass + 1;
+    }
+
+    private void discard(Buffer buffer) {
+        Posix.madvise(base + buffer.offset, 1L << buffer.shift, Posix.MADV_DONTNEED);
+        lock.lock();
+        try {
+            blocks.give(buffer.offset, buffer.shift);
+            buffers.remove(buffer);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns when no memory is being given back any more, and none will be. */
+    void stopTrimming() {
+        trimmer.close();
     }
 
     /** Gives the address space back; no buffer is lent and none will be. */

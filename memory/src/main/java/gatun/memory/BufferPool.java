@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>A size is rounded up to the next power of two, from 256 bytes on, which decides the buffer's block; what counts
  * against the limit is the size itself, rounded up to 256. Address space is reserved once. A page costs memory from its
- * first use on, and idle blocks are used again before fresh ones are.
+ * first use on, and idle blocks are used again before fresh ones are; the memory of large ones that stay idle goes back to
+ * the system after half a minute to a minute.
  */
 public final class BufferPool implements AutoCloseable {
     /** Whether assertions are enabled, so that each loan is checked (see {@link Buffer}). */
@@ -116,13 +117,21 @@ public final class BufferPool implements AutoCloseable {
     /** Lends no more. The memory goes back to the system now, or with the last buffer that is still lent. */
     @Override
     public void close() {
+        // Before anything can be unmapped.
+        blocks.stopTrimming();
         if (used.getAndUpdate(now -> now | CLOSED) == 0) {
             unmap();
         }
     }
 
+    /** One round of giving back the memory of large idle buffers. For the trimmer and for tests. */
+    void trim() {
+        blocks.trim();
+    }
+
     /** Ends a loan of {@code byteSize} bytes. */
     void takeBack(Buffer buffer, long byteSize) {
+        buffer.idleSince = blocks.trimPass();
         idle[buffer.shift].push(buffer);
         uncharge(charge(byteSize));
     }

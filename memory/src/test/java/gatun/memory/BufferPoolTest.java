@@ -160,6 +160,45 @@ class BufferPoolTest {
     }
 
     @Test
+    void shouldGiveTheMemoryOfLargeBuffersBackThatStayIdle() {
+        try (BufferPool pool = new BufferPool(64 * MIB)) {
+            Buffer used = pool.take(2 * MIB);
+            try (Buffer cold = pool.take(2 * MIB)) {
+                cold.segment().fill((byte) 1);
+            }
+            used.segment().fill((byte) 2);
+            pool.trim();
+            used.close();
+            // Idle through a whole round by now, unlike the other.
+            pool.trim();
+            try (Buffer warm = pool.take(2 * MIB);
+                    Buffer fresh = pool.take(2 * MIB)) {
+                assertThat(warm.segment().get(ValueLayout.JAVA_BYTE, MIB)).isEqualTo((byte) 2);
+                assertThat(fresh.segment().get(ValueLayout.JAVA_BYTE, MIB)).isZero();
+            }
+        }
+    }
+
+    @Test
+    void shouldLendAllMemoryAgainAfterTrimming() {
+        try (BufferPool pool = new BufferPool(8 * MIB)) {
+            for (int round = 0; round < 3; round++) {
+                for (int shift = 20; shift <= 23; shift++) {
+                    List<Buffer> all = new ArrayList<>();
+                    while (pool.usedBytes() < pool.byteLimit()) {
+                        all.add(pool.take(1L << shift));
+                    }
+                    all.forEach(Buffer::close);
+                    pool.trim();
+                }
+                pool.trim();
+                pool.trim();
+            }
+            assertThat(pool.usedBytes()).isZero();
+        }
+    }
+
+    @Test
     void shouldCopyASegment() {
         try (BufferPool pool = new BufferPool(MIB);
                 Arena arena = Arena.ofConfined()) {
@@ -230,6 +269,9 @@ class BufferPoolTest {
             }
             int refused = 0;
             for (Future<Integer> result : results) {
+                while (!result.isDone()) {
+                    pool.trim();
+                }
                 refused += result.get(60, TimeUnit.SECONDS);
             }
             // The limit was reached now and then, or the idle buffers were never joined.
