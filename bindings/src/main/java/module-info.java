@@ -4,10 +4,8 @@ module gatun.bindings {
 
     exports gatun.bindings to
             gatun.memory,
-            gatun.backend.onnxruntime,
-            gatun.jmh;
+            gatun.backend.onnxruntime;
     // A backend drives its engine's whole interface: a front class for each function would only repeat it.
     exports gatun.bindings.onnxruntime to
-            gatun.backend.onnxruntime,
-            gatun.jmh;
+            gatun.backend.onnxruntime;
 }

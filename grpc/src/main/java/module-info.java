@@ -5,6 +5,7 @@
 module gatun.grpc {
     requires static org.jspecify;
     requires transitive gatun.runtime;
+    requires gatun.listener;
     requires gatun.protocol;
     requires transitive io.helidon.webserver;
     requires io.helidon.common.buffers;

@@ -3,6 +3,7 @@ module gatun.http {
     requires static org.jspecify;
     requires transitive gatun.runtime;
     requires transitive io.helidon.webserver;
+    requires gatun.listener;
     requires com.google.protobuf;
     requires io.helidon.common.socket;
     requires io.helidon.common.task;
@@ -12,6 +13,4 @@ module gatun.http {
     requires org.slf4j;
 
     exports gatun.http;
-    exports gatun.http.json to
-            gatun.jmh;
 }

@@ -104,6 +104,23 @@ public final class BufferPool implements AutoCloseable {
         }
     }
 
+    /**
+     * A buffer of at least {@code byteSize} bytes that begins with the first {@code usedBytes} of {@code buffer}: itself
+     * when it is as large, else one that is at least twice as large where the pool's limit allows, so that growing often
+     * stays cheap. Closes {@code buffer} when it answers another, and leaves it open when it fails, otherwise as
+     * {@link #take}.
+     */
+    public Buffer grow(Buffer buffer, long usedBytes, long byteSize) {
+        long room = buffer.byteSize();
+        if (byteSize <= room) {
+            return buffer;
+        }
+        Buffer larger = take(Math.max(byteSize, Math.min(byteLimit, 2 * room)));
+        MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, usedBytes);
+        buffer.close();
+        return larger;
+    }
+
     /** The most bytes that may be lent at a time. */
     public long byteLimit() {
         return byteLimit;

@@ -2,7 +2,6 @@ package gatun.memory;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -17,7 +16,6 @@ public final class BytesCodec {
     /** Bytes of the length in front of each element. */
     public static final int LENGTH_BYTES = Integer.BYTES;
 
-    private static final ValueLayout.OfInt LENGTH = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final byte REPLACEMENT = '?';
 
     private BytesCodec() {}
@@ -76,7 +74,7 @@ public final class BytesCodec {
             if (end - offset < LENGTH_BYTES) {
                 return new Check.IncompleteLength(end - offset);
             }
-            long byteSize = Integer.toUnsignedLong(raw.get(LENGTH, offset));
+            long byteSize = Integer.toUnsignedLong(raw.get(ElementLayouts.INT32, offset));
             count++;
             if (count > expectedCount) {
                 return new Check.TooMany(count);
@@ -117,7 +115,7 @@ public final class BytesCodec {
             throw GatunException.invalidArgument(
                     "a BYTES tensor ends within the length at byte " + offset + ": expected 4 bytes, got " + available);
         }
-        long byteSize = Integer.toUnsignedLong(raw.get(LENGTH, offset));
+        long byteSize = Integer.toUnsignedLong(raw.get(ElementLayouts.INT32, offset));
         if (byteSize > available - LENGTH_BYTES) {
             throw GatunException.invalidArgument("a BYTES tensor ends within the element at byte " + offset
                     + ": expected " + byteSize + " bytes, got " + (available - LENGTH_BYTES));
@@ -168,7 +166,7 @@ public final class BytesCodec {
 
     /** Writes one element at {@code offset} and answers where the next one goes. */
     public static long put(MemorySegment target, long offset, byte[] element) {
-        target.set(LENGTH, offset, element.length);
+        target.set(ElementLayouts.INT32, offset, element.length);
         MemorySegment.copy(element, 0, target, ValueLayout.JAVA_BYTE, offset + LENGTH_BYTES, element.length);
         return offset + LENGTH_BYTES + element.length;
     }
@@ -189,7 +187,7 @@ public final class BytesCodec {
             throw new IllegalArgumentException("a BYTES element of " + byteSize
                     + " bytes: expected at most 4294967295, all that its length can say");
         }
-        target.set(LENGTH, offset, (int) byteSize);
+        target.set(ElementLayouts.INT32, offset, (int) byteSize);
         return offset + LENGTH_BYTES;
     }
 

@@ -212,6 +212,31 @@ class BufferPoolTest {
     }
 
     @Test
+    void shouldGrowABufferByDoublingAndKeepWhatWasUsed() {
+        try (BufferPool pool = new BufferPool(MIB)) {
+            Buffer small = pool.take(1000);
+            small.segment().set(ValueLayout.JAVA_BYTE, 699, (byte) 7);
+            assertThat(pool.grow(small, 700, 1000)).isSameAs(small);
+
+            Buffer larger = pool.grow(small, 700, 1001);
+            assertThat(larger.byteSize()).isEqualTo(2000);
+            assertThat(larger.segment().get(ValueLayout.JAVA_BYTE, 699)).isEqualTo((byte) 7);
+            assertThat(pool.usedBytes()).as("the small one is back").isEqualTo(2048);
+
+            Buffer much = pool.grow(larger, 700, 300_000);
+            assertThat(much.byteSize()).isEqualTo(300_000);
+            assertThatThrownBy(() -> pool.grow(much, 700, 2 * MIB))
+                    .isInstanceOfSatisfying(
+                            GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+            assertThat(much.segment().get(ValueLayout.JAVA_BYTE, 699))
+                    .as("still ours")
+                    .isEqualTo((byte) 7);
+            much.close();
+            assertThat(pool.usedBytes()).isZero();
+        }
+    }
+
+    @Test
     void shouldFindUseAfterCloseAndDoubleCloseWhenAssertionsAreEnabled() {
         try (BufferPool pool = new BufferPool(MIB)) {
             Buffer first = pool.take(100);

@@ -34,8 +34,9 @@ final class Decompression {
         Buffer target = null;
         try (packed;
                 InputStream unpacked = decompressor.decompress(packed)) {
-            target = take(Math.min(
-                    sizeLimit, Math.max(CHUNK, USUAL_RATIO * packed.segment().byteSize())));
+            target = pool.take(Math.min(
+                    Math.min(sizeLimit, pool.byteLimit()),
+                    Math.max(CHUNK, USUAL_RATIO * packed.segment().byteSize())));
             byte[] chunk = new byte[CHUNK];
             long size = 0;
             for (int count = unpacked.read(chunk); count >= 0; count = unpacked.read(chunk)) {
@@ -45,15 +46,15 @@ final class Decompression {
                                     "a decompressed request message exceeds the limit of " + sizeLimit + " bytes")
                             .asRuntimeException();
                 }
-                if (size + count > target.segment().byteSize()) {
-                    target = grow(target, size, count);
-                }
+                target = pool.grow(target, size, size + count);
                 MemorySegment.copy(chunk, 0, target.segment(), ValueLayout.JAVA_BYTE, size, count);
                 size += count;
             }
             InboundMessage message = new InboundMessage(target.segment().asSlice(0, size), target);
             target = null;
             return message;
+        } catch (GatunException e) {
+            throw Status.RESOURCE_EXHAUSTED.withDescription(e.getMessage()).asRuntimeException();
         } catch (IOException e) {
             throw Status.INVALID_ARGUMENT
                     .withDescription("a request message cannot be decompressed: " + e.getMessage())
@@ -63,23 +64,6 @@ final class Decompression {
             if (target != null) {
                 target.close();
             }
-        }
-    }
-
-    private Buffer grow(Buffer full, long used, int more) {
-        long wanted =
-                Math.min(sizeLimit, Math.max(used + more, 2 * full.segment().byteSize()));
-        Buffer larger = take(wanted);
-        MemorySegment.copy(full.segment(), 0, larger.segment(), 0, used);
-        full.close();
-        return larger;
-    }
-
-    private Buffer take(long byteSize) {
-        try {
-            return pool.take(byteSize);
-        } catch (GatunException e) {
-            throw Status.RESOURCE_EXHAUSTED.withDescription(e.getMessage()).asRuntimeException();
         }
     }
 }

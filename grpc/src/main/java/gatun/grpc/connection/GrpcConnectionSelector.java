@@ -1,5 +1,6 @@
 package gatun.grpc.connection;
 
+import gatun.listener.AcceptedChannels;
 import gatun.memory.BufferPool;
 import io.grpc.Attributes;
 import io.grpc.Context;

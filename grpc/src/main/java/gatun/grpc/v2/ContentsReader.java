@@ -1,20 +1,15 @@
 package gatun.grpc.v2;
 
 import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /** Reads typed tensor data, first to see how much there is, then into the tensor's memory. No element becomes an object. */
 final class ContentsReader {
     private static final int FP32 = 6;
     private static final int FP64 = 7;
     private static final int BYTES = 8;
-
-    private static final ValueLayout.OfShort SHORT =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private ContentsReader() {}
 
@@ -108,7 +103,7 @@ final class ContentsReader {
     }
 
     private static long writeString(MemorySegment message, int start, int length, MemorySegment target, long offset) {
-        target.set(INT, offset, length);
+        target.set(ElementLayouts.INT32, offset, length);
         MemorySegment.copy(message, start, target, offset + Integer.BYTES, length);
         return offset + Integer.BYTES + length;
     }
@@ -135,8 +130,8 @@ final class ContentsReader {
 
     private static long writeElement(WireReader in, int type, Datatype datatype, MemorySegment target, long offset) {
         switch (type) {
-            case WireReader.FIXED32 -> target.set(INT, offset, in.fixed32());
-            case WireReader.FIXED64 -> target.set(LONG, offset, in.fixed64());
+            case WireReader.FIXED32 -> target.set(ElementLayouts.INT32, offset, in.fixed32());
+            case WireReader.FIXED64 -> target.set(ElementLayouts.INT64, offset, in.fixed64());
             default -> writeVarint(in.varint(), datatype, target, offset);
         }
         return offset + datatype.byteSize();
@@ -149,9 +144,9 @@ final class ContentsReader {
                 byte low = datatype == Datatype.BOOL ? (byte) (value != 0 ? 1 : 0) : (byte) value;
                 target.set(ValueLayout.JAVA_BYTE, offset, low);
             }
-            case Short.BYTES -> target.set(SHORT, offset, (short) value);
-            case Integer.BYTES -> target.set(INT, offset, (int) value);
-            default -> target.set(LONG, offset, value);
+            case Short.BYTES -> target.set(ElementLayouts.INT16, offset, (short) value);
+            case Integer.BYTES -> target.set(ElementLayouts.INT32, offset, (int) value);
+            default -> target.set(ElementLayouts.INT64, offset, value);
         }
     }
 }

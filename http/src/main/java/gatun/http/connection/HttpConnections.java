@@ -1,5 +1,6 @@
 package gatun.http.connection;
 
+import gatun.listener.AcceptedChannels;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.CloseConnectionException;
@@ -22,9 +23,8 @@ public final class HttpConnections implements ServerConnectionSelector {
             // Without it, an answer to a pipelining client may wait for that client's delayed acknowledgement.
             SocketOptions.builder().tcpNoDelay(true).build());
 
-    // Paths are matched as they are, also those that are no URI. Headers are not validated since Content-Encoding would
-    // be
-    // refused; it is dealt with where a body is wanted.
+    // Paths are matched as they are, also those that are no URI. Headers are not validated: Content-Encoding would be
+    // refused, which is dealt with where a body is wanted.
     private final Http1ConnectionSelector http1 = Http1ConnectionSelector.builder()
             .config(Http1Config.builder()
                     .maxPrologueLength(MAX_PROLOGUE_BYTES)

@@ -114,7 +114,7 @@ public final class RequestBody {
                 if (byteSize + chunk > byteLimit) {
                     throw refusal.tooLong(byteSize + chunk);
                 }
-                buffer = withRoom(pool, buffer, landingOffset + byteSize, chunk);
+                buffer = pool.grow(buffer, landingOffset + byteSize, landingOffset + byteSize + chunk);
                 fill(buffer.segment(), landingOffset + byteSize, chunk);
                 byteSize += chunk;
                 if (!line().isEmpty()) {
@@ -154,17 +154,6 @@ public final class RequestBody {
             throw GatunException.invalidArgument(
                     "the request body ended before all of its announced bytes were there; send as many as announced");
         }
-    }
-
-    private static Buffer withRoom(BufferPool pool, Buffer buffer, long used, long more) {
-        long room = buffer.segment().byteSize();
-        if (used + more <= room) {
-            return buffer;
-        }
-        Buffer larger = pool.take(Math.max(used + more, Math.min(pool.byteLimit(), 2 * room)));
-        MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, used);
-        buffer.close();
-        return larger;
     }
 
     private long chunkByteSize() {

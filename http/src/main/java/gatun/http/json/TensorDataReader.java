@@ -4,10 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
 import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * Reads a tensor's {@code data}: an array of leaves, flat or nested to any depth up to {@link JsonReader#DEPTH_LIMIT}. How
@@ -15,14 +14,6 @@ import java.nio.ByteOrder;
  * without an object in between. For one thread.
  */
 public final class TensorDataReader {
-    private static final ValueLayout.OfShort SHORT =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfFloat FLOAT =
-            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfDouble DOUBLE =
-            ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private static final String FAILING = "Unable to parse 'data'";
 
@@ -179,16 +170,16 @@ public final class TensorDataReader {
 
     private void store() {
         switch (datatype) {
-            case FP32 -> target.set(FLOAT, offset, number.toFloat());
-            case FP64 -> target.set(DOUBLE, offset, number.toDouble());
+            case FP32 -> target.set(ElementLayouts.FP32, offset, number.toFloat());
+            case FP64 -> target.set(ElementLayouts.FP64, offset, number.toDouble());
             case INT8 -> target.set(JAVA_BYTE, offset, (byte) signed());
-            case INT16 -> target.set(SHORT, offset, (short) signed());
-            case INT32 -> target.set(INT, offset, (int) signed());
-            case INT64 -> target.set(LONG, offset, signed());
+            case INT16 -> target.set(ElementLayouts.INT16, offset, (short) signed());
+            case INT32 -> target.set(ElementLayouts.INT32, offset, (int) signed());
+            case INT64 -> target.set(ElementLayouts.INT64, offset, signed());
             case UINT8 -> target.set(JAVA_BYTE, offset, (byte) unsigned());
-            case UINT16 -> target.set(SHORT, offset, (short) unsigned());
-            case UINT32 -> target.set(INT, offset, (int) unsigned());
-            case UINT64 -> target.set(LONG, offset, unsigned());
+            case UINT16 -> target.set(ElementLayouts.INT16, offset, (short) unsigned());
+            case UINT32 -> target.set(ElementLayouts.INT32, offset, (int) unsigned());
+            case UINT64 -> target.set(ElementLayouts.INT64, offset, unsigned());
             case BOOL, BYTES, FP16, BF16, INVALID ->
                 throw new IllegalStateException(datatype + " is not read as a number");
         }

@@ -4,21 +4,12 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
 import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /** Writes the elements of a tensor as a flat JSON array, without an object per element. */
 public final class TensorDataWriter {
-    private static final ValueLayout.OfShort SHORT =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfFloat FLOAT =
-            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfDouble DOUBLE =
-            ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private TensorDataWriter() {}
 
@@ -45,17 +36,17 @@ public final class TensorDataWriter {
             }
             case INT16 -> {
                 for (long at = 0; at < end; at += step) {
-                    json.signed(elements.get(SHORT, at)).raw(',');
+                    json.signed(elements.get(ElementLayouts.INT16, at)).raw(',');
                 }
             }
             case INT32 -> {
                 for (long at = 0; at < end; at += step) {
-                    json.signed(elements.get(INT, at)).raw(',');
+                    json.signed(elements.get(ElementLayouts.INT32, at)).raw(',');
                 }
             }
             case INT64 -> {
                 for (long at = 0; at < end; at += step) {
-                    json.signed(elements.get(LONG, at)).raw(',');
+                    json.signed(elements.get(ElementLayouts.INT64, at)).raw(',');
                 }
             }
             case UINT8 -> {
@@ -66,27 +57,29 @@ public final class TensorDataWriter {
             }
             case UINT16 -> {
                 for (long at = 0; at < end; at += step) {
-                    json.unsigned(Short.toUnsignedLong(elements.get(SHORT, at))).raw(',');
+                    json.unsigned(Short.toUnsignedLong(elements.get(ElementLayouts.INT16, at)))
+                            .raw(',');
                 }
             }
             case UINT32 -> {
                 for (long at = 0; at < end; at += step) {
-                    json.unsigned(Integer.toUnsignedLong(elements.get(INT, at))).raw(',');
+                    json.unsigned(Integer.toUnsignedLong(elements.get(ElementLayouts.INT32, at)))
+                            .raw(',');
                 }
             }
             case UINT64 -> {
                 for (long at = 0; at < end; at += step) {
-                    json.unsigned(elements.get(LONG, at)).raw(',');
+                    json.unsigned(elements.get(ElementLayouts.INT64, at)).raw(',');
                 }
             }
             case FP32 -> {
                 for (long at = 0; at < end; at += step) {
-                    json.fp64(elements.get(FLOAT, at)).raw(',');
+                    json.fp64(elements.get(ElementLayouts.FP32, at)).raw(',');
                 }
             }
             case FP64 -> {
                 for (long at = 0; at < end; at += step) {
-                    json.fp64(elements.get(DOUBLE, at)).raw(',');
+                    json.fp64(elements.get(ElementLayouts.FP64, at)).raw(',');
                 }
             }
             case BYTES -> writeStrings(json, elements);

@@ -40,7 +40,7 @@ final class Decompression {
                 if (byteSize + read > maxByteSize) {
                     throw tooLong(byteSize + read);
                 }
-                buffer = withRoom(buffer, landing + byteSize, read);
+                buffer = buffers.grow(buffer, landing + byteSize, landing + byteSize + read);
                 MemorySegment.copy(piece, 0, buffer.segment(), ValueLayout.JAVA_BYTE, landing + byteSize, read);
                 byteSize += read;
             }
@@ -62,17 +62,6 @@ final class Decompression {
     GatunException tooLong(long byteSize) {
         return GatunException.invalidArgument("Decompressed data size exceeds the maximum allowed value of "
                 + maxByteSize + " bytes. Use --http-max-input-size to increase the limit.");
-    }
-
-    private Buffer withRoom(Buffer buffer, long used, long more) {
-        long room = buffer.segment().byteSize();
-        if (used + more <= room) {
-            return buffer;
-        }
-        Buffer larger = buffers.take(Math.max(used + more, Math.min(buffers.byteLimit(), 2 * room)));
-        MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, used);
-        buffer.close();
-        return larger;
     }
 
     private static InputStream open(MemorySegment compressed) throws IOException {

@@ -4,6 +4,7 @@ import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
@@ -13,7 +14,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -23,14 +23,6 @@ import java.util.stream.IntStream;
 final class Classification {
     private static final long ELEMENT_LIMIT = 1_000_000;
     private static final int FRACTION_DIGITS = 6;
-
-    private static final ValueLayout.OfShort INT16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INT32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong INT64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfFloat FP32 = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfDouble FP64 =
-            ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final Tensor scores;
     private final List<String> labels;
@@ -108,8 +100,8 @@ final class Classification {
     private double real(int element) {
         MemorySegment bytes = scores.bytes();
         return scores.spec().datatype() == Datatype.FP32
-                ? bytes.get(FP32, (long) element * Float.BYTES)
-                : bytes.get(FP64, (long) element * Double.BYTES);
+                ? bytes.get(ElementLayouts.FP32, (long) element * Float.BYTES)
+                : bytes.get(ElementLayouts.FP64, (long) element * Double.BYTES);
     }
 
     private long integer(int element) {
@@ -117,11 +109,11 @@ final class Classification {
         return switch (scores.spec().datatype()) {
             case UINT8 -> Byte.toUnsignedLong(bytes.get(ValueLayout.JAVA_BYTE, element));
             case INT8 -> bytes.get(ValueLayout.JAVA_BYTE, element);
-            case UINT16 -> Short.toUnsignedLong(bytes.get(INT16, (long) element * Short.BYTES));
-            case INT16 -> bytes.get(INT16, (long) element * Short.BYTES);
-            case UINT32 -> Integer.toUnsignedLong(bytes.get(INT32, (long) element * Integer.BYTES));
-            case INT32 -> bytes.get(INT32, (long) element * Integer.BYTES);
-            case UINT64, INT64 -> bytes.get(INT64, (long) element * Long.BYTES);
+            case UINT16 -> Short.toUnsignedLong(bytes.get(ElementLayouts.INT16, (long) element * Short.BYTES));
+            case INT16 -> bytes.get(ElementLayouts.INT16, (long) element * Short.BYTES);
+            case UINT32 -> Integer.toUnsignedLong(bytes.get(ElementLayouts.INT32, (long) element * Integer.BYTES));
+            case INT32 -> bytes.get(ElementLayouts.INT32, (long) element * Integer.BYTES);
+            case UINT64, INT64 -> bytes.get(ElementLayouts.INT64, (long) element * Long.BYTES);
             case BOOL, FP16, BF16, FP32, FP64, BYTES, INVALID ->
                 throw new AssertionError("not an integer: " + scores.spec().datatype());
         };

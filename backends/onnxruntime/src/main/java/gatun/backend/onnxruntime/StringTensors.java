@@ -3,7 +3,9 @@ package gatun.backend.onnxruntime;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.onnxruntime_h;
+import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
@@ -11,14 +13,12 @@ import gatun.runtime.spi.Execution;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of its own, so each element is copied
  * once each way. Used by one instance's thread.
  */
 final class StringTensors {
-    private static final ValueLayout.OfInt LENGTH = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final Engine engine;
     private final MemorySegment createTensor;
@@ -57,10 +57,10 @@ final class StringTensors {
             try {
                 long at = 0;
                 for (long i = 0; i < count; i++) {
-                    long length = at + LENGTH.byteSize() <= bytes.byteSize()
-                            ? Integer.toUnsignedLong(bytes.get(LENGTH, at))
+                    long length = at + BytesCodec.LENGTH_BYTES <= bytes.byteSize()
+                            ? Integer.toUnsignedLong(bytes.get(ElementLayouts.INT32, at))
                             : Long.MAX_VALUE;
-                    at += LENGTH.byteSize();
+                    at += BytesCodec.LENGTH_BYTES;
                     if (length > bytes.byteSize() - at) {
                         throw GatunException.invalidArgument("element " + i + " of input '"
                                 + tensor.spec().name() + "' reaches beyond the tensor's " + bytes.byteSize()
@@ -91,14 +91,14 @@ final class StringTensors {
             MemorySegment text = scratch.allocate(Math.max(1, total));
             MemorySegment offsets = scratch.allocate(ValueLayout.JAVA_LONG, Math.max(1, count));
             engine.check(OrtApi.GetStringTensorContent.invoke(content, value, text, total, offsets, count));
-            MemorySegment target =
-                    execution.output(index, Datatype.BYTES, shape, Math.addExact(total, count * LENGTH.byteSize()));
+            MemorySegment target = execution.output(
+                    index, Datatype.BYTES, shape, Math.addExact(total, count * BytesCodec.LENGTH_BYTES));
             long at = 0;
             for (long i = 0; i < count; i++) {
                 long from = offsets.getAtIndex(ValueLayout.JAVA_LONG, i);
                 long to = i + 1 < count ? offsets.getAtIndex(ValueLayout.JAVA_LONG, i + 1) : total;
-                target.set(LENGTH, at, (int) (to - from));
-                at += LENGTH.byteSize();
+                target.set(ElementLayouts.INT32, at, (int) (to - from));
+                at += BytesCodec.LENGTH_BYTES;
                 MemorySegment.copy(text, from, target, at, to - from);
                 at += to - from;
             }

@@ -1,4 +1,4 @@
-package gatun.http.connection;
+package gatun.listener;
 
 import io.helidon.common.socket.SocketOptions;
 import java.net.SocketOption;
@@ -10,41 +10,42 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Socket options that keep the channel of each accepted socket until its connection asks for it. Helidon shows a channel to
- * nobody but the socket options, and the connection that is made of it knows only a name: the identity hash of the channel.
- * Safe for any thread.
+ * Socket options that remember the channel of each accepted connection until its connection is made. A connection is told
+ * everything about its socket except the channel, which it needs to read into native memory; the listener shows the
+ * channel to its socket options only, and names it by its identity hash to the connection. Safe for any thread.
  */
-final class AcceptedChannels implements SocketOptions {
-    /** As many channels may wait before those whose connection never came are dropped. */
+public final class AcceptedChannels implements SocketOptions {
+    /** Channels that may wait for their connection before those that never will are looked for. */
     private static final int SWEEP_SIZE = 64;
 
     private final SocketOptions options;
     private final ConcurrentHashMap<String, SocketChannel> waiting = new ConcurrentHashMap<>();
 
-    /** Sets the options of each socket as {@code options} does. */
-    AcceptedChannels(SocketOptions options) {
+    /** Options that set each socket up as {@code options} do, and remember its channel. */
+    public AcceptedChannels(SocketOptions options) {
         this.options = options;
     }
 
-    /** The channel of the connection that Helidon calls {@code childSocketId}; each is answered once. */
-    Optional<SocketChannel> claim(String childSocketId) {
+    /** The channel of the connection that the listener calls {@code childSocketId}; once only. */
+    public Optional<SocketChannel> claim(String childSocketId) {
         return Optional.ofNullable(waiting.remove(childSocketId));
     }
 
     /**
-     * Keeps the channel.
+     * Remembers the channel.
      *
-     * @throws IllegalStateException when one of the same name waits; the listener closes the new one then
+     * @throws IllegalStateException when another waiting channel has the same identity hash; the listener then closes the
+     *     new one, and its client connects again
      */
     @Override
     public void configureSocket(SocketChannel channel) {
         options.configureSocket(channel);
         if (waiting.size() >= SWEEP_SIZE) {
-            waiting.values().removeIf(other -> !other.isOpen());
+            waiting.values().removeIf(candidate -> !candidate.isOpen());
         }
-        String name = "0x" + HexFormat.of().toHexDigits(System.identityHashCode(channel));
-        if (waiting.putIfAbsent(name, channel) != null) {
-            throw new IllegalStateException("two sockets are called " + name);
+        String id = "0x" + HexFormat.of().toHexDigits(System.identityHashCode(channel));
+        if (waiting.putIfAbsent(id, channel) != null) {
+            throw new IllegalStateException("two channels are called " + id);
         }
     }
 

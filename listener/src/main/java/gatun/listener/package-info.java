@@ -1,0 +1,5 @@
+/** What both edges need of the listener that accepts their connections. */
+@NullMarked
+package gatun.listener;
+
+import org.jspecify.annotations.NullMarked;
