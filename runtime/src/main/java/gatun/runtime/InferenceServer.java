@@ -1,6 +1,7 @@
 package gatun.runtime;
 
 import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import java.util.List;
 
@@ -20,7 +21,7 @@ public interface InferenceServer extends AutoCloseable {
      *
      * @param name the model's name
      * @param version the version in decimal as the client wrote it; empty for the highest that is ready
-     * @throws gatun.memory.GatunException NOT_FOUND, UNAVAILABLE or INVALID_ARGUMENT with the protocol's text
+     * @throws GatunException NOT_FOUND, UNAVAILABLE or INVALID_ARGUMENT with the protocol's text
      */
     ModelVersion model(String name, String version);
 
@@ -31,10 +32,33 @@ public interface InferenceServer extends AutoCloseable {
     List<ModelStatistics> statistics();
 
     /**
+     * The counters of the ready versions of one model, or of one version.
+     *
+     * @param name the model's name; empty for all models
+     * @param version the version in decimal; empty for all
+     * @throws GatunException INVALID_ARGUMENT when the named one is not ready, with the protocol's text
+     */
+    default List<ModelStatistics> statistics(String name, String version) {
+        List<ModelStatistics> named = statistics().stream()
+                .filter(model -> name.isEmpty() || model.name().equals(name))
+                .toList();
+        List<ModelStatistics> wanted = named.stream()
+                .filter(model -> version.isEmpty() || model.version().equals(version))
+                .toList();
+        if (wanted.isEmpty() && !name.isEmpty()) {
+            throw GatunException.invalidArgument(
+                    named.isEmpty()
+                            ? "requested model '" + name + "' is not available"
+                            : "requested model version is not available for model '" + name + "'");
+        }
+        return wanted;
+    }
+
+    /**
      * Answers one request; parks the calling thread, which should be virtual, until the answer is there. Owns the
      * request from the first moment and closes it on every path. The caller owns the response.
      *
-     * @throws gatun.memory.GatunException when the request is wrong, refused or failed
+     * @throws GatunException when the request is wrong, refused or failed
      */
     InferenceResponse infer(InferenceRequest request);
 

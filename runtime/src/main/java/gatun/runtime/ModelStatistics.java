@@ -1,5 +1,8 @@
 package gatun.runtime;
 
+import java.util.List;
+import java.util.function.ToLongFunction;
+
 /**
  * What a model version has counted since it was loaded. Times are totals in nanoseconds.
  *
@@ -10,13 +13,11 @@ package gatun.runtime;
  * @param failureCanceled requests that the client gave up
  * @param failureBackend requests that the engine failed
  * @param failureOther requests that failed otherwise
- * @param inferenceCount inferences: a request of batch n counts n
- * @param executionCount runs of the engine
  * @param requestNanos from arrival in the runtime to the answer
- * @param queueNanos waiting for an instance
- * @param computeInputNanos preparing inputs
- * @param computeInferNanos in the engine
- * @param computeOutputNanos placing outputs
+ * @param failureNanos from arrival in the runtime to the failure
+ * @param queueNanos answered requests waiting for an instance
+ * @param lastInferenceMillis when the latest execution ended, in milliseconds since 1970; 0 when there was none
+ * @param batches the executions by batch size, ascending; only sizes that were executed
  * @param pendingRequestCount requests waiting now
  * @param loadNanos how long loading took
  */
@@ -28,12 +29,49 @@ public record ModelStatistics(
         long failureCanceled,
         long failureBackend,
         long failureOther,
-        long inferenceCount,
-        long executionCount,
         long requestNanos,
+        long failureNanos,
         long queueNanos,
-        long computeInputNanos,
-        long computeInferNanos,
-        long computeOutputNanos,
+        long lastInferenceMillis,
+        List<BatchStatistics> batches,
         long pendingRequestCount,
-        long loadNanos) {}
+        long loadNanos) {
+    /** Counts that nobody changes any more. */
+    public ModelStatistics {
+        batches = List.copyOf(batches);
+    }
+
+    /** Requests that were not answered, for whatever reason. */
+    public long failureCount() {
+        return failureRejected + failureCanceled + failureBackend + failureOther;
+    }
+
+    /** Inferences: an execution of batch n counts n. */
+    public long inferenceCount() {
+        return sum(batch -> batch.batchSize() * batch.executionCount());
+    }
+
+    /** Runs of the engine. */
+    public long executionCount() {
+        return sum(BatchStatistics::executionCount);
+    }
+
+    /** Preparing inputs. */
+    public long computeInputNanos() {
+        return sum(BatchStatistics::computeInputNanos);
+    }
+
+    /** In the engine. */
+    public long computeInferNanos() {
+        return sum(BatchStatistics::computeInferNanos);
+    }
+
+    /** Placing outputs. */
+    public long computeOutputNanos() {
+        return sum(BatchStatistics::computeOutputNanos);
+    }
+
+    private long sum(ToLongFunction<BatchStatistics> counter) {
+        return batches.stream().mapToLong(counter).sum();
+    }
+}

@@ -208,25 +208,6 @@ class GatunServerTest {
     }
 
     @Test
-    void shouldCountWhatWasDone() {
-        test.model("m", ONE.replace("backend", "max_batch_size: 8 backend")).open(ScriptedBackend::copy);
-        for (int i = 0; i < 5; i++) {
-            test.server().infer(test.input(test.request("m"), "IN", 3, 2)).close();
-        }
-        ModelStatistics statistics = test.server().statistics().getFirst();
-        assertThat(statistics.successCount()).isEqualTo(5);
-        assertThat(statistics.inferenceCount()).isEqualTo(15);
-        assertThat(statistics.executionCount()).isEqualTo(5);
-        assertThat(statistics.requestNanos())
-                .isPositive()
-                .isEqualTo(statistics.queueNanos()
-                        + statistics.computeInputNanos()
-                        + statistics.computeInferNanos()
-                        + statistics.computeOutputNanos());
-        assertThat(statistics.loadNanos()).isPositive();
-    }
-
-    @Test
     void shouldRefuseWhatTheQueueCannotHold() throws Exception {
         Gate gate = new Gate();
         test.model("m", ONE + "instance_group [ { count: 1 } ]").open(gate::pass, options -> options.queueLimit(1));

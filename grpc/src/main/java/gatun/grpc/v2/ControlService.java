@@ -132,7 +132,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
 
     @Override
     public void modelStatistics(ModelStatisticsRequest request, StreamObserver<ModelStatisticsResponse> observer) {
-        answer(observer, () -> StatisticsMessages.of(server.statistics(), request.getName(), request.getVersion()));
+        answer(observer, () -> StatisticsMessages.of(server.statistics(request.getName(), request.getVersion())));
     }
 
     @Override

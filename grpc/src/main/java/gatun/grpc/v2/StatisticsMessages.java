@@ -1,9 +1,10 @@
 package gatun.grpc.v2;
 
-import gatun.memory.GatunException;
+import gatun.protocol.inference.InferBatchStatistics;
 import gatun.protocol.inference.InferStatistics;
 import gatun.protocol.inference.ModelStatisticsResponse;
 import gatun.protocol.inference.StatisticDuration;
+import gatun.runtime.BatchStatistics;
 import gatun.runtime.ModelStatistics;
 import java.util.List;
 
@@ -11,51 +12,38 @@ import java.util.List;
 final class StatisticsMessages {
     private StatisticsMessages() {}
 
-    /**
-     * The counters of all models, of the versions of one, or of one version.
-     *
-     * @param name the model; empty for all
-     * @param version the version; empty for all
-     * @throws GatunException INVALID_ARGUMENT when there is none of that name or version
-     */
-    static ModelStatisticsResponse of(List<ModelStatistics> all, String name, String version) {
+    /** The counters of {@code models}. */
+    static ModelStatisticsResponse of(List<ModelStatistics> models) {
         ModelStatisticsResponse.Builder response = ModelStatisticsResponse.newBuilder();
-        boolean nameKnown = false;
-        for (ModelStatistics model : all) {
-            boolean named = name.isEmpty() || model.name().equals(name);
-            nameKnown |= named;
-            if (named && (version.isEmpty() || model.version().equals(version))) {
-                response.addModelStats(message(model));
-            }
-        }
-        if (!name.isEmpty() && !nameKnown) {
-            throw GatunException.invalidArgument("requested model '" + name + "' is not available");
-        }
-        if (!name.isEmpty() && response.getModelStatsCount() == 0) {
-            throw GatunException.invalidArgument("requested model version is not available for model '" + name + "'");
-        }
+        models.forEach(model -> response.addModelStats(message(model)));
         return response.build();
     }
 
     private static gatun.protocol.inference.ModelStatistics message(ModelStatistics model) {
-        long failures =
-                model.failureRejected() + model.failureCanceled() + model.failureBackend() + model.failureOther();
         InferStatistics.Builder times = InferStatistics.newBuilder()
                 .setSuccess(duration(model.successCount(), model.requestNanos()))
-                .setFail(duration(failures, 0))
+                .setFail(duration(model.failureCount(), model.failureNanos()))
                 .setQueue(duration(model.successCount(), model.queueNanos()))
                 .setComputeInput(duration(model.successCount(), model.computeInputNanos()))
                 .setComputeInfer(duration(model.successCount(), model.computeInferNanos()))
                 .setComputeOutput(duration(model.successCount(), model.computeOutputNanos()))
                 .setCacheHit(duration(0, 0))
                 .setCacheMiss(duration(0, 0));
-        return gatun.protocol.inference.ModelStatistics.newBuilder()
+        gatun.protocol.inference.ModelStatistics.Builder message = gatun.protocol.inference.ModelStatistics.newBuilder()
                 .setName(model.name())
                 .setVersion(model.version())
+                .setLastInference(model.lastInferenceMillis())
                 .setInferenceCount(model.inferenceCount())
                 .setExecutionCount(model.executionCount())
-                .setInferenceStats(times)
-                .build();
+                .setInferenceStats(times);
+        for (BatchStatistics batch : model.batches()) {
+            message.addBatchStats(InferBatchStatistics.newBuilder()
+                    .setBatchSize(batch.batchSize())
+                    .setComputeInput(duration(batch.executionCount(), batch.computeInputNanos()))
+                    .setComputeInfer(duration(batch.executionCount(), batch.computeInferNanos()))
+                    .setComputeOutput(duration(batch.executionCount(), batch.computeOutputNanos())));
+        }
+        return message.build();
     }
 
     private static StatisticDuration duration(long count, long nanos) {

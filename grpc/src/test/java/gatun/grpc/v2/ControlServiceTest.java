@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import gatun.grpc.EdgeServer;
 import gatun.grpc.GrpcSettings;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.InferBatchStatistics;
 import gatun.protocol.inference.InferStatistics;
 import gatun.protocol.inference.LogSettingsRequest;
 import gatun.protocol.inference.ModelConfigRequest;
@@ -149,10 +150,18 @@ class ControlServiceTest {
 
         assertThat(statistics.getModelStatsCount()).isEqualTo(1);
         InferStatistics times = statistics.getModelStats(0).getInferenceStats();
-        assertThat(statistics.getModelStats(0).getInferenceCount()).isEqualTo(20);
+        assertThat(statistics.getModelStats(0).getInferenceCount()).isEqualTo(6 + 4 * 4);
+        assertThat(statistics.getModelStats(0).getExecutionCount()).isEqualTo(10);
+        assertThat(statistics.getModelStats(0).getLastInference()).isEqualTo(1_700_000_000_000L);
         assertThat(times.getSuccess().getCount()).isEqualTo(10);
         assertThat(times.getSuccess().getNs()).isEqualTo(100);
         assertThat(times.getFail().getCount()).isEqualTo(10);
+        assertThat(times.getFail().getNs()).isEqualTo(50);
+        assertThat(times.getComputeInfer().getNs()).isEqualTo(12 + 15);
+        InferBatchStatistics four = statistics.getModelStats(0).getBatchStats(1);
+        assertThat(four.getBatchSize()).isEqualTo(4);
+        assertThat(four.getComputeOutput().getCount()).isEqualTo(4);
+        assertThat(four.getComputeOutput().getNs()).isEqualTo(16);
         assertThat(failure(() -> stub.modelStatistics(
                                 ModelStatisticsRequest.newBuilder().setName("x").build()))
                         .getDescription())

@@ -13,6 +13,7 @@ import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.BatchStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
@@ -136,7 +137,21 @@ final class FakeServer implements InferenceServer {
 
     @Override
     public List<ModelStatistics> statistics() {
-        return List.of(new ModelStatistics(MODEL, "3", 10, 1, 2, 3, 4, 20, 9, 100, 30, 20, 40, 10, 0, 5));
+        return List.of(new ModelStatistics(
+                MODEL,
+                "3",
+                10,
+                1,
+                2,
+                3,
+                4,
+                100,
+                50,
+                30,
+                1_700_000_000_000L,
+                List.of(new BatchStatistics(1, 6, 11, 12, 13), new BatchStatistics(4, 4, 14, 15, 16)),
+                0,
+                5));
     }
 
     @Override

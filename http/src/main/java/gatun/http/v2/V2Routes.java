@@ -18,6 +18,7 @@ public final class V2Routes implements Routes {
 
     private final InferRoute infer;
     private final MetadataRoutes metadata;
+    private final StatisticsRoutes statistics;
     private final RepositoryRoutes repository;
     private final SharedMemoryRoutes sharedMemory;
 
@@ -31,6 +32,7 @@ public final class V2Routes implements Routes {
         JsonBody jsonBody = new JsonBody(server.buffers(), maxInputByteSize);
         this.infer = new InferRoute(server, maxInputByteSize);
         this.metadata = new MetadataRoutes(server);
+        this.statistics = new StatisticsRoutes(server);
         this.repository = new RepositoryRoutes(server, jsonBody);
         this.sharedMemory = new SharedMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
     }
@@ -49,6 +51,7 @@ public final class V2Routes implements Routes {
             case "/v2" -> get(exchange, metadata::server);
             case "/v2/health/live" -> get(exchange, metadata::live);
             case "/v2/health/ready" -> get(exchange, metadata::ready);
+            case ALL_STATISTICS -> get(exchange, statistics::all);
             default -> {
                 if (!repository.answer(exchange, path) && !sharedMemory.answer(exchange, path)) {
                     notFound(exchange);
@@ -82,6 +85,7 @@ public final class V2Routes implements Routes {
             case "" -> get(exchange, request -> metadata.model(request, name, number));
             case "/ready" -> get(exchange, request -> metadata.modelReady(request, name, number));
             case "/config" -> get(exchange, request -> metadata.modelConfig(request, name, number));
+            case "/stats" -> get(exchange, request -> statistics.model(request, name, number));
             default -> notFound(exchange);
         }
     }

@@ -2,13 +2,28 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.BatchStatistics;
 import gatun.runtime.ModelStatistics;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class MetricsPageTest {
     private static final ModelStatistics DIGITS = new ModelStatistics(
-            "digits", "3", 10, 1, 2, 3, 4, 25, 7, 9_000, 1_000, 2_000, 3_000, 4_000, 5, 1_500_000_000L);
+            "digits",
+            "3",
+            10,
+            1,
+            2,
+            3,
+            4,
+            9_000,
+            0,
+            1_000,
+            1_700_000_000_000L,
+            List.of(new BatchStatistics(1, 4, 500, 600, 700), new BatchStatistics(7, 3, 1_500, 2_400, 3_300)),
+            5,
+            1_500_000_000L);
 
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {

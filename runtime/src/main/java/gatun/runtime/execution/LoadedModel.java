@@ -126,21 +126,21 @@ public final class LoadedModel implements ModelVersion {
         switch (scheduler.submit(ticket)) {
             case ACCEPTED -> {}
             case QUEUE_FULL -> {
-                counters.failed(FailureReason.REJECTED);
+                counters.failed(FailureReason.REJECTED, arrivedNanos);
                 throw new GatunException(
                         ErrorCode.UNAVAILABLE, RequestErrors.prefix(request) + "Exceeds maximum queue size");
             }
-            case STOPPING -> throw stopping();
+            case STOPPING -> throw stopping(arrivedNanos);
         }
         switch (ticket.await(scheduler, queueTimeout.deadlineNanos(request.timeoutMicros(), arrivedNanos))) {
             case COMPLETED -> {}
-            case REFUSED -> throw stopping();
+            case REFUSED -> throw stopping(arrivedNanos);
             case EXPIRED -> {
-                counters.failed(FailureReason.REJECTED);
+                counters.failed(FailureReason.REJECTED, arrivedNanos);
                 throw new GatunException(ErrorCode.UNAVAILABLE, "Request timeout expired");
             }
             case INTERRUPTED -> {
-                counters.failed(FailureReason.CANCELED);
+                counters.failed(FailureReason.CANCELED, arrivedNanos);
                 throw new GatunException(ErrorCode.CANCELLED, "");
             }
         }
@@ -151,13 +151,13 @@ public final class LoadedModel implements ModelVersion {
         try {
             return check.ticket(request, arrivedNanos);
         } catch (GatunException e) {
-            counters.failed(FailureReason.OTHER);
+            counters.failed(FailureReason.OTHER, arrivedNanos);
             throw e;
         }
     }
 
-    private GatunException stopping() {
-        counters.failed(FailureReason.REJECTED);
+    private GatunException stopping(long arrivedNanos) {
+        counters.failed(FailureReason.REJECTED, arrivedNanos);
         return new GatunException(
                 ErrorCode.UNAVAILABLE,
                 "Server is stopping, scheduler for model has stopped accepting new inference requests");

@@ -83,10 +83,9 @@ final class ModelInstance implements Worker<InferenceTicket> {
             opened.execute(execution);
             finish(ticket);
         } catch (GatunException e) {
-            modelCounters.failed(execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND);
-            ticket.fail(e);
+            fail(ticket, e, execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND);
         } catch (RuntimeException | Error e) {
-            fail(ticket, e);
+            failUnexpectedly(ticket, e);
         } finally {
             execution.clear();
         }
@@ -96,31 +95,34 @@ final class ModelInstance implements Worker<InferenceTicket> {
         try {
             execution.finish();
         } catch (GatunException e) {
-            modelCounters.failed(FailureReason.OTHER);
-            ticket.fail(e);
+            fail(ticket, e, FailureReason.OTHER);
             return;
         }
         counters.executed(ticket.batchSize(), execution);
     }
 
     /** Ends a run that something unforeseen broke off: a client that took its memory away, or else a fault of ours or the engine's. */
-    private void fail(InferenceTicket ticket, Throwable failure) {
+    private void failUnexpectedly(InferenceTicket ticket, Throwable failure) {
         if (failure instanceof InternalError) {
             // How the JVM reports a mapping that lost its memory. The lease knows whether it was the client's.
             try {
                 ticket.settle();
             } catch (GatunException broken) {
-                modelCounters.failed(FailureReason.OTHER);
-                ticket.fail(broken);
+                fail(ticket, broken, FailureReason.OTHER);
                 return;
             }
         }
         LOG.error("Instance {} of model '{}' failed unexpectedly", name, modelName, failure);
-        modelCounters.failed(FailureReason.BACKEND);
-        ticket.fail(new GatunException(
+        GatunException unexpected = new GatunException(
                 ErrorCode.INTERNAL,
                 "model '" + modelName + "' failed unexpectedly; the server's log says more",
-                failure));
+                failure);
+        fail(ticket, unexpected, FailureReason.BACKEND);
+    }
+
+    private void fail(InferenceTicket ticket, GatunException failure, FailureReason reason) {
+        modelCounters.failed(reason, ticket.arrivedNanos());
+        ticket.fail(failure);
     }
 
     @Override

@@ -1,85 +1,89 @@
 package gatun.runtime.statistics;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import gatun.runtime.BatchStatistics;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * What one instance has done. Written by the instance's thread only, read by any thread: a value may be stale but is never
  * torn, and the values of one execution may be seen one after the other.
  */
 public final class InstanceCounters {
-    private static final VarHandle SUCCESSES = field("successes");
-    private static final VarHandle INFERENCES = field("inferences");
-    private static final VarHandle EXECUTIONS = field("executions");
-    private static final VarHandle REQUEST_NANOS = field("requestNanos");
-    private static final VarHandle QUEUE_NANOS = field("queueNanos");
-    private static final VarHandle INPUT_NANOS = field("inputNanos");
-    private static final VarHandle INFER_NANOS = field("inferNanos");
-    private static final VarHandle OUTPUT_NANOS = field("outputNanos");
+    private final Tally successes = new Tally();
+    private final Tally requestNanos = new Tally();
+    private final Tally queueNanos = new Tally();
+    private final Tally lastEndedNanos = new Tally();
 
-    private long successes;
-    private long inferences;
-    private long executions;
-    private long requestNanos;
-    private long queueNanos;
-    private long inputNanos;
-    private long inferNanos;
-    private long outputNanos;
+    /** Ascending by batch size; a new array for each size that is executed for the first time. */
+    private volatile BatchCounters[] batches = {};
 
-    /** Counts an execution that answered one request; the moments are readings of {@link System#nanoTime}. */
+    /** The one used last, which is nearly always the one wanted next. For the instance's thread. */
+    private BatchCounters recent = new BatchCounters(0);
+
+    /**
+     * Counts an execution that answered one request.
+     *
+     * @param batchSize the request's batch size; 0, which counts as 1, when the model has no batch dimension
+     * @param moments when its stages were
+     */
     public void executed(int batchSize, Moments moments) {
-        add(SUCCESSES, successes, 1);
-        add(INFERENCES, inferences, Math.max(1, batchSize));
-        add(EXECUTIONS, executions, 1);
-        add(REQUEST_NANOS, requestNanos, moments.endedNanos() - moments.arrivedNanos());
-        add(QUEUE_NANOS, queueNanos, moments.startedNanos() - moments.arrivedNanos());
-        add(INPUT_NANOS, inputNanos, moments.inferStartedNanos() - moments.startedNanos());
-        add(INFER_NANOS, inferNanos, moments.inferEndedNanos() - moments.inferStartedNanos());
-        add(OUTPUT_NANOS, outputNanos, moments.endedNanos() - moments.inferEndedNanos());
+        batch(Math.max(1, batchSize)).executed(moments);
+        requestNanos.add(moments.endedNanos() - moments.arrivedNanos());
+        queueNanos.add(moments.startedNanos() - moments.arrivedNanos());
+        lastEndedNanos.set(moments.endedNanos());
+        // Last: who sees it sees that there was a last execution.
+        successes.add(1);
     }
 
-    private void add(VarHandle counter, long present, long delta) {
-        // A plain read of the present value: this thread is the only writer.
-        counter.setRelease(this, present + delta);
+    private BatchCounters batch(int batchSize) {
+        if (recent.batchSize() != batchSize) {
+            recent = find(batchSize);
+        }
+        return recent;
+    }
+
+    private BatchCounters find(int batchSize) {
+        BatchCounters[] present = batches;
+        int low = 0;
+        int high = present.length;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (present[middle].batchSize() < batchSize) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if (low < present.length && present[low].batchSize() == batchSize) {
+            return present[low];
+        }
+        BatchCounters added = new BatchCounters(batchSize);
+        BatchCounters[] more = Arrays.copyOf(present, present.length + 1);
+        System.arraycopy(present, low, more, low + 1, present.length - low);
+        more[low] = added;
+        batches = more;
+        return added;
     }
 
     long successes() {
-        return (long) SUCCESSES.getAcquire(this);
-    }
-
-    long inferences() {
-        return (long) INFERENCES.getAcquire(this);
-    }
-
-    long executions() {
-        return (long) EXECUTIONS.getAcquire(this);
+        return successes.get();
     }
 
     long requestNanos() {
-        return (long) REQUEST_NANOS.getAcquire(this);
+        return requestNanos.get();
     }
 
     long queueNanos() {
-        return (long) QUEUE_NANOS.getAcquire(this);
+        return queueNanos.get();
     }
 
-    long inputNanos() {
-        return (long) INPUT_NANOS.getAcquire(this);
+    /** When the latest execution ended, as a reading of {@link System#nanoTime}; meaningless before the first. */
+    long lastEndedNanos() {
+        return lastEndedNanos.get();
     }
 
-    long inferNanos() {
-        return (long) INFER_NANOS.getAcquire(this);
-    }
-
-    long outputNanos() {
-        return (long) OUTPUT_NANOS.getAcquire(this);
-    }
-
-    private static VarHandle field(String name) {
-        try {
-            return MethodHandles.lookup().findVarHandle(InstanceCounters.class, name, long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
+    /** The executions by batch size, ascending. */
+    List<BatchStatistics> batches() {
+        return Arrays.stream(batches).map(BatchCounters::snapshot).toList();
     }
 }

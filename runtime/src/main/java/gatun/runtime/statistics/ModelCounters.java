@@ -1,10 +1,14 @@
 package gatun.runtime.statistics;
 
+import gatun.runtime.BatchStatistics;
 import gatun.runtime.ModelStatistics;
+import java.time.Instant;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 
@@ -13,6 +17,12 @@ public final class ModelCounters {
     private final List<InstanceCounters> instances;
     // Failures come from request threads, of which there are many, and are rare.
     private final Map<FailureReason, LongAdder> failures = new EnumMap<>(FailureReason.class);
+    private final LongAdder failureNanos = new LongAdder();
+
+    // The same moment on both clocks. Taken once, so that one execution is always told as having ended at the same
+    // time.
+    private final long startMillis = Instant.now().toEpochMilli();
+    private final long startNanos = System.nanoTime();
 
     /** Counters of a model version whose instances count in {@code instances}. */
     public ModelCounters(List<InstanceCounters> instances) {
@@ -22,9 +32,14 @@ public final class ModelCounters {
         }
     }
 
-    /** Counts a request that was not answered. */
-    public void failed(FailureReason reason) {
+    /**
+     * Counts a request that was not answered.
+     *
+     * @param arrivedNanos reading of {@link System#nanoTime} at its arrival
+     */
+    public void failed(FailureReason reason, long arrivedNanos) {
         counter(reason).increment();
+        failureNanos.add(System.nanoTime() - arrivedNanos);
     }
 
     /** All counters as they are now. */
@@ -37,15 +52,34 @@ public final class ModelCounters {
                 failures(FailureReason.CANCELED),
                 failures(FailureReason.BACKEND),
                 failures(FailureReason.OTHER),
-                sum(InstanceCounters::inferences),
-                sum(InstanceCounters::executions),
                 sum(InstanceCounters::requestNanos),
+                failureNanos.sum(),
                 sum(InstanceCounters::queueNanos),
-                sum(InstanceCounters::inputNanos),
-                sum(InstanceCounters::inferNanos),
-                sum(InstanceCounters::outputNanos),
+                lastInferenceMillis(),
+                batches(),
                 pendingRequestCount,
                 loadNanos);
+    }
+
+    private long lastInferenceMillis() {
+        long latest = 0;
+        for (InstanceCounters instance : instances) {
+            if (instance.successes() > 0) {
+                long sinceStart = TimeUnit.NANOSECONDS.toMillis(instance.lastEndedNanos() - startNanos);
+                latest = Math.max(latest, startMillis + sinceStart);
+            }
+        }
+        return latest;
+    }
+
+    private List<BatchStatistics> batches() {
+        Map<Integer, BatchStatistics> bySize = new TreeMap<>();
+        for (InstanceCounters instance : instances) {
+            for (BatchStatistics batch : instance.batches()) {
+                bySize.merge(batch.batchSize(), batch, BatchStatistics::plus);
+            }
+        }
+        return List.copyOf(bySize.values());
     }
 
     private long sum(ToLongFunction<InstanceCounters> counter) {

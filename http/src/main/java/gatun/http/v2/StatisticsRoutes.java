@@ -1,0 +1,81 @@
+package gatun.http.v2;
+
+import gatun.http.connection.Exchange;
+import gatun.http.json.JsonWriter;
+import gatun.runtime.BatchStatistics;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelStatistics;
+import java.util.List;
+
+/** The counters of models. Safe for any thread. */
+final class StatisticsRoutes {
+    private final InferenceServer server;
+
+    StatisticsRoutes(InferenceServer server) {
+        this.server = server;
+    }
+
+    /** Answers the counters of every ready version of every model. */
+    void all(Exchange exchange) {
+        answer(exchange, server.statistics());
+    }
+
+    /** Answers the counters of a model's ready versions, or of one version where {@code version} is not empty. */
+    void model(Exchange exchange, String name, String version) {
+        answer(exchange, server.statistics(name, version));
+    }
+
+    private static void answer(Exchange exchange, List<ModelStatistics> models) {
+        JsonWriter json = exchange.json().raw("{\"model_stats\":[");
+        for (int i = 0; i < models.size(); i++) {
+            if (i > 0) {
+                json.raw(',');
+            }
+            write(json, models.get(i));
+        }
+        JsonAnswer.send(exchange, json.raw("]}"));
+    }
+
+    private static void write(JsonWriter json, ModelStatistics model) {
+        json.raw("{\"name\":").string(model.name());
+        json.raw(",\"version\":").string(model.version());
+        json.raw(",\"last_inference\":").signed(model.lastInferenceMillis());
+        json.raw(",\"inference_count\":").signed(model.inferenceCount());
+        json.raw(",\"execution_count\":").signed(model.executionCount());
+        long successes = model.successCount();
+        json.raw(",\"inference_stats\":{");
+        duration(json, "\"success\":", successes, model.requestNanos());
+        duration(json, ",\"fail\":", model.failureCount(), model.failureNanos());
+        duration(json, ",\"queue\":", successes, model.queueNanos());
+        duration(json, ",\"compute_input\":", successes, model.computeInputNanos());
+        duration(json, ",\"compute_infer\":", successes, model.computeInferNanos());
+        duration(json, ",\"compute_output\":", successes, model.computeOutputNanos());
+        duration(json, ",\"cache_hit\":", 0, 0);
+        duration(json, ",\"cache_miss\":", 0, 0);
+        json.raw("},\"response_stats\":{},\"batch_stats\":[");
+        for (int i = 0; i < model.batches().size(); i++) {
+            if (i > 0) {
+                json.raw(',');
+            }
+            write(json, model.batches().get(i));
+        }
+        json.raw("],\"memory_usage\":[]}");
+    }
+
+    private static void write(JsonWriter json, BatchStatistics batch) {
+        json.raw("{\"batch_size\":").signed(batch.batchSize());
+        duration(json, ",\"compute_input\":", batch.executionCount(), batch.computeInputNanos());
+        duration(json, ",\"compute_infer\":", batch.executionCount(), batch.computeInferNanos());
+        duration(json, ",\"compute_output\":", batch.executionCount(), batch.computeOutputNanos());
+        json.raw('}');
+    }
+
+    private static void duration(JsonWriter json, String key, long count, long nanos) {
+        json.raw(key)
+                .raw("{\"count\":")
+                .signed(count)
+                .raw(",\"ns\":")
+                .signed(nanos)
+                .raw('}');
+    }
+}

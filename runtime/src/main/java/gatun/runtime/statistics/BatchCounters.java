@@ -1,0 +1,33 @@
+package gatun.runtime.statistics;
+
+import gatun.runtime.BatchStatistics;
+
+/** What one instance has executed with one batch size. Written by the instance's thread only, read by any thread. */
+final class BatchCounters {
+    private final int batchSize;
+    private final Tally executions = new Tally();
+    private final Tally inputNanos = new Tally();
+    private final Tally inferNanos = new Tally();
+    private final Tally outputNanos = new Tally();
+
+    BatchCounters(int batchSize) {
+        this.batchSize = batchSize;
+    }
+
+    int batchSize() {
+        return batchSize;
+    }
+
+    /** Counts an execution. */
+    void executed(Moments moments) {
+        executions.add(1);
+        inputNanos.add(moments.inferStartedNanos() - moments.startedNanos());
+        inferNanos.add(moments.inferEndedNanos() - moments.inferStartedNanos());
+        outputNanos.add(moments.endedNanos() - moments.inferEndedNanos());
+    }
+
+    /** The counters as they are now. */
+    BatchStatistics snapshot() {
+        return new BatchStatistics(batchSize, executions.get(), inputNanos.get(), inferNanos.get(), outputNanos.get());
+    }
+}

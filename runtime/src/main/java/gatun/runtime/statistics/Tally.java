@@ -1,0 +1,37 @@
+package gatun.runtime.statistics;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A number that one thread adds to and any thread reads. Adding is a plain read and one ordered store; a reader may see a
+ * number that is a moment old, but never a torn one.
+ */
+final class Tally {
+    private static final VarHandle VALUE = field();
+
+    private long value;
+
+    /** Adds; only ever by the same thread. */
+    void add(long delta) {
+        set(value + delta);
+    }
+
+    /** Replaces; only ever by the thread that adds. */
+    void set(long next) {
+        VALUE.setRelease(this, next);
+    }
+
+    /** The number as it is now. */
+    long get() {
+        return (long) VALUE.getAcquire(this);
+    }
+
+    private static VarHandle field() {
+        try {
+            return MethodHandles.lookup().findVarHandle(Tally.class, "value", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package gatun.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.nio.file.Path;
+import java.time.Instant;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class StatisticsTest {
+    private static final String UNBATCHED = """
+            backend: "scripted"
+            input [ { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            output [ { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            """;
+    private static final String BATCHED = UNBATCHED + "max_batch_size: 8";
+
+    private TestServer test;
+
+    @BeforeEach
+    void prepare(@TempDir Path folder) {
+        test = new TestServer(folder);
+    }
+
+    @AfterEach
+    void close() {
+        test.close();
+    }
+
+    @Test
+    void shouldCountWhatWasDone() {
+        test.model("m", BATCHED).open(ScriptedBackend::copy);
+        inferBatches(3, 3, 3, 3, 3);
+        ModelStatistics statistics = only();
+        assertThat(statistics.successCount()).isEqualTo(5);
+        assertThat(statistics.inferenceCount()).isEqualTo(15);
+        assertThat(statistics.executionCount()).isEqualTo(5);
+        assertThat(statistics.requestNanos())
+                .isPositive()
+                .isEqualTo(statistics.queueNanos()
+                        + statistics.computeInputNanos()
+                        + statistics.computeInferNanos()
+                        + statistics.computeOutputNanos());
+        assertThat(statistics.loadNanos()).isPositive();
+    }
+
+    @Test
+    void shouldCountEachBatchSizeByItself() {
+        test.model("m", BATCHED + " instance_group [ { count: 2 } ]").open(ScriptedBackend::copy);
+        inferBatches(4, 1, 8, 4, 4, 1);
+        ModelStatistics statistics = only();
+        assertThat(statistics.batches()).extracting(BatchStatistics::batchSize).containsExactly(1, 4, 8);
+        assertThat(statistics.batches())
+                .extracting(BatchStatistics::executionCount)
+                .containsExactly(2L, 3L, 1L);
+        assertThat(statistics.inferenceCount()).isEqualTo(2 + 3 * 4 + 8);
+    }
+
+    @Test
+    void shouldCountAModelWithoutBatchesAsBatchesOfOne() {
+        test.model("m", UNBATCHED).open(ScriptedBackend::copy);
+        test.server().infer(test.input(test.request("m"), "IN", 5)).close();
+        assertThat(only().batches()).extracting(BatchStatistics::batchSize).containsExactly(1);
+        assertThat(only().inferenceCount()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTellWhenTheLatestExecutionEnded() {
+        test.model("m", BATCHED).open(ScriptedBackend::copy);
+        assertThat(only().lastInferenceMillis()).as("none yet").isZero();
+
+        long before = Instant.now().toEpochMilli();
+        inferBatches(1);
+        long after = Instant.now().toEpochMilli();
+
+        long told = only().lastInferenceMillis();
+        // Both clocks are read to the millisecond, when the model is loaded and here.
+        assertThat(told).isBetween(before - 2, after + 2);
+        assertThat(only().lastInferenceMillis()).isEqualTo(told);
+    }
+
+    @Test
+    void shouldCountTheTimeThatFailuresTook() {
+        test.model("m", BATCHED).open(execution -> {
+            throw GatunException.invalidArgument("no");
+        });
+        assertThatThrownBy(() -> inferBatches(1)).isInstanceOf(GatunException.class);
+        ModelStatistics statistics = only();
+        assertThat(statistics.failureCount()).isEqualTo(1);
+        assertThat(statistics.failureNanos()).isPositive();
+        assertThat(statistics.requestNanos()).isZero();
+        assertThat(statistics.lastInferenceMillis()).isZero();
+    }
+
+    @Test
+    void shouldTellOnlyWhatWasAskedFor() {
+        test.model("m", BATCHED);
+        test.model("n", BATCHED).open(ScriptedBackend::copy);
+        assertThat(test.server().statistics("", "")).hasSize(2);
+        assertThat(test.server().statistics("n", ""))
+                .extracting(ModelStatistics::name)
+                .containsExactly("n");
+        assertThat(test.server().statistics("n", "1")).hasSize(1);
+        assertRefused("x", "", "requested model 'x' is not available");
+        assertRefused("n", "7", "requested model version is not available for model 'n'");
+    }
+
+    private void assertRefused(String name, String version, String text) {
+        assertThatThrownBy(() -> test.server().statistics(name, version))
+                .hasMessage(text)
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+    }
+
+    private void inferBatches(int... sizes) {
+        for (int size : sizes) {
+            test.server().infer(test.input(test.request("m"), "IN", size, 2)).close();
+        }
+    }
+
+    private ModelStatistics only() {
+        return test.server().statistics().getFirst();
+    }
+}
