@@ -79,7 +79,7 @@ class RepositoryTest {
                 .model("no_version", MODEL, new long[0])
                 .model("no_start", MODEL + "instance_group [ { count: 10 } ]")
                 .open(ScriptedBackend::copy);
-        assertThat(reason("bad_config")).startsWith("config.pbtxt:2:").contains("max_batch");
+        assertThat(reason("bad_config")).isEqualTo("config.pbtxt:2:1: unknown field 'max_batch' in ModelConfig");
         assertThat(reason("no_engine")).isEqualTo("backend 'tensorflow' is not part of this server; known: scripted");
         assertThat(reason("no_version"))
                 .isEqualTo("at least one version must be available under the version policy of model 'no_version'");

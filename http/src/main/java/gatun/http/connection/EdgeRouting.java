@@ -45,9 +45,6 @@ final class EdgeRouting implements HttpRouting, Router {
         } catch (CloseConnectionException e) {
             throw e;
         } catch (GatunException e) {
-            if (e.code() == ErrorCode.INTERNAL) {
-                LOG.warn("{} {} failed", exchange.method(), exchange.path(), e);
-            }
             fail(exchange, e);
         } catch (RuntimeException e) {
             LOG.error("{} {} failed unexpectedly", exchange.method(), exchange.path(), e);

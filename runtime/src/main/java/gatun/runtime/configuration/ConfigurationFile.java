@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Reads {@code config.pbtxt}: a model's configuration in protobuf's text format. */
 public final class ConfigurationFile {
@@ -17,6 +19,10 @@ public final class ConfigurationFile {
     private static final TextFormat.Parser PARSER = TextFormat.Parser.newBuilder()
             .setSingularOverwritePolicy(TextFormat.Parser.SingularOverwritePolicy.FORBID_SINGULAR_OVERWRITES)
             .build();
+
+    /** How the parser lists the fields that it does not know, of which the first is where it says the failure is. */
+    private static final Pattern UNKNOWN_FIELD =
+            Pattern.compile("\\d+:\\d+:\\tinference\\.(?<message>[\\w.]+)\\.(?<field>\\w+)");
 
     private ConfigurationFile() {}
 
@@ -39,15 +45,20 @@ public final class ConfigurationFile {
             PARSER.merge(text, config);
         } catch (TextFormat.ParseException e) {
             throw GatunException.invalidArgument(
-                    file.getFileName() + ":" + e.getLine() + ":" + e.getColumn() + ": " + withoutPosition(e));
+                    file.getFileName() + ":" + e.getLine() + ":" + e.getColumn() + ": " + problem(e));
         }
         return config.build();
     }
 
-    /** The parser's text without the {@code line:column: } that it starts with. */
-    private static String withoutPosition(TextFormat.ParseException e) {
+    /** What the parser says, in one line and without the {@code line:column: } that it starts with. */
+    private static String problem(TextFormat.ParseException e) {
         String text = String.valueOf(e.getMessage());
+        Matcher unknown = UNKNOWN_FIELD.matcher(text);
+        if (unknown.find()) {
+            return "unknown field '" + unknown.group("field") + "' in " + unknown.group("message");
+        }
         String position = e.getLine() + ":" + e.getColumn() + ": ";
-        return text.startsWith(position) ? text.substring(position.length()) : text;
+        String problem = text.startsWith(position) ? text.substring(position.length()) : text;
+        return problem.replaceAll("\\s*\\n\\s*", " ");
     }
 }

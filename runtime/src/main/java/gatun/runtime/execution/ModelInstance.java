@@ -113,14 +113,18 @@ final class ModelInstance implements Worker<InferenceTicket> {
             }
         }
         LOG.error("Instance {} of model '{}' failed unexpectedly", name, modelName, failure);
-        GatunException unexpected = new GatunException(
+        modelCounters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
+        ticket.fail(new GatunException(
                 ErrorCode.INTERNAL,
                 "model '" + modelName + "' failed unexpectedly; the server's log says more",
-                failure);
-        fail(ticket, unexpected, FailureReason.BACKEND);
+                failure));
     }
 
     private void fail(InferenceTicket ticket, GatunException failure, FailureReason reason) {
+        if (failure.code() == ErrorCode.INTERNAL) {
+            // Not the client's mistake: whoever runs the server should know, whatever protocol the request came by.
+            LOG.warn("Model '{}' failed a request: {}", modelName, failure.getMessage());
+        }
         modelCounters.failed(reason, ticket.arrivedNanos());
         ticket.fail(failure);
     }

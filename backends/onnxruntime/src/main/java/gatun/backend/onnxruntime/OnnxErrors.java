@@ -4,43 +4,77 @@ import gatun.bindings.NativeCode;
 import gatun.bindings.NativeException;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
 
-/** The one table from ONNX Runtime's failures to Gatun's. */
+/** The one table from ONNX Runtime's failures to Gatun's. Their texts go to clients, so no folder of this machine is in them. */
 final class OnnxErrors {
+    /**
+     * How the engine ends when a text that is to be a number is none: it lets the exception of the C++ library through,
+     * whose whole text is the name of the function that read it.
+     */
+    private static final Pattern UNREADABLE_NUMBER = Pattern.compile("Status Message: sto(?:i|l|ll|ul|ull|f|d|ld)$");
+
+    /** Where in the engine's own sources a check failed. */
+    private static final Pattern SOURCE_POSITION = Pattern.compile("\\S*/[\\w.-]+\\.(?:cc|cpp|cu|h|hpp):\\d+ ?");
+
+    private static final Pattern LOADED_FILE = Pattern.compile("^Load model from .* failed: ?");
+
     private OnnxErrors() {}
 
     /** The failure of a run: the client's when the engine says that an argument does not fit, else the engine's. */
     static GatunException ofRun(NativeException failure) {
+        String text = text(failure);
+        if (UNREADABLE_NUMBER.matcher(text).find()) {
+            return new GatunException(
+                    ErrorCode.INVALID_ARGUMENT,
+                    "onnx runtime error: an element of a BYTES input is not the text of a number that the model can"
+                            + " read: " + text,
+                    failure);
+        }
         ErrorCode code =
                 failure.code() == NativeCode.INVALID_ARGUMENT ? ErrorCode.INVALID_ARGUMENT : ErrorCode.INTERNAL;
-        return new GatunException(code, "onnx runtime error: " + text(failure), failure);
+        return new GatunException(code, "onnx runtime error: " + text, failure);
     }
 
-    /** The failure to load a model: it is the model file's fault, or its configuration's. */
-    static GatunException ofLoad(NativeException failure, String what) {
-        ErrorCode code =
-                switch (failure.code()) {
-                    case NO_SUCH_FILE, NO_MODEL, NOT_FOUND -> ErrorCode.NOT_FOUND;
-                    case INVALID_ARGUMENT, INVALID_PROTOBUF, INVALID_GRAPH, UNSUPPORTED, FAILED ->
-                        ErrorCode.INVALID_ARGUMENT;
-                    case ENGINE_ERROR,
-                            RUNTIME_EXCEPTION,
-                            MODEL_LOADED,
-                            PROVIDER_FAILED,
-                            LOAD_CANCELLED,
-                            REQUIRES_COMPILATION,
-                            DEVICE_RESET,
-                            VERSION_TOO_OLD,
-                            UNKNOWN -> ErrorCode.INTERNAL;
-                };
+    /** The failure to load a model file: it is the file's fault. */
+    static GatunException ofLoad(NativeException failure, Path file) {
+        // Also the files that the model's file names lie in its folder.
+        String text = LOADED_FILE.matcher(text(failure)).replaceFirst("").replace(file.resolveSibling("") + "/", "");
+        String name = String.valueOf(file.getFileName());
         String reason = failure.code() == NativeCode.INVALID_PROTOBUF
-                ? what + " is not a valid ONNX file: " + text(failure)
-                : "cannot load " + what + ": " + text(failure);
-        return new GatunException(code, reason, failure);
+                ? name + " is not a valid ONNX file: " + text
+                : "cannot load " + name + ": " + text;
+        return new GatunException(loadCode(failure), reason, failure);
     }
 
-    /** The engine's text in one line. */
+    /** The failure to set an option that the model's configuration asks for. */
+    static GatunException ofOptions(NativeException failure, String model) {
+        return new GatunException(
+                loadCode(failure),
+                "cannot load the session options of model '" + model + "': " + text(failure),
+                failure);
+    }
+
+    private static ErrorCode loadCode(NativeException failure) {
+        return switch (failure.code()) {
+            case NO_SUCH_FILE, NO_MODEL, NOT_FOUND -> ErrorCode.NOT_FOUND;
+            case INVALID_ARGUMENT, INVALID_PROTOBUF, INVALID_GRAPH, UNSUPPORTED, FAILED -> ErrorCode.INVALID_ARGUMENT;
+            case ENGINE_ERROR,
+                    RUNTIME_EXCEPTION,
+                    MODEL_LOADED,
+                    PROVIDER_FAILED,
+                    LOAD_CANCELLED,
+                    REQUIRES_COMPILATION,
+                    DEVICE_RESET,
+                    VERSION_TOO_OLD,
+                    UNKNOWN -> ErrorCode.INTERNAL;
+        };
+    }
+
+    /** The engine's text in one line, without the places in its sources. */
     private static String text(NativeException failure) {
-        return String.valueOf(failure.getMessage()).strip().replaceAll("\\s*\\n\\s*", " ");
+        String line = String.valueOf(failure.getMessage()).strip().replaceAll("\\s*\\n\\s*", " ");
+        return SOURCE_POSITION.matcher(line).replaceAll("");
     }
 }

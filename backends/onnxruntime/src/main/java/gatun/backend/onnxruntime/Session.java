@@ -34,7 +34,7 @@ final class Session implements AutoCloseable {
             LiveHandles.sessionOpened();
             return new Session(engine, out.get(ValueLayout.ADDRESS, 0));
         } catch (NativeException e) {
-            throw OnnxErrors.ofLoad(e, file.getFileName().toString());
+            throw OnnxErrors.ofLoad(e, file);
         }
     }
 

@@ -48,7 +48,7 @@ final class SessionOptions implements AutoCloseable {
                 return options;
             } catch (NativeException e) {
                 options.close();
-                throw OnnxErrors.ofLoad(e, "the session options of model '" + config.getName() + "'");
+                throw OnnxErrors.ofOptions(e, config.getName());
             } catch (RuntimeException | Error e) {
                 options.close();
                 throw e;
