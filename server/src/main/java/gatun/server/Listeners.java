@@ -1,10 +1,20 @@
 package gatun.server;
 
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Listeners that stop together: each waits for its running requests, and none takes new ones meanwhile. */
 final class Listeners implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Listeners.class);
+
+    /** An idle listener stops at once; one that has not by then waits for a client. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
     private final List<Listener> listeners = new ArrayList<>();
 
     /** Takes ownership of {@code listener}. */
@@ -19,21 +29,36 @@ final class Listeners implements AutoCloseable {
 
     @Override
     public void close() {
-        List<Thread> closing = listeners.stream()
-                .map(listener -> Thread.ofPlatform()
-                        .name("stop-" + listener.endpoint().protocol().key())
-                        .start(listener::close))
-                .toList();
-        for (Thread thread : closing) {
-            join(thread);
+        Map<Endpoint, Thread> closing = new LinkedHashMap<>();
+        for (Listener listener : listeners) {
+            Endpoint endpoint = listener.endpoint();
+            closing.put(
+                    endpoint,
+                    Thread.ofPlatform()
+                            .name("stop-" + endpoint.protocol().key())
+                            .start(listener::close));
+        }
+        try {
+            await(closing);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
-    private static void join(Thread thread) {
-        try {
+    private static void await(Map<Endpoint, Thread> closing) throws InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        List<String> busy = new ArrayList<>();
+        for (Map.Entry<Endpoint, Thread> entry : closing.entrySet()) {
+            Duration patience = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+            if (!entry.getValue().join(patience)) {
+                busy.add(entry.getKey().url());
+            }
+        }
+        if (!busy.isEmpty()) {
+            LOG.info("Waiting for running requests at {}", String.join(", ", busy));
+        }
+        for (Thread thread : closing.values()) {
             thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 }

@@ -109,10 +109,18 @@ final class Server implements AutoCloseable {
         long failed = models.stream()
                 .filter(model -> model.state() == ModelState.UNAVAILABLE)
                 .count();
-        if (failed > 0 && settings.exitOnError()) {
-            throw new StartException(failed + (failed == 1 ? " model" : " models")
-                    + " cannot be served; the reasons stand beneath the table."
-                    + " Start with --exit-on-error=false to serve the others");
+        if (failed == 0) {
+            return;
+        }
+        String what = failed + (failed == 1 ? " model" : " models")
+                + " cannot be served; the reasons stand beneath the table.";
+        if (settings.exitOnError()) {
+            throw new StartException(what + " Start with --exit-on-error=false to serve the others");
+        }
+        if (settings.strictReadiness()) {
+            LOG.warn("{} /v2/health/ready answers 400 for that, unless --strict-readiness=false", what);
+        } else {
+            LOG.warn("{}", what);
         }
     }
 }

@@ -36,12 +36,13 @@ final class Serving {
         Logger log = LoggerFactory.getLogger(Serving.class);
         warnings.forEach(log::warn);
         Failures.install();
+        log.info("Gatun {} on Java {}", Version.text(), Runtime.version());
         StartReport report = StartReport.standard();
         try (Server server = Server.start(settings, report)) {
             report.ready(server.endpoints(), Duration.ofNanos(System.nanoTime() - startedAt));
             signals.await();
             log.info(
-                    "Stopping: running requests have {} s to finish",
+                    "Stopping: no new connections, and {} s for running requests to finish",
                     settings.exitTimeout().toSeconds());
             StopDeadline.start(settings.exitTimeout());
         } catch (StartException e) {
@@ -54,7 +55,7 @@ final class Serving {
             log.error("The server failed", e);
             return FAILED;
         }
-        log.info("Stopped");
+        log.info("Stopped; the process ends");
         return STOPPED;
     }
 }
