@@ -43,6 +43,7 @@ final class InstanceExecution implements Execution, Moments {
         started = System.nanoTime();
         inferStarted = started;
         inferEnded = 0;
+        ended = 0;
     }
 
     /**
@@ -69,8 +70,11 @@ final class InstanceExecution implements Execution, Moments {
         }
     }
 
-    /** Forgets the run, so that nothing of the request is kept alive. */
+    /** Forgets the run, so that nothing of the request is kept alive, but for its times. */
     void clear() {
+        if (ended == 0) {
+            ended = System.nanoTime();
+        }
         ticket = null;
         refusal = null;
     }

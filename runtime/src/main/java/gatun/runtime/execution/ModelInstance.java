@@ -73,7 +73,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
     }
 
     @Override
-    public void run(InferenceTicket ticket) {
+    public long run(InferenceTicket ticket) {
         BackendInstance opened = backend;
         if (opened == null) {
             throw new IllegalStateException(name + " was not opened");
@@ -89,6 +89,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
         } finally {
             execution.clear();
         }
+        return execution.endedNanos() - execution.startedNanos();
     }
 
     private void finish(InferenceTicket ticket) {

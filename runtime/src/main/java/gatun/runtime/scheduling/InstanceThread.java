@@ -23,9 +23,8 @@ final class InstanceThread<T extends Ticket> {
 
     private volatile boolean ending;
 
-    /** The idle thread below this one; guarded by the scheduler's lock. */
-    @Nullable
-    InstanceThread<T> idleBelow;
+    /** Whether this idle thread wakes up from time to time to look at the queue; guarded by the scheduler's lock, but for its own reads. */
+    volatile boolean watches;
 
     /**
      * A thread that has not started.
@@ -80,11 +79,11 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /** Runs a ticket that is marked as running, on this thread. */
-    void run(T ticket) {
+    /** Runs a ticket that is marked as running, on this thread; answers how long it took, in nanoseconds. */
+    long run(T ticket) {
         assert Thread.currentThread().equals(thread) : "run by " + Thread.currentThread();
         try {
-            worker.run(ticket);
+            return worker.run(ticket);
         } finally {
             ticket.complete();
         }
@@ -96,9 +95,14 @@ final class InstanceThread<T extends Ticket> {
         LockSupport.unpark(thread);
     }
 
-    /** Parks until a ticket is handed or the thread must end; null for the latter. */
+    /**
+     * Parks until a ticket is handed, the thread must end, or the time is over; null for the latter two.
+     *
+     * @param nanos how long to wait; 0 for ever
+     */
     @Nullable
-    T awaitHanded() {
+    T awaitHanded(long nanos) {
+        long deadline = nanos == 0 ? 0 : System.nanoTime() + nanos;
         while (true) {
             T ticket = handed;
             if (ticket != null) {
@@ -108,8 +112,21 @@ final class InstanceThread<T extends Ticket> {
             if (ending) {
                 return null;
             }
-            LockSupport.park(this);
+            if (nanos == 0) {
+                LockSupport.park(this);
+                continue;
+            }
+            long remaining = deadline - System.nanoTime();
+            if (remaining <= 0) {
+                return null;
+            }
+            LockSupport.parkNanos(this, remaining);
         }
+    }
+
+    /** Whether the thread must end once it is idle. */
+    boolean isEnding() {
+        return ending;
     }
 
     /** Lets the thread end; only while it is idle, or by itself. */

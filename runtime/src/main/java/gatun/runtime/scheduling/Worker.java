@@ -13,8 +13,12 @@ public interface Worker<T extends Ticket> {
     /** Makes ready; a failure keeps the scheduler from opening. */
     void open();
 
-    /** Runs a ticket and leaves the result, or the failure, in it. Must not throw. */
-    void run(T ticket);
+    /**
+     * Runs a ticket and leaves the result, or the failure, in it. Must not throw.
+     *
+     * @return how long it took, in nanoseconds
+     */
+    long run(T ticket);
 
     /** Gives up what {@link #open} took; called once when it succeeded. */
     void close();

@@ -38,6 +38,7 @@ class DirectSchedulerTest {
         final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
         final AtomicInteger closed = new AtomicInteger();
         volatile boolean gated;
+        volatile long runNanos = 1_000_000;
 
         @Override
         public String threadName() {
@@ -48,7 +49,7 @@ class DirectSchedulerTest {
         public void open() {}
 
         @Override
-        public void run(Job job) {
+        public long run(Job job) {
             ran.add(job.number);
             try {
                 if (gated && permits.poll(20, TimeUnit.SECONDS) == null) {
@@ -58,6 +59,7 @@ class DirectSchedulerTest {
                 throw new AssertionError(e);
             }
             job.answer = job.number + 1;
+            return runNanos;
         }
 
         @Override
@@ -154,6 +156,53 @@ class DirectSchedulerTest {
             worker.permits.add(true);
         }
         assertThat(scheduler.close(GRACE)).isTrue();
+    }
+
+    @Test
+    void shouldHelpOutWhenARunTakesLongerThanThoseBefore() throws Exception {
+        Recorder first = new Recorder();
+        Recorder second = new Recorder();
+        List<Recorder> workers = List.of(first, second);
+        workers.forEach(worker -> worker.runNanos = 1000);
+        DirectScheduler<Job> scheduler = DirectScheduler.open(100, workers);
+        for (int i = 0; i < 100; i++) {
+            Job job = new Job(i);
+            scheduler.submit(job);
+            assertThat(job.await(scheduler, 0)).isEqualTo(Ticket.Outcome.COMPLETED);
+        }
+        workers.forEach(worker -> worker.ran.clear());
+        // One instance hangs in its run. The other takes every ticket that comes, however short runs used to be.
+        second.gated = true;
+        first.gated = true;
+        Job hanging = new Job(-1);
+        scheduler.submit(hanging);
+        Recorder hung = awaitRun(workers);
+        Recorder free = hung.equals(first) ? second : first;
+        free.gated = false;
+        for (int i = 0; i < 20; i++) {
+            Job job = new Job(i);
+            assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
+            assertThat(job.await(scheduler, System.nanoTime() + GRACE.toNanos()))
+                    .isEqualTo(Ticket.Outcome.COMPLETED);
+        }
+        assertThat(free.ran).hasSize(20);
+        hung.permits.add(true);
+        assertThat(hanging.await(scheduler, 0)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(scheduler.close(GRACE)).isTrue();
+    }
+
+    /** The worker that has begun a run. */
+    private static Recorder awaitRun(List<Recorder> workers) {
+        long deadline = System.nanoTime() + GRACE.toNanos();
+        while (true) {
+            for (Recorder worker : workers) {
+                if (!worker.ran.isEmpty()) {
+                    return worker;
+                }
+            }
+            assertThat(System.nanoTime()).as("waiting for a run").isLessThan(deadline);
+            Thread.onSpinWait();
+        }
     }
 
     @Test
