@@ -19,7 +19,8 @@ import java.util.Locale;
  * Loads a real server process with eight connections, one kind of request after the other, and prints requests a second, server CPU for
  * each request, and the ratio to a bare echo of the same bytes on the same listener in the same run.
  *
- * <p>Arguments: seconds to measure each kind (default 10).
+ * <p>Arguments: seconds to measure each kind (default 10), and words that the names of the kinds must contain to be measured; the
+ * echoes always are.
  */
 public final class LoadComparison {
     private static final int CONNECTIONS = 8;
@@ -32,17 +33,20 @@ public final class LoadComparison {
     private final int http;
     private final int grpc;
     private final double seconds;
+    private final List<String> words;
 
-    private LoadComparison(long pid, int http, int grpc, double seconds) {
+    private LoadComparison(long pid, int http, int grpc, double seconds, List<String> words) {
         this.pid = pid;
         this.http = http;
         this.grpc = grpc;
         this.seconds = seconds;
+        this.words = words;
     }
 
     /** Starts the server and runs every comparison. */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         double seconds = arguments.length > 0 ? Double.parseDouble(arguments[0]) : 10;
+        List<String> words = Arrays.stream(arguments).skip(1).toList();
         Path root = Path.of(System.getProperty("gatun.root", "."));
         Process server = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
@@ -61,7 +65,8 @@ public final class LoadComparison {
             if (!ready[0].equals("ready")) {
                 throw new IllegalStateException("the server did not start: " + String.join(" ", ready));
             }
-            new LoadComparison(server.pid(), Integer.parseInt(ready[1]), Integer.parseInt(ready[2]), seconds).run();
+            new LoadComparison(server.pid(), Integer.parseInt(ready[1]), Integer.parseInt(ready[2]), seconds, words)
+                    .run();
         } finally {
             server.destroyForcibly();
         }
@@ -72,18 +77,38 @@ public final class LoadComparison {
                 Locale.ROOT, "%-28s %12s %16s %12s%n", "request", "requests/s", "server CPU, us", "of the echo");
         LoadRun.Result httpEcho = http("HTTP echo", Requests.httpEcho());
         print(httpEcho, httpEcho);
-        print(http("simple, HTTP binary", Requests.httpBinary()), httpEcho);
-        print(http("simple, HTTP JSON", Requests.httpJson()), httpEcho);
+        compareHttp("simple, HTTP binary", Requests.httpBinary(), httpEcho);
+        compareHttp("simple, HTTP JSON", Requests.httpJson(), httpEcho);
         LoadRun.Result grpcEcho = grpc("gRPC echo", GrpcExchange.ECHO, Requests.grpc());
         print(grpcEcho, grpcEcho);
-        print(grpc("simple, gRPC", INFER, Requests.grpc()), grpcEcho);
+        compareGrpc("simple, gRPC", Requests.grpc(), grpcEcho);
         try (SharedMemoryObject object = SharedMemoryObject.posix(
                 "/gatun-load-" + ProcessHandle.current().pid(), 2 * IDENTITY_BYTES)) {
             object.segment().fill((byte) 1);
             register("load", object);
-            print(grpc("simple, gRPC, shared memory", INFER, Requests.grpcSharedMemory("load")), grpcEcho);
-            identity(object);
+            compareGrpc("simple, gRPC, shared memory", Requests.grpcSharedMemory("load"), grpcEcho);
+            if (isWanted("identity of 16 MiB")) {
+                identity(object);
+            }
         }
+    }
+
+    private void compareHttp(String name, byte[] request, LoadRun.Result echo)
+            throws IOException, InterruptedException {
+        if (isWanted(name)) {
+            print(http(name, request), echo);
+        }
+    }
+
+    private void compareGrpc(String name, byte[] request, LoadRun.Result echo)
+            throws IOException, InterruptedException {
+        if (isWanted(name)) {
+            print(grpc(name, INFER, request), echo);
+        }
+    }
+
+    private boolean isWanted(String name) {
+        return words.isEmpty() || words.stream().anyMatch(name::contains);
     }
 
     private LoadRun.Result http(String name, byte[] request) throws IOException, InterruptedException {
