@@ -3,38 +3,33 @@ package gatun.http.json;
 /**
  * Rounds decimal numbers to a binary floating-point format, as Daniel Lemire describes in "Number Parsing at a Gigabyte
  * per Second": the digits times a power of five, of which 128 bits are known, decide nearly always. Immutable and safe for
- * any thread.
+ * any thread. A record, because the compiler takes the components of a constant record for constants.
+ *
+ * @param mantissaBits bits of the mantissa that are stored
+ * @param exponentMask the exponent of infinity, all bits set
+ * @param bias what is added to an exponent before it is stored
+ * @param tiePowerFrom the least power of ten with which a number can lie exactly between two neighbours
+ * @param tiePowerTo the greatest such power
+ * @param zeroBelow below this power of ten, 64-bit digits come out as zero
  */
-final class BinaryFormat {
+record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFrom, int tiePowerTo, int zeroBelow) {
     /** 32 bits. */
-    static final BinaryFormat FLOAT = new BinaryFormat(23, 8, -17, 10, -64);
+    static final BinaryFormat FLOAT = of(23, 8, -17, 10, -64);
 
     /** 64 bits. */
-    static final BinaryFormat DOUBLE = new BinaryFormat(52, 11, -4, 23, -342);
+    static final BinaryFormat DOUBLE = of(52, 11, -4, 23, -342);
 
     /** What {@link #round} answers when 128 bits do not decide. */
     static final long UNDECIDED = -1;
 
-    private final int mantissaBits;
-    private final int exponentMask;
-    private final int bias;
-    /** Only with powers of ten in this range can a number lie exactly between two neighbours. */
-    private final int tiePowerFrom;
-
-    private final int tiePowerTo;
-    /** Below this power of ten, 64-bit digits come out as zero. */
-    private final int zeroBelow;
-
     /** The greatest power of ten of which {@link PowersOfFive} knows; above it 64-bit digits come out as infinity. */
     private static final int INFINITE_ABOVE = PowersOfFive.LAST;
 
-    private BinaryFormat(int mantissaBits, int exponentBits, int tiePowerFrom, int tiePowerTo, int zeroBelow) {
-        this.mantissaBits = mantissaBits;
-        this.exponentMask = (1 << exponentBits) - 1;
-        this.bias = (1 << (exponentBits - 1)) - 1;
-        this.tiePowerFrom = tiePowerFrom;
-        this.tiePowerTo = tiePowerTo;
-        this.zeroBelow = zeroBelow;
+    private static BinaryFormat of(
+            int mantissaBits, int exponentBits, int tiePowerFrom, int tiePowerTo, int zeroBelow) {
+        int exponentMask = (1 << exponentBits) - 1;
+        return new BinaryFormat(
+                mantissaBits, exponentMask, (1 << (exponentBits - 1)) - 1, tiePowerFrom, tiePowerTo, zeroBelow);
     }
 
     /**

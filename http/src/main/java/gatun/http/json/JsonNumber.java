@@ -22,6 +22,8 @@ public final class JsonNumber {
             ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private static final long UPPER_HALVES = 0xF0F0_F0F0_F0F0_F0F0L;
+    private static final long ZEROS = 0x3030_3030_3030_3030L;
+    private static final long[] TENS = {1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000};
 
     private enum Form {
         INTEGER,
@@ -45,46 +47,54 @@ public final class JsonNumber {
     /** Whether an integer's magnitude fits 64 bits without a sign; it is in {@link #digits} then, whatever its length. */
     private boolean fits64;
 
+    /** Sets the text that the next numbers are read from. */
+    void readFrom(MemorySegment text) {
+        json = text;
+    }
+
     /**
-     * Reads the number that begins at {@code position}; answers where it ends.
+     * Reads the number that begins at {@code position} of the text; answers where it ends.
      *
      * @throws gatun.memory.GatunException INVALID_ARGUMENT when it is none, or too big for a double
      */
-    long scan(JsonReader reader, MemorySegment text, long position, long end) {
-        json = text;
+    long scan(JsonReader reader, long position, long end) {
+        MemorySegment text = json;
         from = position;
         long at = position;
-        negative = text.get(JAVA_BYTE, at) == '-';
-        if (negative) {
-            at++;
-        }
+        // The sign and a leading zero are as good as random: no branch is made of them.
+        int sign = text.get(JAVA_BYTE, at) == '-' ? 1 : 0;
+        negative = sign != 0;
+        at += sign;
         int first = at < end ? text.get(JAVA_BYTE, at) - '0' : -1;
         if (first < 0 || first > 9) {
             return scanWord(reader, text, at, end);
         }
-        form = Form.INTEGER;
         exponent = 0;
         truncated = false;
-        long value = 0;
         long digitsFrom = at;
-        if (first == 0) {
-            at++;
-        } else {
-            while (at < end) {
-                int digit = text.get(JAVA_BYTE, at) - '0';
-                if (digit < 0 || digit > 9) {
-                    break;
-                }
-                value = value * 10 + digit;
-                at++;
+        long value = 0;
+        // One digit after the other, since mostly there is but one: its end is guessed rightly, where takeDigits must
+        // wait.
+        while (at < end) {
+            int digit = text.get(JAVA_BYTE, at) - '0';
+            if (digit < 0 || digit > 9) {
+                break;
             }
+            value = value * 10 + digit;
+            at++;
+        }
+        digits = value;
+        if (at > digitsFrom + 1 && first == 0) {
+            // What follows a leading zero is not part of the number.
+            at = digitsFrom + 1;
+            digits = 0;
         }
         byte next = at < end ? text.get(JAVA_BYTE, at) : 0;
         long integerDigits = at - digitsFrom;
         if (next != '.' && next != 'e' && next != 'E') {
+            become(Form.INTEGER);
             to = at;
-            digits = value;
-            fits64 = integerDigits <= SAFE_DIGITS || fitsUnsigned(integerDigits, value);
+            fits64 = integerDigits <= SAFE_DIGITS || fitsUnsigned(integerDigits);
             if (!fits64) {
                 form = Form.FRACTION;
                 gatherLongDigits(digitsFrom);
@@ -92,22 +102,11 @@ public final class JsonNumber {
             }
             return at;
         }
-        form = Form.FRACTION;
+        become(Form.FRACTION);
         long fractionDigits = 0;
         if (next == '.') {
             long fractionFrom = ++at;
-            while (end - at >= Long.BYTES && areDigits(text.get(EIGHT_BYTES, at))) {
-                value = value * 100_000_000 + eightDigits(text.get(EIGHT_BYTES, at));
-                at += Long.BYTES;
-            }
-            while (at < end) {
-                int digit = text.get(JAVA_BYTE, at) - '0';
-                if (digit < 0 || digit > 9) {
-                    break;
-                }
-                value = value * 10 + digit;
-                at++;
-            }
+            at = takeDigits(text, at, end);
             fractionDigits = at - fractionFrom;
             if (fractionDigits == 0) {
                 throw reader.syntax("Miss fraction part in number.", at);
@@ -117,9 +116,9 @@ public final class JsonNumber {
         int written = 0;
         if (next == 'e' || next == 'E') {
             at++;
-            byte sign = at < end ? text.get(JAVA_BYTE, at) : 0;
-            boolean below = sign == '-';
-            if (below || sign == '+') {
+            byte exponentSign = at < end ? text.get(JAVA_BYTE, at) : 0;
+            boolean below = exponentSign == '-';
+            if (below || exponentSign == '+') {
                 at++;
             }
             long exponentFrom = at;
@@ -137,7 +136,6 @@ public final class JsonNumber {
             written = below ? -written : written;
         }
         to = at;
-        digits = value;
         if (integerDigits + fractionDigits <= SAFE_DIGITS) {
             exponent = written - (int) fractionDigits;
         } else {
@@ -146,6 +144,13 @@ public final class JsonNumber {
         }
         checkFinite(reader);
         return at;
+    }
+
+    /** Stores only what changes: the collector makes each store of a reference dear. */
+    private void become(Form read) {
+        if (form != read) {
+            form = read;
+        }
     }
 
     /** Whether it is written as an integer from 0 to 2^64 - 1. */
@@ -177,14 +182,18 @@ public final class JsonNumber {
 
     /** The nearest float, found from the decimal digits and not by way of a double, which would round twice. */
     public float toFloat() {
-        float magnitude =
+        int bits =
                 switch (form) {
-                    case INTEGER -> digits >= 0 && digits < 1L << 24 ? digits : decimalToFloat();
-                    case FRACTION -> decimalToFloat();
-                    case INFINITY -> Float.POSITIVE_INFINITY;
-                    case NOT_A_NUMBER -> Float.NaN;
+                    case INTEGER ->
+                        digits >= 0 && digits < 1L << 24
+                                ? Float.floatToRawIntBits((float) digits)
+                                : decimalToFloatBits();
+                    case FRACTION -> decimalToFloatBits();
+                    case INFINITY -> Float.floatToRawIntBits(Float.POSITIVE_INFINITY);
+                    case NOT_A_NUMBER -> Float.floatToRawIntBits(Float.NaN);
                 };
-        return negative ? -magnitude : magnitude;
+        // Every other number has a minus, so no branch is made of it.
+        return Float.intBitsToFloat(bits | (negative ? Integer.MIN_VALUE : 0));
     }
 
     private double decimalToDouble() {
@@ -195,12 +204,12 @@ public final class JsonNumber {
         return Double.longBitsToDouble(bits);
     }
 
-    private float decimalToFloat() {
+    private int decimalToFloatBits() {
         long bits = BinaryFormat.FLOAT.round(digits, exponent);
         if (bits == BinaryFormat.UNDECIDED || (truncated && bits != BinaryFormat.FLOAT.round(digits + 1, exponent))) {
-            return Float.parseFloat(magnitudeText());
+            return Float.floatToRawIntBits(Float.parseFloat(magnitudeText()));
         }
-        return Float.intBitsToFloat((int) bits);
+        return (int) bits;
     }
 
     private String magnitudeText() {
@@ -242,12 +251,12 @@ public final class JsonNumber {
         exponent = power;
     }
 
-    /** Whether {@code value}, which {@code digitCount} digits made, is what they say, and did not run over 64 bits. */
-    private boolean fitsUnsigned(long digitCount, long value) {
+    /** Whether {@link #digits}, which {@code digitCount} digits made, is what they say, and did not run over 64 bits. */
+    private boolean fitsUnsigned(long digitCount) {
         // Twenty digits run over at most once if they begin with 1, and then come out smaller than 10^19.
         return digitCount == SAFE_DIGITS + 1
                 && json.get(JAVA_BYTE, negative ? from + 1 : from) == '1'
-                && Long.compareUnsigned(value, 0x8AC7_2304_89E8_0000L) >= 0;
+                && Long.compareUnsigned(digits, 0x8AC7_2304_89E8_0000L) >= 0;
     }
 
     private long scanWord(JsonReader reader, MemorySegment text, long at, long end) {
@@ -271,10 +280,42 @@ public final class JsonNumber {
         return to;
     }
 
-    private static boolean areDigits(long eight) {
-        // Each byte is 0x30 to 0x39: the upper half is 3, and adding 6 does not carry into it.
-        return ((eight & UPPER_HALVES) | (((eight + 0x0606_0606_0606_0606L) & UPPER_HALVES) >>> 4))
-                == 0x3333_3333_3333_3333L;
+    /**
+     * Appends the digits that stand at {@code at} to {@link #digits}, eight or what there is of them in one step: how many
+     * there are is not known beforehand, and a branch for each would be guessed wrongly. Answers where they end.
+     */
+    private long takeDigits(MemorySegment text, long position, long end) {
+        long value = digits;
+        long at = position;
+        while (end - at >= Long.BYTES) {
+            long eight = text.get(EIGHT_BYTES, at);
+            int count = digitCount(eight);
+            if (count < Long.BYTES) {
+                // Zeros move in before the digits, and what is no digit moves out behind them.
+                digits = value * TENS[count] + eightDigits(eight << (Long.SIZE - Byte.SIZE * (count + 1)) << Byte.SIZE);
+                return at + count;
+            }
+            value = value * 100_000_000 + eightDigits(eight);
+            at += Long.BYTES;
+        }
+        while (at < end) {
+            int digit = text.get(JAVA_BYTE, at) - '0';
+            if (digit < 0 || digit > 9) {
+                break;
+            }
+            value = value * 10 + digit;
+            at++;
+        }
+        digits = value;
+        return at;
+    }
+
+    /** How many of eight bytes are digits until the first that is none; the first byte is the lowest. */
+    private static int digitCount(long eight) {
+        long offsets = eight ^ ZEROS;
+        // The highest bit of a byte is set where it is above 9. A carry reaches only bytes behind one that is no digit.
+        long others = (offsets | (offsets + 0x7676_7676_7676_7676L)) & 0x8080_8080_8080_8080L;
+        return Long.numberOfTrailingZeros(others) / Byte.SIZE;
     }
 
     /** The value of eight digits in a row, the first in the lowest byte: neighbours are joined three times over. */

@@ -47,6 +47,7 @@ public final class JsonReader {
     /** Reads {@code byteSize} bytes from {@code start} of {@code text}, which must not change meanwhile. */
     public JsonReader(MemorySegment text, long start, long byteSize) {
         this.text = text;
+        number.readFrom(text);
         this.start = start;
         this.end = start + byteSize;
         this.at = start;
@@ -232,7 +233,7 @@ public final class JsonReader {
                 }
             }
             case STRING -> at = string.scan(this, text, at, end);
-            case NUMBER -> at = number.scan(this, text, at, end);
+            case NUMBER -> at = number.scan(this, at, end);
             case BOOLEAN -> {
                 boolean ignored = literalIsTrue();
             }
@@ -300,7 +301,7 @@ public final class JsonReader {
         if (peek() != Kind.NUMBER) {
             return false;
         }
-        at = number.scan(this, text, at, end);
+        at = number.scan(this, at, end);
         return true;
     }
 

@@ -15,6 +15,9 @@ import java.lang.foreign.MemorySegment;
  */
 public final class TensorDataReader {
 
+    /** The bits of {@code -} and {@code 0} to {@code 9}, counted from {@code -}; between them lie {@code .} and {@code /}. */
+    private static final int MINUS_AND_DIGITS = 0b1_1111_1111_1001;
+
     private static final String FAILING = "Unable to parse 'data'";
 
     private final JsonNumber number = new JsonNumber();
@@ -86,6 +89,7 @@ public final class TensorDataReader {
         if (json.get(JAVA_BYTE, position) != '[') {
             throw JsonReader.wrongType(FAILING, "array");
         }
+        number.readFrom(json);
         long at = position;
         int open = 0;
         while (true) {
@@ -151,14 +155,27 @@ public final class TensorDataReader {
     }
 
     private long readNumberLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
-        boolean beginsNumber = (first >= '0' && first <= '9') || first == '-' || first == 'N' || first == 'I';
-        if (!beginsNumber) {
+        if (!beginsNumber(first)) {
             throw misfit(reader, at, end, first, expected());
         }
-        long next = number.scan(reader, json, at, end);
+        long next = number.scan(reader, at, end);
         countLeaf();
-        store();
+        if (datatype == Datatype.FP32) {
+            // Most tensors: not worth a call and a table for each number.
+            target.set(ElementLayouts.FP32, offset, number.toFloat());
+            offset += Float.BYTES;
+        } else {
+            store();
+        }
         return next;
+    }
+
+    /** A minus or a digit is one question here, since which of them it is cannot be guessed. */
+    private static boolean beginsNumber(byte first) {
+        int offset = first - '-';
+        return (offset >= 0 && offset <= '9' - '-' && (MINUS_AND_DIGITS >>> offset & 1) != 0)
+                || first == 'N'
+                || first == 'I';
     }
 
     private void countLeaf() {
@@ -170,7 +187,6 @@ public final class TensorDataReader {
 
     private void store() {
         switch (datatype) {
-            case FP32 -> target.set(ElementLayouts.FP32, offset, number.toFloat());
             case FP64 -> target.set(ElementLayouts.FP64, offset, number.toDouble());
             case INT8 -> target.set(JAVA_BYTE, offset, (byte) signed());
             case INT16 -> target.set(ElementLayouts.INT16, offset, (short) signed());
@@ -180,8 +196,8 @@ public final class TensorDataReader {
             case UINT16 -> target.set(ElementLayouts.INT16, offset, (short) unsigned());
             case UINT32 -> target.set(ElementLayouts.INT32, offset, (int) unsigned());
             case UINT64 -> target.set(ElementLayouts.INT64, offset, unsigned());
-            case BOOL, BYTES, FP16, BF16, INVALID ->
-                throw new IllegalStateException(datatype + " is not read as a number");
+            case FP32, BOOL, BYTES, FP16, BF16, INVALID ->
+                throw new IllegalStateException(datatype + " is not stored here");
         }
         offset += datatype.byteSize();
     }
