@@ -126,7 +126,7 @@ public final class TensorDataReader {
         return switch (datatype) {
             case BYTES -> readStringLeaf(reader, json, at, end, first);
             case BOOL -> readBooleanLeaf(reader, json, at, end, first);
-            default -> readNumberLeaf(reader, json, at, end, first);
+            default -> readNumberLeaf(reader, at, end, first);
         };
     }
 
@@ -154,7 +154,7 @@ public final class TensorDataReader {
         return next;
     }
 
-    private long readNumberLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
+    private long readNumberLeaf(JsonReader reader, long at, long end, byte first) {
         if (!beginsNumber(first)) {
             throw misfit(reader, at, end, first, expected());
         }
