@@ -1,16 +1,20 @@
 package gatun.grpc.connection;
 
+import io.grpc.CallOptions;
 import io.grpc.KnownLength;
+import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.Random;
 
 /** A service of plain bytes that answers with what it was sent, in all four kinds of call. */
 final class EchoService {
@@ -125,5 +129,17 @@ final class EchoService {
         Known(byte[] bytes) {
             super(bytes);
         }
+    }
+
+    /** What {@code message} comes back as. */
+    static byte[] echo(ManagedChannel channel, byte[] message) {
+        return ClientCalls.blockingUnaryCall(channel, UNARY, CallOptions.DEFAULT, message);
+    }
+
+    /** As many bytes, always the same. */
+    static byte[] random(int size) {
+        byte[] bytes = new byte[size];
+        new Random(size).nextBytes(bytes);
+        return bytes;
     }
 }

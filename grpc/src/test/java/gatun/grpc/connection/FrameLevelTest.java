@@ -5,70 +5,34 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
-import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
-import io.grpc.stub.ServerCalls;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpFields;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a connection makes of frames, right and wrong. */
 @Timeout(60)
 class FrameLevelTest {
     private static final ConnectionSettings SMALL = new ConnectionSettings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
 
-    private final List<AutoCloseable> open = new ArrayList<>();
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-    }
-
-    private TestServer serve(ServerServiceDefinition service) {
-        TestServer server = TestServer.start(SMALL, service);
-        open.add(server);
-        return server;
-    }
-
-    private RawClient connect(TestServer server) throws IOException {
-        RawClient client = RawClient.connect(server);
-        open.add(client);
-        return client;
-    }
+    @RegisterExtension
+    final Opened opened = new Opened();
 
     private RawClient connect() throws IOException {
-        return connect(serve(EchoService.definition()));
-    }
-
-    /** A service whose calls hang until the client cancels them. */
-    private static ServerServiceDefinition hanging() {
-        return EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {}));
-    }
-
-    private static void assertEchoes(RawClient client, int streamId) {
-        client.call(streamId, false, "Unary");
-        client.message(streamId, true, (byte) 42);
-        assertThat(client.headers(streamId).get("content-type")).isEqualTo("application/grpc");
-        assertThat(client.await(f -> f.type() == Http2.DATA).payload())
-                .isEqualTo(ByteBuffer.wrap(RawClient.prefixed((byte) 42)));
-        assertThat(client.headers(streamId).get("grpc-status")).isEqualTo("0");
+        return opened.connect(opened.serve(SMALL, EchoService.definition()));
     }
 
     @Test
     void shouldUnderstandPseudoHeadersWithLiteralNames() throws IOException {
-        assertEchoes(connect(), 1);
+        connect().assertEchoes(1);
     }
 
     @Test
@@ -76,7 +40,7 @@ class FrameLevelTest {
         RawClient client = connect();
         client.frame(Http2.SETTINGS, 0, 0, RawClient.setting(0xfe03, 1));
 
-        assertEchoes(client, 1);
+        client.assertEchoes(1);
     }
 
     @Test
@@ -85,7 +49,7 @@ class FrameLevelTest {
         client.frame(0x42, 0xff, 9, new byte[100]);
         client.frame(Http2.PRIORITY, 0, 3, new byte[5]);
 
-        assertEchoes(client, 1);
+        client.assertEchoes(1);
     }
 
     @Test
@@ -176,20 +140,20 @@ class FrameLevelTest {
 
     @Test
     void shouldRefuseARequestThatEndsWithinAMessage() throws IOException {
-        TestServer server = serve(EchoService.definition());
-        RawClient client = connect(server);
+        TestServer server = opened.serve(SMALL, EchoService.definition());
+        RawClient client = opened.connect(server);
         client.call(1, false, "Unary");
         client.frame(Http2.DATA, Http2.FLAG_END_STREAM, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 9, (byte) 1);
 
         assertThat(client.headers(1).get("grpc-status")).isEqualTo("3");
         server.awaitNothingLent();
-        assertEchoes(client, 3);
+        client.assertEchoes(3);
     }
 
     @Test
     void shouldGiveMemoryBackWhenTheClientLeavesWithinAMessage() throws IOException {
-        TestServer server = serve(EchoService.definition());
-        RawClient client = connect(server);
+        TestServer server = opened.serve(SMALL, EchoService.definition());
+        RawClient client = opened.connect(server);
         client.call(1, false, "Unary");
         client.frame(Http2.DATA, 0, 1, Arrays.copyOf(RawClient.prefixed(new byte[50_000]), 10_000));
         assertThat(client.isAlive()).isTrue();
@@ -210,112 +174,25 @@ class FrameLevelTest {
         assertThat(trailers.get("grpc-status")).isEqualTo("8");
         client.await(f -> f.isReset(1, Http2Error.NO_ERROR));
         client.frame(Http2.DATA, 0, 1, new byte[1000]);
-        assertEchoes(client, 3);
-    }
-
-    @Test
-    void shouldRefuseStreamsOverTheLimitAndServeThemLater() throws Exception {
-        RawClient client = connect(serve(hanging()));
-        for (int id = 1; id <= 7; id += 2) {
-            client.call(id, false, "Unary");
-            client.message(id, true);
-        }
-
-        client.await(f -> f.isReset(7, Http2Error.REFUSED_STREAM));
-        client.frame(Http2.RST_STREAM, 0, 1, RawClient.ints(Http2Error.CANCEL.code()));
-        assertThat(client.isAlive()).isTrue();
-        awaitAccepted(client, 9);
-    }
-
-    /** Opens calls until one is not refused: the slot is free when the cancelled handler has heard. */
-    private static void awaitAccepted(RawClient client, int firstId) {
-        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> {
-            for (int id = firstId; ; id += 2) {
-                client.call(id, false, "Nothing");
-                RawClient.Frame answer = client.await(f -> f.type() == Http2.HEADERS || f.type() == Http2.RST_STREAM);
-                if (answer.type() == Http2.HEADERS) {
-                    return;
-                }
-            }
-        });
-    }
-
-    @Test
-    void shouldCountACancelledCallUntilItsHandlerIsDone() throws Exception {
-        CountDownLatch running = new CountDownLatch(3);
-        CountDownLatch release = new CountDownLatch(1);
-        RawClient client =
-                connect(serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
-                    running.countDown();
-                    try {
-                        assertThat(release.await(30, TimeUnit.SECONDS)).isTrue();
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
-                }))));
-        for (int id = 1; id <= 5; id += 2) {
-            client.call(id, false, "Unary");
-            client.message(id, true);
-        }
-        assertThat(running.await(20, TimeUnit.SECONDS)).isTrue();
-        for (int id = 1; id <= 5; id += 2) {
-            client.frame(Http2.RST_STREAM, 0, id, RawClient.ints(Http2Error.CANCEL.code()));
-        }
-        client.call(7, true, "Unary");
-
-        client.await(f -> f.isReset(7, Http2Error.REFUSED_STREAM));
-        release.countDown();
-        awaitAccepted(client, 9);
+        client.assertEchoes(3);
     }
 
     @Test
     void shouldPassOverLateFramesOfAFinishedStream() throws IOException {
         RawClient client = connect();
-        assertEchoes(client, 1);
+        client.assertEchoes(1);
         client.frame(Http2.RST_STREAM, 0, 1, RawClient.ints(Http2Error.CANCEL.code()));
         client.windowUpdate(1, 100);
         client.frame(Http2.DATA, Http2.FLAG_END_STREAM, 1, new byte[10]);
 
-        assertEchoes(client, 3);
-    }
-
-    @Test
-    void shouldNotCountOrdinaryCancellationsAsAnAttack() throws IOException {
-        RawClient client = connect(serve(hanging()));
-        for (int i = 0; i < 2000; i++) {
-            client.call(2 * i + 1, false, "Unary");
-            client.frame(Http2.RST_STREAM, 0, 2 * i + 1, RawClient.ints(Http2Error.CANCEL.code()));
-        }
-
-        assertThat(client.isAlive()).isTrue();
-    }
-
-    @Test
-    void shouldCutOffAClientThatFloodsWithPings() throws IOException {
-        RawClient client = connect();
-        CompletableFuture<RawClient.Frame> goAway = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> goAway.complete(client.await(f -> f.type() == Http2.GOAWAY)));
-        byte[] pings = new byte[17 * 1000];
-        for (int i = 0; i < 1000; i++) {
-            ByteBuffer.wrap(pings).putInt(17 * i, 8 << 8 | Http2.PING);
-        }
-        try {
-            for (int i = 0; i < 10_000 && !goAway.isDone(); i++) {
-                client.write(pings);
-            }
-        } catch (java.io.UncheckedIOException e) {
-            assertThat(e).as("the server hung up").hasCauseInstanceOf(IOException.class);
-        }
-
-        RawClient.Frame frame = assertTimeoutPreemptively(Duration.ofSeconds(20), () -> goAway.get());
-        assertThat(frame.isGoAway(Http2Error.ENHANCE_YOUR_CALM)).isTrue();
+        client.assertEchoes(3);
     }
 
     @Test
     void shouldEndTheConnectionOnFramesOfStreamsThatWereNeverOpened() throws IOException {
-        TestServer server = serve(EchoService.definition());
+        TestServer server = opened.serve(SMALL, EchoService.definition());
         for (int type : new int[] {Http2.DATA, Http2.RST_STREAM, Http2.WINDOW_UPDATE}) {
-            RawClient client = connect(server);
+            RawClient client = opened.connect(server);
             client.frame(type, 0, 5, RawClient.ints(1));
             client.await(f -> f.isGoAway(Http2Error.PROTOCOL_ERROR));
             client.awaitEnd();
@@ -324,7 +201,7 @@ class FrameLevelTest {
 
     @Test
     void shouldEndTheConnectionOnOtherProtocolErrors() throws IOException {
-        TestServer server = serve(EchoService.definition());
+        TestServer server = opened.serve(SMALL, EchoService.definition());
         assertGoAway(server, Http2Error.PROTOCOL_ERROR, c -> c.call(2, true, "Unary"));
         assertGoAway(server, Http2Error.PROTOCOL_ERROR, c -> c.frame(Http2.PUSH_PROMISE, 0, 1, new byte[10]));
         assertGoAway(server, Http2Error.PROTOCOL_ERROR, c -> c.frame(Http2.CONTINUATION, 0, 1, new byte[10]));
@@ -345,7 +222,7 @@ class FrameLevelTest {
 
     private void assertGoAway(TestServer server, Http2Error error, java.util.function.Consumer<RawClient> wrong)
             throws IOException {
-        RawClient client = connect(server);
+        RawClient client = opened.connect(server);
         wrong.accept(client);
         client.await(f -> f.isGoAway(error));
         client.awaitEnd();
@@ -353,9 +230,7 @@ class FrameLevelTest {
 
     @Test
     void shouldHangUpOnAClientThatSpeaksSomethingElse() throws IOException {
-        TestServer server = serve(EchoService.definition());
-        RawClient client = RawClient.silent(server);
-        open.add(client);
+        RawClient client = opened.add(RawClient.silent(opened.serve(SMALL, EchoService.definition())));
         client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
 
         client.await(f -> f.isGoAway(Http2Error.PROTOCOL_ERROR));
@@ -372,7 +247,7 @@ class FrameLevelTest {
                 RawClient.literals(":method", "POST", "Upper-Case", "not allowed"));
 
         client.await(f -> f.isReset(1, Http2Error.PROTOCOL_ERROR));
-        assertEchoes(client, 3);
+        client.assertEchoes(3);
     }
 
     @Test
@@ -416,85 +291,22 @@ class FrameLevelTest {
 
     @Test
     void shouldAnswerAtTheDeadlineOfARequestThatNeverEnds() throws IOException {
-        TestServer server = serve(EchoService.definition());
-        RawClient client = connect(server);
+        TestServer server = opened.serve(SMALL, EchoService.definition());
+        RawClient client = opened.connect(server);
         client.call(1, false, "Unary", "grpc-timeout", "200m");
         client.frame(Http2.DATA, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 9, (byte) 9, (byte) 9);
 
         assertThat(client.headers(1).get("grpc-status")).isEqualTo("4");
         client.await(f -> f.isReset(1, Http2Error.NO_ERROR));
         server.awaitNothingLent();
-        assertEchoes(client, 3);
-    }
-
-    @Test
-    void shouldWaitForTheWindowsAndFollowTheirChanges() throws IOException {
-        RawClient client = RawClient.silent(serve(EchoService.definition()));
-        open.add(client);
-        client.write(Http2.preface());
-        client.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, 3));
-        client.call(1, false, "Unary");
-        client.message(1, true, new byte[20]);
-
-        client.headers(1);
-        assertThat(client.await(f -> f.type() == Http2.DATA).payload().remaining())
-                .isEqualTo(3);
-        client.windowUpdate(1, 2);
-        assertThat(client.await(f -> f.type() == Http2.DATA).payload().remaining())
-                .isEqualTo(2);
-        client.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, 9));
-        assertThat(client.await(f -> f.type() == Http2.DATA).payload().remaining())
-                .isEqualTo(6);
-        client.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, 1));
-        client.windowUpdate(1, 10);
-        assertThat(client.await(f -> f.type() == Http2.DATA).payload().remaining())
-                .isEqualTo(2);
-        client.windowUpdate(1, 100);
-        assertThat(client.await(f -> f.type() == Http2.DATA).payload().remaining())
-                .isEqualTo(12);
-        assertThat(client.headers(1).get("grpc-status")).isEqualTo("0");
-    }
-
-    @Test
-    void shouldResetAStreamWhoseClientExceedsItsWindow() throws IOException {
-        RawClient client = connect(TestServerWithNarrowStreams.start(open));
-        client.call(1, false, "Bidi");
-        client.frame(Http2.DATA, 0, 1, new byte[1100]);
-
-        client.await(f -> f.isReset(1, Http2Error.FLOW_CONTROL_ERROR));
-        assertEchoes(client, 3);
-    }
-
-    /** Streams of 1024 bytes. */
-    private static final class TestServerWithNarrowStreams {
-        static TestServer start(List<AutoCloseable> open) {
-            TestServer server = TestServer.start(
-                    new ConnectionSettings(1 << 20, 3, 8192, 1024, 65_535, 16_384), EchoService.definition());
-            open.add(server);
-            return server;
-        }
-    }
-
-    @Test
-    void shouldGiveTheWholeWindowOfAMessageLargerThanTheStreams() throws IOException {
-        RawClient client = connect(TestServerWithNarrowStreams.start(open));
-        client.call(1, false, "Unary");
-        byte[] bytes = RawClient.prefixed(new byte[10_000]);
-        client.frame(Http2.DATA, 0, 1, Arrays.copyOf(bytes, 1000));
-        RawClient.Frame update = client.await(f -> f.type() == Http2.WINDOW_UPDATE && f.streamId() == 1);
-        assertThat(update.payloadInt(0)).isGreaterThanOrEqualTo(bytes.length - 1024);
-        client.frame(Http2.DATA, Http2.FLAG_END_STREAM, 1, Arrays.copyOfRange(bytes, 1000, bytes.length));
-
-        client.headers(1);
-        client.await(f -> f.type() == Http2.DATA);
-        assertThat(client.headers(1).get("grpc-status")).isEqualTo("0");
+        client.assertEchoes(3);
     }
 
     @Test
     void shouldFinishRunningCallsWhenTheServerStops() throws Exception {
         CountDownLatch running = new CountDownLatch(1);
         CompletableFuture<ServerCall<byte[], byte[]>> started = new CompletableFuture<>();
-        TestServer server = serve(EchoService.of(EchoService.UNARY, (call, headers) -> {
+        TestServer server = opened.serve(SMALL, EchoService.of(EchoService.UNARY, (call, headers) -> {
             call.request(2);
             return new ServerCall.Listener<>() {
                 @Override
@@ -504,7 +316,7 @@ class FrameLevelTest {
                 }
             };
         }));
-        RawClient client = connect(server);
+        RawClient client = opened.connect(server);
         client.call(1, false, "Unary");
         client.message(1, true, (byte) 1);
         assertThat(running.await(20, TimeUnit.SECONDS)).isTrue();

@@ -1,5 +1,7 @@
 package gatun.grpc.connection;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -224,5 +226,14 @@ final class RawClient implements AutoCloseable {
     @Override
     public void close() throws IOException {
         socket.close();
+    }
+
+    /** Makes a call as {@code streamId} that must be answered by what it sends. */
+    void assertEchoes(int streamId) {
+        call(streamId, false, "Unary");
+        message(streamId, true, (byte) 42);
+        assertThat(headers(streamId).get("content-type")).isEqualTo("application/grpc");
+        assertThat(await(f -> f.type() == Http2.DATA).payload()).isEqualTo(ByteBuffer.wrap(prefixed((byte) 42)));
+        assertThat(headers(streamId).get("grpc-status")).isEqualTo("0");
     }
 }

@@ -7,7 +7,6 @@ import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
-import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
@@ -21,32 +20,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 @Timeout(60)
 class StreamingCallTest {
-    private final List<AutoCloseable> open = new ArrayList<>();
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-    }
-
-    private TestServer serve(ServerServiceDefinition service) {
-        TestServer server = TestServer.start(service);
-        open.add(server);
-        return server;
-    }
-
-    private ManagedChannel channel(TestServer server) {
-        ManagedChannel channel = server.channel();
-        open.add(channel::shutdownNow);
-        return channel;
-    }
+    @RegisterExtension
+    final Opened opened = new Opened();
 
     /** Collects a stream's answers. */
     private static final class Collector implements StreamObserver<byte[]> {
@@ -81,7 +62,7 @@ class StreamingCallTest {
 
     @Test
     void shouldJoinWhatAClientStreams() throws Exception {
-        ManagedChannel channel = channel(serve(EchoService.definition()));
+        ManagedChannel channel = opened.channel(opened.serve(EchoService.definition()));
         Collector answers = new Collector();
         StreamObserver<byte[]> requests =
                 ClientCalls.asyncClientStreamingCall(channel.newCall(EchoService.JOIN, CallOptions.DEFAULT), answers);
@@ -97,7 +78,7 @@ class StreamingCallTest {
 
     @Test
     void shouldStreamAnswersToAClient() {
-        ManagedChannel channel = channel(serve(EchoService.definition()));
+        ManagedChannel channel = opened.channel(opened.serve(EchoService.definition()));
 
         Iterator<byte[]> answers = ClientCalls.blockingServerStreamingCall(
                 channel, EchoService.REPEAT, CallOptions.DEFAULT, new byte[] {7});
@@ -112,10 +93,10 @@ class StreamingCallTest {
 
     @Test
     void shouldAnswerEachMessageOfABidirectionalStreamAsItComes() throws Exception {
-        TestServer server = serve(EchoService.definition());
+        TestServer server = opened.serve(EchoService.definition());
         Collector answers = new Collector();
         StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
-                channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), answers);
+                opened.channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), answers);
 
         for (int i = 0; i < 200; i++) {
             byte[] message = new byte[i];
@@ -131,8 +112,8 @@ class StreamingCallTest {
 
     @Test
     void shouldNotDeadlockWhenBothSidesSendMuch() throws Exception {
-        TestServer server = serve(EchoService.definition());
-        ManagedChannel channel = channel(server);
+        TestServer server = opened.serve(EchoService.definition());
+        ManagedChannel channel = opened.channel(server);
         int streams = 16;
         int messages = 12;
         List<Collector> collectors = new ArrayList<>();
@@ -168,7 +149,7 @@ class StreamingCallTest {
         BlockingQueue<ServerCall<byte[], byte[]>> calls = new LinkedBlockingQueue<>();
         CountDownLatch three = new CountDownLatch(3);
         CountDownLatch five = new CountDownLatch(5);
-        TestServer server = serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
+        TestServer server = opened.serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
             calls.add(call);
             call.request(3);
             return new ServerCall.Listener<>() {
@@ -181,7 +162,7 @@ class StreamingCallTest {
             };
         }));
         StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
-                channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), new Collector());
+                opened.channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), new Collector());
 
         for (int i = 0; i < 10; i++) {
             requests.onNext(new byte[] {(byte) i});
@@ -200,7 +181,7 @@ class StreamingCallTest {
         CountDownLatch notReady = new CountDownLatch(1);
         CompletableFuture<Integer> sentAtFirst = new CompletableFuture<>();
         int total = 400;
-        TestServer server = serve(EchoService.of(EchoService.REPEAT, (call, headers) -> {
+        TestServer server = opened.serve(EchoService.of(EchoService.REPEAT, (call, headers) -> {
             call.request(2);
             call.sendHeaders(new Metadata());
             AtomicInteger sent = new AtomicInteger();
@@ -220,7 +201,7 @@ class StreamingCallTest {
                 }
             };
         }));
-        ClientCall<byte[], byte[]> call = channel(server).newCall(EchoService.REPEAT, CallOptions.DEFAULT);
+        ClientCall<byte[], byte[]> call = opened.channel(server).newCall(EchoService.REPEAT, CallOptions.DEFAULT);
         AtomicInteger received = new AtomicInteger();
         CompletableFuture<Status> end = new CompletableFuture<>();
         call.start(
@@ -249,8 +230,8 @@ class StreamingCallTest {
 
     @Test
     void shouldHoldBackOnlyTheStreamOfAClientThatStopsReading() throws Exception {
-        TestServer server = serve(EchoService.definition());
-        ManagedChannel channel = channel(server);
+        TestServer server = opened.serve(EchoService.definition());
+        ManagedChannel channel = opened.channel(server);
         ClientCall<byte[], byte[]> stuck = channel.newCall(EchoService.BIDI, CallOptions.DEFAULT);
         CountDownLatch sendBlocked = new CountDownLatch(1);
         stuck.start(new ClientCall.Listener<>() {}, new Metadata());
@@ -279,7 +260,7 @@ class StreamingCallTest {
     void shouldCancelCallsOfAClientThatDisconnects() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CompletableFuture<Boolean> cancelled = new CompletableFuture<>();
-        TestServer server = serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
+        TestServer server = opened.serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
             call.request(1);
             begun.countDown();
             return new ServerCall.Listener<>() {
@@ -289,7 +270,7 @@ class StreamingCallTest {
                 }
             };
         }));
-        ManagedChannel channel = channel(server);
+        ManagedChannel channel = opened.channel(server);
         StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
                 channel.newCall(EchoService.BIDI, CallOptions.DEFAULT), new Collector());
         requests.onNext(new byte[1000]);
@@ -304,7 +285,7 @@ class StreamingCallTest {
 
     @Test
     void shouldEndAStreamBeforeTheClientDoes() throws Exception {
-        TestServer server = serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
+        TestServer server = opened.serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
             call.request(1);
             return new ServerCall.Listener<>() {
                 @Override
@@ -313,7 +294,7 @@ class StreamingCallTest {
                 }
             };
         }));
-        ManagedChannel channel = channel(server);
+        ManagedChannel channel = opened.channel(server);
         for (int i = 0; i < 20; i++) {
             Collector answers = new Collector();
             StreamObserver<byte[]> requests =

@@ -15,7 +15,6 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
-import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
@@ -24,15 +23,14 @@ import io.grpc.stub.ServerCalls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,63 +39,35 @@ class UnaryCallTest {
     private static final Metadata.Key<String> TEXT = Metadata.Key.of("test-text", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<byte[]> BINARY = Metadata.Key.of("test-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
-    private final List<AutoCloseable> open = new ArrayList<>();
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-    }
-
-    private TestServer serve(ServerServiceDefinition service) {
-        TestServer server = TestServer.start(service);
-        open.add(server);
-        return server;
-    }
-
-    private ManagedChannel channel(TestServer server) {
-        ManagedChannel channel = server.channel();
-        open.add(channel::shutdownNow);
-        return channel;
-    }
-
-    private static byte[] echo(ManagedChannel channel, byte[] message) {
-        return ClientCalls.blockingUnaryCall(channel, EchoService.UNARY, CallOptions.DEFAULT, message);
-    }
+    @RegisterExtension
+    final Opened opened = new Opened();
 
     private static StatusRuntimeException failure(Runnable call) {
         return catchThrowableOfType(StatusRuntimeException.class, call::run);
     }
 
-    private static byte[] random(int size) {
-        byte[] bytes = new byte[size];
-        new Random(size).nextBytes(bytes);
-        return bytes;
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 100, 16_383, 65_535, 65_536, 300_000, 5 << 20, 17 << 20})
     void shouldAnswerWithWhatWasSent(int size) {
-        TestServer server = serve(EchoService.definition());
-        byte[] message = random(size);
+        TestServer server = opened.serve(EchoService.definition());
+        byte[] message = EchoService.random(size);
 
-        assertThat(echo(channel(server), message)).isEqualTo(message);
+        assertThat(EchoService.echo(opened.channel(server), message)).isEqualTo(message);
         assertThat(server.lentBytes()).isZero();
     }
 
     @Test
     void shouldAnswerManyCallsAtOnceOnOneConnection() throws Exception {
-        TestServer server = serve(EchoService.definition());
-        ManagedChannel channel = channel(server);
+        TestServer server = opened.serve(EchoService.definition());
+        ManagedChannel channel = opened.channel(server);
         List<Future<byte[]>> answers = new ArrayList<>();
         for (int i = 0; i < 500; i++) {
             answers.add(ClientCalls.futureUnaryCall(
-                    channel.newCall(EchoService.UNARY, CallOptions.DEFAULT), random(i * 37)));
+                    channel.newCall(EchoService.UNARY, CallOptions.DEFAULT), EchoService.random(i * 37)));
         }
 
         for (int i = 0; i < answers.size(); i++) {
-            assertThat(answers.get(i).get(30, TimeUnit.SECONDS)).isEqualTo(random(i * 37));
+            assertThat(answers.get(i).get(30, TimeUnit.SECONDS)).isEqualTo(EchoService.random(i * 37));
         }
         assertThat(server.lentBytes()).isZero();
     }
@@ -105,7 +75,7 @@ class UnaryCallTest {
     @Test
     void shouldAnswerUnimplementedToAnUnknownMethod() {
         MethodDescriptor<byte[], byte[]> unknown = EchoService.method("Nothing", MethodType.UNARY);
-        ManagedChannel channel = channel(serve(EchoService.definition()));
+        ManagedChannel channel = opened.channel(opened.serve(EchoService.definition()));
 
         StatusRuntimeException failure =
                 failure(() -> ClientCalls.blockingUnaryCall(channel, unknown, CallOptions.DEFAULT, new byte[3]));
@@ -116,12 +86,12 @@ class UnaryCallTest {
 
     @Test
     void shouldAnswerUnknownWhenTheHandlerThrows() {
-        ManagedChannel channel =
-                channel(serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+        ManagedChannel channel = opened.channel(
+                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
                     throw new IllegalStateException("a fault of the handler");
                 }))));
 
-        StatusRuntimeException failure = failure(() -> echo(channel, new byte[3]));
+        StatusRuntimeException failure = failure(() -> EchoService.echo(channel, new byte[3]));
 
         assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNKNOWN);
         assertThat(failure.getStatus().getDescription()).doesNotContain("a fault of the handler");
@@ -130,12 +100,12 @@ class UnaryCallTest {
     @Test
     void shouldCarryAStatusTextOfAnyCharacters() {
         String text = "100 % wrong:\n\"größer\" — 大きい \u0001";
-        ManagedChannel channel = channel(serve(EchoService.of(
+        ManagedChannel channel = opened.channel(opened.serve(EchoService.of(
                 EchoService.UNARY,
                 ServerCalls.asyncUnaryCall((request, answer) -> answer.onError(
                         Status.FAILED_PRECONDITION.withDescription(text).asRuntimeException())))));
 
-        StatusRuntimeException failure = failure(() -> echo(channel, new byte[3]));
+        StatusRuntimeException failure = failure(() -> EchoService.echo(channel, new byte[3]));
 
         assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
         assertThat(failure.getStatus().getDescription()).isEqualTo(text);
@@ -150,7 +120,8 @@ class UnaryCallTest {
                 return next.startCall(new Mirror<>(call, headers), headers);
             }
         };
-        ManagedChannel channel = channel(serve(ServerInterceptors.intercept(EchoService.definition(), mirror)));
+        ManagedChannel channel =
+                opened.channel(opened.serve(ServerInterceptors.intercept(EchoService.definition(), mirror)));
         Metadata sent = new Metadata();
         sent.put(TEXT, "one");
         sent.put(TEXT, "two, three");
@@ -218,9 +189,9 @@ class UnaryCallTest {
                 return next.startCall(call, headers);
             }
         };
-        TestServer server = serve(ServerInterceptors.intercept(EchoService.definition(), look));
+        TestServer server = opened.serve(ServerInterceptors.intercept(EchoService.definition(), look));
 
-        echo(channel(server), new byte[1]);
+        EchoService.echo(opened.channel(server), new byte[1]);
 
         assertThat(peer.get()).isInstanceOf(java.net.InetSocketAddress.class);
         assertThat(authority.get()).isEqualTo("127.0.0.1:" + server.port());
@@ -230,11 +201,13 @@ class UnaryCallTest {
     void shouldCancelTheContextAndAnswerWhenTheDeadlinePasses() throws Exception {
         CompletableFuture<Throwable> cancelled = new CompletableFuture<>();
         CountDownLatch released = new CountDownLatch(1);
-        TestServer server = serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
-            Context.current().addListener(context -> cancelled.complete(context.cancellationCause()), Runnable::run);
-            awaitQuietly(released);
-        })));
-        ManagedChannel channel = channel(server);
+        TestServer server =
+                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+                    Context.current()
+                            .addListener(context -> cancelled.complete(context.cancellationCause()), Runnable::run);
+                    awaitQuietly(released);
+                })));
+        ManagedChannel channel = opened.channel(server);
         long begin = System.nanoTime();
 
         StatusRuntimeException failure = failure(() -> ClientCalls.blockingUnaryCall(
@@ -273,11 +246,12 @@ class UnaryCallTest {
     void shouldTellTheHandlerThatTheClientCancelled() throws Exception {
         CountDownLatch running = new CountDownLatch(1);
         CompletableFuture<Boolean> cancelled = new CompletableFuture<>();
-        TestServer server = serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
-            Context.current().addListener(context -> cancelled.complete(true), Runnable::run);
-            running.countDown();
-        })));
-        ManagedChannel channel = channel(server);
+        TestServer server =
+                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+                    Context.current().addListener(context -> cancelled.complete(true), Runnable::run);
+                    running.countDown();
+                })));
+        ManagedChannel channel = opened.channel(server);
         Future<byte[]> answer =
                 ClientCalls.futureUnaryCall(channel.newCall(EchoService.UNARY, CallOptions.DEFAULT), new byte[10]);
         assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
@@ -289,140 +263,25 @@ class UnaryCallTest {
     }
 
     @Test
-    void shouldRefuseAMessageOverTheLimitAndKeepTheConnection() {
-        TestServer server = TestServer.start(
-                new ConnectionSettings(1000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
-        open.add(server);
-        ManagedChannel channel = channel(server);
-
-        StatusRuntimeException failure = failure(() -> echo(channel, new byte[5 << 20]));
-
-        assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(failure.getStatus().getDescription()).contains("5242880").contains("1000");
-        assertThat(echo(channel, new byte[1000])).hasSize(1000);
-    }
-
-    @Test
-    void shouldRefuseAMessageThatThePoolHasNoRoomForAndKeepTheConnection() {
-        TestServer server = TestServer.withPool(10_000, EchoService.definition());
-        open.add(server);
-        ManagedChannel channel = channel(server);
-
-        StatusRuntimeException failure = failure(() -> echo(channel, new byte[200_000]));
-
-        assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(echo(channel, new byte[5000])).hasSize(5000);
-        assertThat(server.lentBytes()).isZero();
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {0, 10, 100_000, 3 << 20})
-    void shouldUnpackGzippedRequests(int size) {
-        TestServer server = serve(EchoService.definition());
-        ManagedChannel channel = channel(server);
-        byte[] message = random(size);
-
-        byte[] answer = ClientCalls.blockingUnaryCall(
-                channel, EchoService.UNARY, CallOptions.DEFAULT.withCompression("gzip"), message);
-
-        assertThat(answer).isEqualTo(message);
-        assertThat(server.lentBytes()).isZero();
-    }
-
-    @Test
-    void shouldRefuseAGzippedMessageThatUnpacksToMoreThanTheLimit() {
-        TestServer server = TestServer.start(
-                new ConnectionSettings(100_000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
-        open.add(server);
-        ManagedChannel channel = channel(server);
-
-        StatusRuntimeException failure = failure(() -> ClientCalls.blockingUnaryCall(
-                channel, EchoService.UNARY, CallOptions.DEFAULT.withCompression("gzip"), new byte[10 << 20]));
-
-        assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(server.lentBytes()).isZero();
-    }
-
-    @Test
-    void shouldCompressResponsesOnlyWhenTheHandlerAsks() {
-        ServerInterceptor gzip = new ServerInterceptor() {
-            @Override
-            public <Q, R> ServerCall.Listener<Q> interceptCall(
-                    ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-                call.setCompression("gzip");
-                return next.startCall(call, headers);
-            }
-        };
-        Metadata.Key<String> encoding = Metadata.Key.of("grpc-encoding", Metadata.ASCII_STRING_MARSHALLER);
-
-        assertThat(headersOf(EchoService.definition()).get(encoding)).isNull();
-        assertThat(headersOf(ServerInterceptors.intercept(EchoService.definition(), gzip))
-                        .get(encoding))
-                .isEqualTo("gzip");
-    }
-
-    private Metadata headersOf(ServerServiceDefinition service) {
-        AtomicReference<Metadata> headers = new AtomicReference<>();
-        AtomicReference<Metadata> trailers = new AtomicReference<>();
-        byte[] answer = ClientCalls.blockingUnaryCall(
-                ClientInterceptors.intercept(
-                        channel(serve(service)), MetadataUtils.newCaptureMetadataInterceptor(headers, trailers)),
-                EchoService.UNARY,
-                CallOptions.DEFAULT,
-                new byte[50_000]);
-        assertThat(answer).isEqualTo(new byte[50_000]);
-        return headers.get();
-    }
-
-    @Test
     void shouldAnswerInternalWhenTheHandlerCompletesWithoutAResponse() {
-        ManagedChannel channel = channel(serve(EchoService.of(
+        ManagedChannel channel = opened.channel(opened.serve(EchoService.of(
                 EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> answer.onCompleted()))));
 
-        assertThat(failure(() -> echo(channel, new byte[1])).getStatus().getCode())
+        assertThat(failure(() -> EchoService.echo(channel, new byte[1]))
+                        .getStatus()
+                        .getCode())
                 .isEqualTo(Status.Code.INTERNAL);
     }
 
     @Test
     void shouldAnswerFromAnotherThreadThanTheHandlers() {
-        ManagedChannel channel = channel(serve(
+        ManagedChannel channel = opened.channel(opened.serve(
                 EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> Thread.ofVirtual()
                         .start(() -> {
                             answer.onNext(request);
                             answer.onCompleted();
                         })))));
 
-        assertThat(echo(channel, random(1000))).isEqualTo(random(1000));
-    }
-
-    @Test
-    void shouldRefuseMetadataOverTheLimitAndKeepTheConnection() {
-        TestServer server = TestServer.start(
-                new ConnectionSettings(1000, 100, 4096, 65_535, 65_535, 16_384), EchoService.definition());
-        open.add(server);
-        RawOutcome outcome = new RawOutcome(server);
-
-        assertThat(outcome.statusOf("test-text", "x".repeat(5000))).isEqualTo("8");
-        assertThat(outcome.statusOf("test-text", "x".repeat(500))).isEqualTo("0");
-    }
-
-    /** The statuses of raw calls, since a polite client would not send so much. */
-    private static final class RawOutcome {
-        private final TestServer server;
-
-        RawOutcome(TestServer server) {
-            this.server = server;
-        }
-
-        String statusOf(String... fields) {
-            try (RawClient client = RawClient.connect(server)) {
-                client.call(1, false, "Unary", fields);
-                client.message(1, true, new byte[3]);
-                String status = client.headers(1).get("grpc-status");
-                return status == null ? client.headers(1).get("grpc-status") : status;
-            } catch (java.io.IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-        }
+        assertThat(EchoService.echo(channel, EchoService.random(1000))).isEqualTo(EchoService.random(1000));
     }
 }

@@ -35,23 +35,16 @@ import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 @Timeout(60)
 class ControlServiceTest {
-    private final FakeServer server = new FakeServer();
-    private final EdgeServer edge =
-            new EdgeServer(server, GrpcSettings.standard().withClientMemoryAllowed(true));
-    private final GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub stub =
-            GRPCInferenceServiceGrpc.newBlockingStub(edge.channel());
+    @RegisterExtension
+    final ServiceFixture service = new ServiceFixture();
 
-    @AfterEach
-    void close() {
-        edge.close();
-        server.close();
-    }
+    private final GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub stub = service.stub();
 
     private static Status failure(Runnable call) {
         StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class, call::run);
@@ -61,7 +54,7 @@ class ControlServiceTest {
 
     @Test
     void shouldTellItsHealth() {
-        HealthGrpc.HealthBlockingStub health = HealthGrpc.newBlockingStub(edge.channel());
+        HealthGrpc.HealthBlockingStub health = HealthGrpc.newBlockingStub(service.channel());
         assertThat(stub.serverLive(ServerLiveRequest.getDefaultInstance()).getLive())
                 .isTrue();
         assertThat(stub.serverReady(ServerReadyRequest.getDefaultInstance()).getReady())
@@ -69,7 +62,7 @@ class ControlServiceTest {
         assertThat(health.check(HealthCheckRequest.getDefaultInstance()).getStatus())
                 .isEqualTo(ServingStatus.SERVING);
 
-        server.ready(false);
+        service.server().ready(false);
 
         assertThat(stub.serverReady(ServerReadyRequest.getDefaultInstance()).getReady())
                 .isFalse();
@@ -204,7 +197,7 @@ class ControlServiceTest {
 
     @Test
     void shouldRefuseRegionsUnlessTheyAreAllowed() {
-        try (EdgeServer closed = new EdgeServer(server, GrpcSettings.standard())) {
+        try (EdgeServer closed = new EdgeServer(service.server(), GrpcSettings.standard())) {
             GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub client =
                     GRPCInferenceServiceGrpc.newBlockingStub(closed.channel());
             Status register = failure(
@@ -235,7 +228,7 @@ class ControlServiceTest {
     @Test
     void shouldAnswerReflection() throws Exception {
         CompletableFuture<ServerReflectionResponse> answer = new CompletableFuture<>();
-        StreamObserver<ServerReflectionRequest> requests = ServerReflectionGrpc.newStub(edge.channel())
+        StreamObserver<ServerReflectionRequest> requests = ServerReflectionGrpc.newStub(service.channel())
                 .serverReflectionInfo(new StreamObserver<>() {
                     @Override
                     public void onNext(ServerReflectionResponse response) {
