@@ -20,9 +20,4 @@ public record GrpcSettings(int maxMessageSize, int maxConcurrentCalls, boolean c
     public GrpcSettings withClientMemoryAllowed(boolean allowed) {
         return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed);
     }
-
-    /** The same, with another limit for messages. */
-    public GrpcSettings withMaxMessageSize(int byteSize) {
-        return new GrpcSettings(byteSize, maxConcurrentCalls, clientMemoryAllowed);
-    }
 }

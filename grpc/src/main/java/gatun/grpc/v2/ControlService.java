@@ -2,6 +2,7 @@ package gatun.grpc.v2;
 
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.RegionStatus;
 import gatun.memory.Shape;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
@@ -159,11 +160,11 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void systemSharedMemoryStatus(
             SystemSharedMemoryStatusRequest request, StreamObserver<SystemSharedMemoryStatusResponse> observer) {
         answer(observer, () -> {
-            List<gatun.memory.RegionStatus> regions = request.getName().isEmpty()
+            List<RegionStatus> regions = request.getName().isEmpty()
                     ? server.regions().statuses()
                     : List.of(server.regions().status(request.getName()));
             SystemSharedMemoryStatusResponse.Builder status = SystemSharedMemoryStatusResponse.newBuilder();
-            for (gatun.memory.RegionStatus region : regions) {
+            for (RegionStatus region : regions) {
                 status.putRegions(
                         region.name(),
                         SystemSharedMemoryStatusResponse.RegionStatus.newBuilder()

@@ -6,6 +6,7 @@ import gatun.memory.Shape;
 import gatun.runtime.ParameterValue;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -109,7 +110,7 @@ public final class InferMessage implements AutoCloseable {
 
     void addRaw(int start, int length) {
         if (2 * rawCount == rawRanges.length) {
-            rawRanges = java.util.Arrays.copyOf(rawRanges, 4 * rawCount);
+            rawRanges = Arrays.copyOf(rawRanges, 4 * rawCount);
         }
         rawRanges[2 * rawCount] = start;
         rawRanges[2 * rawCount + 1] = length;

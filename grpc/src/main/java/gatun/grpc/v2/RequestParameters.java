@@ -4,6 +4,7 @@ import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ParameterValue;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The parameters of a whole request: what the protocol gives a meaning, and the rest, which is the backend's. */
 final class RequestParameters {
@@ -47,7 +48,7 @@ final class RequestParameters {
         }
     }
 
-    private static long priority(@org.jspecify.annotations.Nullable ParameterValue value) {
+    private static long priority(@Nullable ParameterValue value) {
         if (value instanceof ParameterValue.Uint64 priority) {
             return priority.value();
         }
@@ -60,8 +61,7 @@ final class RequestParameters {
         return priority.value();
     }
 
-    private static void custom(
-            String name, @org.jspecify.annotations.Nullable ParameterValue value, InferenceRequest request) {
+    private static void custom(String name, @Nullable ParameterValue value, InferenceRequest request) {
         if (name.startsWith(RESERVED_PREFIX)) {
             throw GatunException.invalidArgument(
                     "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting"

@@ -3,6 +3,7 @@ package gatun.grpc.v2;
 import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
 /** Reads protobuf's wire format from memory. Positions are offsets in that memory. One thread uses it. */
 final class WireReader {
@@ -17,10 +18,8 @@ final class WireReader {
     private static final int MAX_VARINT_BITS = 64;
     private static final int MAX_GROUP_DEPTH = 32;
 
-    private static final ValueLayout.OfInt INT =
-            ValueLayout.JAVA_INT_UNALIGNED.withOrder(java.nio.ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong LONG =
-            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(java.nio.ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final MemorySegment bytes;
     private int position;

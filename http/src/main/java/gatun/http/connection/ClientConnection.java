@@ -137,8 +137,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return new CloseConnectionException("the answer said so");
     }
 
-    /** Fills {@code target} from the socket; -1 when the client ends before it is full, otherwise 0. */
-    int fill(MemorySegment target, long offset, long byteSize) {
+    /** Fills {@code byteSize} bytes of {@code target} from the socket; false when the client ends before. */
+    boolean fill(MemorySegment target, long offset, long byteSize) {
         long done = 0;
         try {
             while (done < byteSize) {
@@ -151,7 +151,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 while (view.hasRemaining()) {
                     progress.waits();
                     if (channel.read(view) < 0) {
-                        return -1;
+                        return false;
                     }
                 }
                 done += window;
@@ -160,7 +160,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             throw new ServerConnectionException("the client does not send the body", e);
         }
         progress.works();
-        return 0;
+        return true;
     }
 
     /** What the client sends, as Helidon sees it. */

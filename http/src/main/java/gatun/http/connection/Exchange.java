@@ -12,7 +12,7 @@ import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Optional;
 
 /** One request and its answer. For the connection's thread. */
@@ -140,7 +140,7 @@ public final class Exchange {
     /** The body of an answer that the request failed. */
     static byte[] failureBody(String text) {
         JsonWriter json = new JsonWriter().raw("{\"error\":").string(text).raw('}');
-        return new String(json.array(), 0, json.size(), StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8);
+        return Arrays.copyOf(json.array(), json.size());
     }
 
     private ServerResponse prepare(Status status) {

@@ -149,7 +149,7 @@ public final class RequestBody {
     }
 
     private void fill(MemorySegment target, long offset, long byteSize) {
-        if (connection.fill(target, offset, byteSize) < 0) {
+        if (!connection.fill(target, offset, byteSize)) {
             broken = true;
             throw GatunException.invalidArgument(
                     "the request body ended before all of its announced bytes were there; send as many as announced");

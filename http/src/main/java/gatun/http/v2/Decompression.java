@@ -4,6 +4,7 @@ import gatun.http.connection.RequestBody;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -45,7 +46,7 @@ final class Decompression {
                 byteSize += read;
             }
             return new RequestBody.Landed(buffer, landing, byteSize);
-        } catch (ZipException | java.io.EOFException e) {
+        } catch (ZipException | EOFException e) {
             buffer.close();
             throw GatunException.invalidArgument("the request body is not what its Content-Encoding says: "
                     + e.getMessage() + "; send gzip or zlib data");
