@@ -27,7 +27,7 @@ public final class LoadComparison {
     private static final double WARM_SECONDS = 6;
     private static final String INFER = "inference.GRPCInferenceService/ModelInfer";
     private static final long IDENTITY_BYTES = 16L << 20;
-    private static final int IDENTITY_CALLS = 200;
+    private static final int IDENTITY_CALLS = 2000;
 
     private final long pid;
     private final int http;
@@ -145,14 +145,22 @@ public final class LoadComparison {
         }
     }
 
-    /** Identity of 16 MiB from shared memory to shared memory, beside one copy of 16 MiB in this process; medians, taken in turn. */
+    /**
+     * Identity of 16 MiB from shared memory to shared memory, beside one copy of 16 MiB in this process, taken in turn: the medians of the
+     * times, and the server's processor time for each call, which leaves out how long this machine takes to wake threads.
+     */
     private void identity(SharedMemoryObject object) throws IOException {
         MemorySegment source = object.segment().asSlice(0, IDENTITY_BYTES);
         MemorySegment target = object.segment().asSlice(IDENTITY_BYTES);
         long[] copies = new long[IDENTITY_CALLS];
         long[] calls = new long[IDENTITY_CALLS];
+        ServerCpu cpu = new ServerCpu(pid);
+        long cpuBefore = 0;
         try (Exchange exchange = new GrpcExchange(grpc, INFER, Requests.grpcIdentity("load", IDENTITY_BYTES))) {
-            for (int i = -50; i < IDENTITY_CALLS; i++) {
+            for (int i = -IDENTITY_CALLS / 4; i < IDENTITY_CALLS; i++) {
+                if (i == 0) {
+                    cpuBefore = cpu.nanos();
+                }
                 long begin = System.nanoTime();
                 target.copyFrom(source);
                 long copied = System.nanoTime();
@@ -164,11 +172,17 @@ public final class LoadComparison {
                 }
             }
         }
+        double processor = (cpu.nanos() - cpuBefore) / (double) IDENTITY_CALLS;
+        double mean = Arrays.stream(copies).average().orElseThrow();
         double copy = median(copies);
         double call = median(calls);
         System.out.printf(
                 Locale.ROOT,
-                "identity of 16 MiB in shared memory, over gRPC: %.2f ms; one copy of 16 MiB: %.2f ms; ratio %.2f%n",
+                "identity of 16 MiB in shared memory, over gRPC: server CPU %.2f ms, one copy of 16 MiB %.2f ms, ratio %.2f;"
+                        + " median latency %.2f ms, of a copy %.2f ms, ratio %.2f%n",
+                processor / 1e6,
+                mean / 1e6,
+                processor / mean,
                 call / 1e6,
                 copy / 1e6,
                 call / copy);
