@@ -27,7 +27,7 @@ public final class LoadComparison {
     private static final double WARM_SECONDS = 6;
     private static final String INFER = "inference.GRPCInferenceService/ModelInfer";
     private static final long IDENTITY_BYTES = 16L << 20;
-    private static final int IDENTITY_CALLS = 2000;
+    private static final int IDENTITY_CALLS = 5000;
 
     private final long pid;
     private final int http;
@@ -155,21 +155,21 @@ public final class LoadComparison {
         long[] copies = new long[IDENTITY_CALLS];
         long[] calls = new long[IDENTITY_CALLS];
         ServerCpu cpu = new ServerCpu(pid);
-        long cpuBefore = 0;
+        long cpuBefore;
         try (Exchange exchange = new GrpcExchange(grpc, INFER, Requests.grpcIdentity("load", IDENTITY_BYTES))) {
-            for (int i = -IDENTITY_CALLS / 4; i < IDENTITY_CALLS; i++) {
-                if (i == 0) {
-                    cpuBefore = cpu.nanos();
-                }
+            long warm = System.nanoTime() + (long) (WARM_SECONDS * 1e9);
+            while (System.nanoTime() < warm) {
+                exchange.once();
+            }
+            cpuBefore = cpu.nanos();
+            for (int i = 0; i < IDENTITY_CALLS; i++) {
                 long begin = System.nanoTime();
                 target.copyFrom(source);
                 long copied = System.nanoTime();
                 exchange.once();
                 long answered = System.nanoTime();
-                if (i >= 0) {
-                    copies[i] = copied - begin;
-                    calls[i] = answered - copied;
-                }
+                copies[i] = copied - begin;
+                calls[i] = answered - copied;
             }
         }
         double processor = (cpu.nanos() - cpuBefore) / (double) IDENTITY_CALLS;
