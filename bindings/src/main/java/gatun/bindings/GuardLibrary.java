@@ -49,10 +49,9 @@ final class GuardLibrary {
     }
 
     private static FaultGuard tryInstall(LibraryCache cache) {
-        String file = "native/linux-" + machine() + "/libgatun-guard.so";
-        URL resource = GuardLibrary.class.getResource(file);
+        URL resource = OwnLibrary.resource("guard");
         if (resource == null) {
-            return new FaultGuard.Absent("this build of Gatun has no " + file
+            return new FaultGuard.Absent("this build of Gatun has no " + OwnLibrary.file("guard")
                     + ": it was built without a C compiler, or for another machine; build it again with gcc installed");
         }
         NativeLibrary library;
@@ -115,11 +114,5 @@ final class GuardLibrary {
     @SuppressWarnings("restricted")
     private static MethodHandle downcall(SymbolLookup symbols, String function, FunctionDescriptor shape) {
         return Linker.nativeLinker().downcallHandle(symbols.find(function).orElseThrow(), shape);
-    }
-
-    /** As {@code uname -m} says it. */
-    private static String machine() {
-        String architecture = System.getProperty("os.arch");
-        return architecture.equals("amd64") ? "x86_64" : architecture;
     }
 }

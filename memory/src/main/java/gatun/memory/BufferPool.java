@@ -96,7 +96,7 @@ public final class BufferPool implements AutoCloseable {
     public Buffer copyOf(MemorySegment source) {
         Buffer copy = take(source.byteSize());
         try {
-            copy.segment().copyFrom(source);
+            TensorCopy.copy(source, copy.segment());
             return copy;
         } catch (Throwable t) {
             copy.close();

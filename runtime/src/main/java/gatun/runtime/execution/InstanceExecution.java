@@ -8,6 +8,7 @@ import gatun.memory.GatunException;
 import gatun.memory.RegionLease;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
+import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.spi.Execution;
@@ -134,7 +135,7 @@ final class InstanceExecution implements Execution, Moments {
         boolean mustLieElsewhere = running.wanted(output).destination().isPresent() || !running.ownsInputMemory();
         if (mustLieElsewhere) {
             long byteSize = source.bytes().byteSize();
-            output(output, source.spec().datatype(), shape, byteSize).copyFrom(source.bytes());
+            TensorCopy.copy(source.bytes(), output(output, source.spec().datatype(), shape, byteSize));
             return;
         }
         TensorSpec spec = spec(output, source.spec().datatype(), shape);
