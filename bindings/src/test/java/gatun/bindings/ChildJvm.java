@@ -14,8 +14,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A second process for a test: a main class of the test class path. Its output is read line by line, its input is a pipe. */
+/**
+ * A second process for a test: a main class of the test class path. Its output is read line by line, its input is a pipe. Closing it kills
+ * it, and removes the shared memory objects that it could not.
+ */
 final class ChildJvm implements AutoCloseable {
+    private static final int KILL_SECONDS = 20;
+
     private final Process process;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private final List<String> seen = new ArrayList<>();
@@ -83,6 +88,8 @@ final class ChildJvm implements AutoCloseable {
     @Override
     public void close() {
         process.destroyForcibly();
+        process.onExit().orTimeout(KILL_SECONDS, TimeUnit.SECONDS).join();
+        SharedObject.removeAllOf(process.pid());
     }
 
     private void readLines() {

@@ -1,5 +1,10 @@
 package gatun.bindings;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A client's POSIX shared memory object, removed on close. */
@@ -17,10 +22,25 @@ final class SharedObject implements AutoCloseable {
     }
 
     static SharedObject create(long byteSize) {
-        String key = "/gatun-test-" + ProcessHandle.current().pid() + "-" + COUNT.incrementAndGet();
+        String key = "/" + prefix(ProcessHandle.current().pid()) + COUNT.incrementAndGet();
         Descriptor file = Posix.shmOpen(key, Posix.O_RDWR | Posix.O_CREAT | Posix.O_EXCL, 0600);
         Posix.ftruncate(file, byteSize);
         return new SharedObject(key, file, byteSize);
+    }
+
+    /** Removes what a process that was killed has left. */
+    static void removeAllOf(long pid) {
+        try (DirectoryStream<Path> left = Files.newDirectoryStream(Path.of("/dev/shm"), prefix(pid) + "*")) {
+            for (Path object : left) {
+                Files.delete(object);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the objects of process " + pid + " cannot be removed", e);
+        }
+    }
+
+    private static String prefix(long pid) {
+        return "gatun-test-" + pid + "-";
     }
 
     String key() {

@@ -6,24 +6,27 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A second JVM that owns a shared-memory object ({@link RegionOwner}). Closing it kills it. */
+/** A second JVM that owns a shared-memory object ({@link RegionOwner}). Closing it kills it, and removes the object that it could not. */
 final class ClientProcess implements AutoCloseable {
     private static final long DEADLINE_SECONDS = 30;
 
+    private final String name;
     private final Process process;
     private final BufferedReader output;
     private final PrintStream input;
-    private final String key;
+    private String key = "";
 
-    private ClientProcess(Process process) {
+    private ClientProcess(String name, Process process) {
+        this.name = name;
         this.process = process;
         this.output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         this.input = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
-        this.key = line().substring("key ".length());
     }
 
     /** A client with an object of {@code byteSize} bytes, each of which is 7; {@code name} is a POSIX name or "sealed". */
@@ -38,12 +41,26 @@ final class ClientProcess implements AutoCloseable {
                 RegionOwner.class.getName(),
                 name,
                 Long.toString(byteSize));
+        ClientProcess client;
         try {
-            return new ClientProcess(new ProcessBuilder(command)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start());
+            client = new ClientProcess(
+                    name,
+                    new ProcessBuilder(command)
+                            .redirectError(ProcessBuilder.Redirect.INHERIT)
+                            .start());
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start " + command, e);
+        }
+        try {
+            String line = client.line();
+            if (!line.startsWith("key ")) {
+                throw new AssertionError("the client said '" + line + "' where its key was expected");
+            }
+            client.key = line.substring("key ".length());
+            return client;
+        } catch (RuntimeException | Error e) {
+            client.close();
+            throw e;
         }
     }
 
@@ -97,5 +114,12 @@ final class ClientProcess implements AutoCloseable {
     @Override
     public void close() {
         kill();
+        if (name.startsWith("/")) {
+            try {
+                Files.deleteIfExists(Path.of("/dev/shm" + name));
+            } catch (IOException e) {
+                throw new UncheckedIOException("the client's object " + name + " cannot be removed", e);
+            }
+        }
     }
 }

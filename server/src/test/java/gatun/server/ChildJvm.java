@@ -13,8 +13,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A client in a second process: a main class of the test class path. Owns the process. */
+/**
+ * A client in a second process: a main class of the test class path. Owns the process: closing it kills it, and removes the shared memory
+ * objects that it could not.
+ */
 final class ChildJvm implements AutoCloseable {
+    private static final int KILL_SECONDS = 20;
+
     private final Process process;
     private final Thread reader;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
@@ -79,7 +84,7 @@ final class ChildJvm implements AutoCloseable {
     /** Kills it, so that it cannot clean up. */
     void kill() throws InterruptedException {
         process.destroyForcibly();
-        if (!process.waitFor(20, TimeUnit.SECONDS)) {
+        if (!process.waitFor(KILL_SECONDS, TimeUnit.SECONDS)) {
             throw new AssertionError("the process " + process.pid() + " cannot be killed");
         }
     }
@@ -97,5 +102,7 @@ final class ChildJvm implements AutoCloseable {
     @Override
     public void close() {
         process.destroyForcibly();
+        process.onExit().orTimeout(KILL_SECONDS, TimeUnit.SECONDS).join();
+        SharedObject.removeAllOf(process.pid());
     }
 }

@@ -3,7 +3,6 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -191,17 +190,16 @@ class SharedMemoryIT {
 
     @Test
     void shouldKeepTheRegionOfAClientThatWasKilled() throws Exception {
+        Path object;
         try (ChildJvm client = ChildJvm.launch(RegionExporter.class)) {
             String key = client.awaitLine("exported", LIMIT);
-            try {
-                assertThat(http.register("orphan", key, "0", "256").statusCode())
-                        .isEqualTo(200);
-                client.kill();
-                HttpResponse<String> response = Model.IDENTITY.infer("orphan", 256);
-                assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-            } finally {
-                Files.deleteIfExists(Path.of("/dev/shm" + key));
-            }
+            object = Path.of("/dev/shm" + key);
+            assertThat(http.register("orphan", key, "0", "256").statusCode()).isEqualTo(200);
+            client.kill();
+            assertThat(object).exists();
+            HttpResponse<String> response = Model.IDENTITY.infer("orphan", 256);
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
         }
+        assertThat(object).doesNotExist();
     }
 }

@@ -2,13 +2,17 @@ package gatun.server;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
 
 /** A POSIX shared memory object of this process; on Linux it is a file of {@code /dev/shm}. Removed when closed. */
 final class SharedObject implements AutoCloseable {
+    private static final Path FOLDER = Path.of("/dev/shm");
+
     private final Path file;
 
     private SharedObject(Path file) {
@@ -17,7 +21,8 @@ final class SharedObject implements AutoCloseable {
 
     /** An object of that many bytes, all zero. */
     static SharedObject create(long byteSize) throws IOException {
-        SharedObject object = new SharedObject(Path.of("/dev/shm", "gatun-it-" + UUID.randomUUID()));
+        SharedObject object =
+                new SharedObject(FOLDER.resolve(prefix(ProcessHandle.current().pid()) + UUID.randomUUID()));
         object.resize(0);
         // Written, not only sized: every page exists.
         try (RandomAccessFile out = new RandomAccessFile(object.file.toFile(), "rw")) {
@@ -27,6 +32,21 @@ final class SharedObject implements AutoCloseable {
             }
         }
         return object;
+    }
+
+    /** Removes what a process that was killed has left. */
+    static void removeAllOf(long pid) {
+        try (DirectoryStream<Path> left = Files.newDirectoryStream(FOLDER, prefix(pid) + "*")) {
+            for (Path object : left) {
+                Files.delete(object);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the objects of process " + pid + " cannot be removed", e);
+        }
+    }
+
+    private static String prefix(long pid) {
+        return "gatun-it-" + pid + "-";
     }
 
     /** What a client registers it as. */
