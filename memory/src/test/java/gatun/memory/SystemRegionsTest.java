@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import gatun.bindings.FaultGuard;
+import gatun.bindings.LibraryCache;
 import gatun.bindings.Posix;
+import gatun.bindings.RegionGuard;
 import gatun.memory.RegionRegistry.Access;
 import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;
@@ -115,6 +118,31 @@ class SystemRegionsTest {
             assertThatExceptionOfType(GatunException.class)
                     .isThrownBy(() -> regions.borrow("r", 0, 64, Access.READ))
                     .withMessageContaining("was truncated");
+        }
+    }
+
+    @Test
+    void shouldCopyARegionForWhichTheGuardHasNoRoom() {
+        assumeTrue(regions.protection().startsWith("zero-copy"), regions.protection());
+        FaultGuard guard = FaultGuard.install(LibraryCache.ofUser());
+        long page = Posix.mapAnonymous(Posix.pageSize(), Posix.PROT_READ);
+        List<RegionGuard> all = new ArrayList<>();
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4096)) {
+            for (var next = guard.protect(page, 1, Posix.PROT_READ);
+                    next.isPresent();
+                    next = guard.protect(page, 1, Posix.PROT_READ)) {
+                all.add(next.get());
+            }
+            object.segment().fill((byte) 4);
+            regions.register("r", object.key(), 0, 4096);
+            assertThat(regions.kind("r")).contains(RegionKind.COPIED);
+            try (RegionLease lease = regions.borrow("r", 0, 4096, Access.READ)) {
+                assertThat(lease.segment().get(ValueLayout.JAVA_BYTE, 4095)).isEqualTo((byte) 4);
+                lease.settle();
+            }
+        } finally {
+            all.forEach(RegionGuard::close);
+            Posix.munmap(page, Posix.pageSize());
         }
     }
 
@@ -483,19 +511,25 @@ class SystemRegionsTest {
         }
     }
 
-    @Test
-    void shouldAnswerAnErrorForEachCopyWhileTheClientTruncatesAndEnlarges() {
+    // Small copies are loads and stores of compiled code, whose fault the JVM reports later than that of a large one.
+    @ParameterizedTest
+    @ValueSource(longs = {1, 16, 300, 4096, MIB})
+    void shouldAnswerAnErrorForEachCopyWhileTheClientTruncatesAndEnlarges(long byteSize) {
         regions.close();
         regions = SystemRegions.withoutGuard(pool);
         try (ClientProcess client = ClientProcess.start(name, MIB)) {
             regions.register("r", client.key(), 0, MIB);
-            client.send("flap 400");
+            for (int i = 0; i < 20_000; i++) {
+                regions.borrow("r", MIB - byteSize, Math.min(byteSize, 4096), Access.READ)
+                        .close();
+            }
+            client.send("flap 2000");
             int refused = 0;
             while (!client.hasAnswered()) {
-                try (RegionLease input = regions.borrow("r", 0, MIB, Access.READ);
-                        RegionLease output = regions.borrow("r", 0, MIB, Access.WRITE)) {
+                try (RegionLease input = regions.borrow("r", MIB - byteSize, byteSize, Access.READ);
+                        RegionLease output = regions.borrow("r", MIB - byteSize, byteSize, Access.WRITE)) {
                     output.settle();
-                    assertThat(input.segment().byteSize()).isEqualTo(MIB);
+                    assertThat(input.segment().byteSize()).isEqualTo(byteSize);
                 } catch (GatunException e) {
                     assertThat(e).hasMessageContaining("was truncated");
                     refused++;
