@@ -2,20 +2,25 @@ package gatun.grpc.connection;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * How a connection comes to its end. When the server stops, the client first hears that it should open no more streams; a
- * PING tells when it has heard; then new streams are refused, and when the last call is done the connection ends. When the
- * client breaks the rules it hears why, and the connection ends.
+ * PING tells when it has heard, or a second passes; then new streams are refused, and when the last call is done the
+ * connection ends. When the client breaks the rules it hears why, and the connection ends.
  */
 final class ConnectionEnd {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionEnd.class);
 
     /** How long a client may take to hang up after it was told that the connection is over. */
     private static final Duration LINGER = Duration.ofSeconds(2);
+
+    /** How long a client may take to acknowledge that it should open no more streams. */
+    private static final Duration NOTICE = Duration.ofSeconds(1);
 
     /** The PING that asks whether the client has seen the first GOAWAY. */
     private static final long DRAIN_PING = 0x676174756e000001L;
@@ -26,21 +31,34 @@ final class ConnectionEnd {
     private final FrameWriter writer;
     private final DeadlineTimer timer;
     private final BooleanSupplier idle;
+    private final IntSupplier lastStreamId;
 
-    private volatile boolean draining;
-    private volatile boolean refusing;
+    private final AtomicBoolean draining = new AtomicBoolean();
+    private final AtomicBoolean refusing = new AtomicBoolean();
 
-    /** The end of a connection that has nothing to do when {@code idle} says so. */
-    ConnectionEnd(Transport transport, FrameWriter writer, DeadlineTimer timer, BooleanSupplier idle) {
+    /**
+     * The end of a connection.
+     *
+     * @param idle whether the connection has nothing to do and no stream is being opened
+     * @param lastStreamId the last stream that the client opened; the reading thread changes it before it asks whether
+     *     streams are refused
+     */
+    ConnectionEnd(
+            Transport transport,
+            FrameWriter writer,
+            DeadlineTimer timer,
+            BooleanSupplier idle,
+            IntSupplier lastStreamId) {
         this.transport = transport;
         this.writer = writer;
         this.timer = timer;
         this.idle = idle;
+        this.lastStreamId = lastStreamId;
     }
 
     /** Whether new streams are refused. */
     boolean refusing() {
-        return refusing;
+        return refusing.get();
     }
 
     /** The server stops, at once or when the calls that run are done. Any thread. */
@@ -49,36 +67,44 @@ final class ConnectionEnd {
             transport.close();
             return;
         }
-        if (draining) {
+        if (!draining.compareAndSet(false, true)) {
             return;
         }
-        draining = true;
         writer.enqueue(w -> {
             w.frames().goAway(Http2.LARGEST_STREAM_ID, Http2Error.NO_ERROR, STOPPING);
             w.frames().ping(DRAIN_PING, false);
         });
+        timer.runAfter(NOTICE, this::refuse);
     }
 
-    /** The client acknowledged a PING, having opened streams up to {@code lastStreamId}. The reading thread's. */
-    void pingAnswered(long data, int lastStreamId) {
-        if (draining && !refusing && data == DRAIN_PING) {
-            refusing = true;
-            writer.enqueue(w -> w.frames().goAway(lastStreamId, Http2Error.NO_ERROR, STOPPING));
+    /** The client acknowledged a PING. */
+    void pingAnswered(long data) {
+        if (draining.get() && data == DRAIN_PING) {
+            refuse();
+        }
+    }
+
+    private void refuse() {
+        if (refusing.compareAndSet(false, true)) {
+            // Read after streams are refused, so that none can be served that the client believes refused.
+            int last = lastStreamId.getAsInt();
+            writer.enqueue(w -> w.frames().goAway(last, Http2Error.NO_ERROR, STOPPING));
             finishWhenIdle();
         }
     }
 
     /** Ends the connection if the server stops and nothing is left to do. Any thread. */
     void finishWhenIdle() {
-        if (refusing && idle.getAsBoolean()) {
+        if (refusing.get() && idle.getAsBoolean()) {
             writer.finish(w -> {}, this::hangUp);
         }
     }
 
     /** Tells the client what it did wrong and waits for it to hang up. The reading thread's, which is done then. */
-    void fail(ConnectionError e, int lastStreamId, FrameReader reader) {
+    void fail(ConnectionError e, FrameReader reader) {
+        int last = lastStreamId.getAsInt();
         LOG.debug("a client broke HTTP/2: {}", e.getMessage());
-        writer.finish(w -> w.frames().goAway(lastStreamId, e.error(), String.valueOf(e.getMessage())), this::hangUp);
+        writer.finish(w -> w.frames().goAway(last, e.error(), String.valueOf(e.getMessage())), this::hangUp);
         // If what was said cannot be written, nobody else would end the connection.
         timer.runAfter(LINGER, transport::close);
         try {
@@ -89,8 +115,9 @@ final class ConnectionEnd {
     }
 
     /** The same for an error that only the writer sees. Under the writer's lock. */
-    void fail(FrameWriter w, Http2Error error, String text, int lastStreamId) {
-        w.finish(same -> same.frames().goAway(lastStreamId, error, text), this::hangUp);
+    void fail(FrameWriter w, Http2Error error, String text) {
+        int last = lastStreamId.getAsInt();
+        w.finish(same -> same.frames().goAway(last, error, text), this::hangUp);
     }
 
     /** All is said and written: the client hangs up, or is hung up on. */

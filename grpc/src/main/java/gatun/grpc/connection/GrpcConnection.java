@@ -41,8 +41,11 @@ final class GrpcConnection implements ServerConnection {
     /** Calls whose handler has not been told its end, those whose stream is gone included. */
     private final AtomicInteger liveCalls = new AtomicInteger();
 
-    /** The reading thread's. */
-    private int lastStreamId;
+    /** Written by the reading thread. */
+    private volatile int lastStreamId;
+
+    /** Whether the reading thread, which alone writes it, may be about to add a call. */
+    private volatile boolean opening;
 
     private volatile long lastActiveNanos = System.nanoTime();
 
@@ -65,7 +68,7 @@ final class GrpcConnection implements ServerConnection {
         this.headerBlocks = new HeaderBlockReader(reader, settings.maxMetadataSize());
         this.clientSettings = new ClientSettings(reader, writer);
         this.window = new ConnectionWindow(writer, settings.connectionWindow());
-        this.end = new ConnectionEnd(transport, writer, services.timer(), this::isIdle);
+        this.end = new ConnectionEnd(transport, writer, services.timer(), this::isDone, () -> lastStreamId);
     }
 
     FrameWriter writer() {
@@ -89,7 +92,7 @@ final class GrpcConnection implements ServerConnection {
                 dispatch();
             }
         } catch (ConnectionError e) {
-            end.fail(e, lastStreamId, reader);
+            end.fail(e, reader);
         } catch (IOException e) {
             LOG.trace("a client left", e);
         } finally {
@@ -200,13 +203,17 @@ final class GrpcConnection implements ServerConnection {
             return;
         }
         lastStreamId = id;
+        // Before the question whether streams are refused, so that the connection does not end between answer and call.
+        opening = true;
         if (end.refusing() || liveCalls.get() >= settings.maxConcurrentCalls()) {
             headerBlocks.pass();
             floods.reset();
             writer.control(w -> w.frames().reset(id, Http2Error.REFUSED_STREAM));
-            return;
+        } else {
+            open(id, last);
         }
-        open(id, last);
+        opening = false;
+        end.finishWhenIdle();
     }
 
     private void trailers(int id, boolean last) throws IOException {
@@ -268,7 +275,7 @@ final class GrpcConnection implements ServerConnection {
         floods.controlFrame();
         long data = reader.readLong();
         if (reader.has(Http2.FLAG_ACK)) {
-            end.pingAnswered(data, lastStreamId);
+            end.pingAnswered(data);
         } else {
             writer.control(w -> w.frames().ping(data, true));
         }
@@ -282,8 +289,7 @@ final class GrpcConnection implements ServerConnection {
             if (increment == 0) {
                 throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "WINDOW_UPDATE of 0 on the connection");
             }
-            int last = lastStreamId;
-            writer.control(w -> growWindow(w, increment, last));
+            writer.control(w -> growWindow(w, increment));
             return;
         }
         requireOpened("WINDOW_UPDATE");
@@ -298,10 +304,10 @@ final class GrpcConnection implements ServerConnection {
         }
     }
 
-    private void growWindow(FrameWriter w, int increment, int last) {
+    private void growWindow(FrameWriter w, int increment) {
         boolean wasShut = w.connectionWindow() <= 0;
         if (!w.growConnectionWindow(increment)) {
-            end.fail(w, Http2Error.FLOW_CONTROL_ERROR, "the connection's window exceeds what HTTP/2 allows", last);
+            end.fail(w, Http2Error.FLOW_CONTROL_ERROR, "the connection's window exceeds what HTTP/2 allows");
         } else if (wasShut) {
             streams.values().forEach(GrpcStream::wake);
         }
@@ -342,6 +348,10 @@ final class GrpcConnection implements ServerConnection {
 
     private boolean isIdle() {
         return liveCalls.get() == 0 && streams.isEmpty();
+    }
+
+    private boolean isDone() {
+        return !opening && isIdle();
     }
 
     @Override

@@ -25,6 +25,25 @@ public final class InferDecoder {
     /** Field number of the tensors' data. */
     static final int RAW_INPUT_CONTENTS = 7;
 
+    // Field numbers of InferInputTensor; InferRequestedOutputTensor has the first, and the parameters as its second.
+    private static final int TENSOR_NAME = 1;
+    private static final int TENSOR_DATATYPE = 2;
+    private static final int TENSOR_SHAPE = 3;
+    private static final int TENSOR_PARAMETERS = 4;
+    private static final int TENSOR_CONTENTS = 5;
+    private static final int OUTPUT_PARAMETERS = 2;
+
+    // Field numbers of an entry of a map.
+    private static final int KEY = 1;
+    private static final int VALUE = 2;
+
+    // Tags of InferParameter's choices: number and wire type.
+    private static final int BOOL_PARAM = 1 << 3 | WireReader.VARINT;
+    private static final int INT64_PARAM = 2 << 3 | WireReader.VARINT;
+    private static final int STRING_PARAM = 3 << 3 | WireReader.LENGTH_DELIMITED;
+    private static final int DOUBLE_PARAM = 4 << 3 | WireReader.FIXED64;
+    private static final int UINT64_PARAM = 5 << 3 | WireReader.VARINT;
+
     private static final int MAX_RANK = 1024;
 
     private final TextCache texts = new TextCache();
@@ -72,7 +91,7 @@ public final class InferDecoder {
         while (in.hasMore()) {
             int tag = in.tag();
             int field = WireReader.field(tag);
-            if (field == 3 && WireReader.type(tag) == WireReader.VARINT) {
+            if (field == TENSOR_SHAPE && WireReader.type(tag) == WireReader.VARINT) {
                 dims = withRoom(in, dims, rank);
                 dims[rank++] = in.varint();
                 continue;
@@ -85,9 +104,9 @@ public final class InferDecoder {
             int innerStart = in.position();
             int end = innerStart + innerLength;
             switch (field) {
-                case 1 -> input.name = text(in, bytes, innerStart, innerLength);
-                case 2 -> input.datatype = Datatype.of(text(in, bytes, innerStart, innerLength));
-                case 3 -> {
+                case TENSOR_NAME -> input.name = text(in, bytes, innerStart, innerLength);
+                case TENSOR_DATATYPE -> input.datatype = Datatype.of(text(in, bytes, innerStart, innerLength));
+                case TENSOR_SHAPE -> {
                     int limit = in.limit();
                     in.window(innerStart, end);
                     while (in.hasMore()) {
@@ -96,8 +115,8 @@ public final class InferDecoder {
                     }
                     in.window(end, limit);
                 }
-                case 4 -> input.add(parameter(in, bytes, innerStart, innerLength));
-                case 5 -> {
+                case TENSOR_PARAMETERS -> input.add(parameter(in, bytes, innerStart, innerLength));
+                case TENSOR_CONTENTS -> {
                     if (!input.contents.isPresent()) {
                         input.contents = new Contents();
                     }
@@ -137,8 +156,8 @@ public final class InferDecoder {
             int innerLength = in.length();
             int innerStart = in.advance(innerLength);
             switch (WireReader.field(tag)) {
-                case 1 -> output.name = text(in, bytes, innerStart, innerLength);
-                case 2 -> output.add(parameter(in, bytes, innerStart, innerLength));
+                case TENSOR_NAME -> output.name = text(in, bytes, innerStart, innerLength);
+                case OUTPUT_PARAMETERS -> output.add(parameter(in, bytes, innerStart, innerLength));
                 default -> {
                     // A field of a newer protocol.
                 }
@@ -163,8 +182,8 @@ public final class InferDecoder {
             int innerLength = in.length();
             int innerStart = in.advance(innerLength);
             switch (WireReader.field(tag)) {
-                case 1 -> name = text(in, bytes, innerStart, innerLength);
-                case 2 -> value = value(in, bytes, innerStart, innerLength);
+                case KEY -> name = text(in, bytes, innerStart, innerLength);
+                case VALUE -> value = value(in, bytes, innerStart, innerLength);
                 default -> {
                     // A field of a newer protocol.
                 }
@@ -181,15 +200,15 @@ public final class InferDecoder {
         while (in.hasMore()) {
             int tag = in.tag();
             switch (tag) {
-                case 1 << 3 | WireReader.VARINT -> value = Optional.of(new ParameterValue.Bool(in.varint() != 0));
-                case 2 << 3 | WireReader.VARINT -> value = Optional.of(new ParameterValue.Int64(in.varint()));
-                case 3 << 3 | WireReader.LENGTH_DELIMITED -> {
+                case BOOL_PARAM -> value = Optional.of(new ParameterValue.Bool(in.varint() != 0));
+                case INT64_PARAM -> value = Optional.of(new ParameterValue.Int64(in.varint()));
+                case STRING_PARAM -> {
                     int textLength = in.length();
                     value = Optional.of(new ParameterValue.Text(text(in, bytes, in.advance(textLength), textLength)));
                 }
-                case 4 << 3 | WireReader.FIXED64 ->
+                case DOUBLE_PARAM ->
                     value = Optional.of(new ParameterValue.Fp64(Double.longBitsToDouble(in.fixed64())));
-                case 5 << 3 | WireReader.VARINT -> value = Optional.of(new ParameterValue.Uint64(in.varint()));
+                case UINT64_PARAM -> value = Optional.of(new ParameterValue.Uint64(in.varint()));
                 default -> in.skip(tag);
             }
         }

@@ -339,4 +339,39 @@ class FrameLevelTest {
         client.close();
         assertTimeoutPreemptively(Duration.ofSeconds(20), () -> stopping.join());
     }
+
+    @Test
+    void shouldStopThoughAClientDoesNotAnswerPings() throws Exception {
+        TestServer server = opened.serve(SMALL, EchoService.definition());
+        RawClient client = opened.connect(server);
+        client.assertEchoes(1);
+
+        Thread stopping = Thread.ofVirtual().start(server::stop);
+
+        client.await(f -> f.isGoAway(Http2Error.NO_ERROR) && f.payloadInt(0) == Http2.LARGEST_STREAM_ID);
+        client.await(f -> f.isGoAway(Http2Error.NO_ERROR) && f.payloadInt(0) == 1);
+        client.awaitEnd();
+        client.close();
+        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> stopping.join());
+    }
+
+    @Test
+    void shouldServeACallWhoseHeadersCameInPartBeforeTheServerStopped() throws Exception {
+        TestServer server = opened.serve(SMALL, EchoService.definition());
+        RawClient client = opened.connect(server);
+        client.assertEchoes(1);
+        byte[] block = RawClient.callBlock("Unary");
+        client.frame(Http2.HEADERS, 0, 3, Arrays.copyOf(block, 7));
+
+        Thread stopping = Thread.ofVirtual().start(server::stop);
+        client.await(f -> f.isGoAway(Http2Error.NO_ERROR) && f.payloadInt(0) == 3);
+        client.frame(Http2.CONTINUATION, Http2.FLAG_END_HEADERS, 3, Arrays.copyOfRange(block, 7, block.length));
+        client.message(3, true, (byte) 1);
+
+        client.headers(3);
+        assertThat(client.headers(3).get("grpc-status")).isEqualTo("0");
+        client.awaitEnd();
+        client.close();
+        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> stopping.join());
+    }
 }
