@@ -95,6 +95,11 @@ public final class GatunServer implements InferenceServer {
     }
 
     @Override
+    public List<EngineStatistics> engines() {
+        return backends.statistics();
+    }
+
+    @Override
     public InferenceResponse infer(InferenceRequest request) {
         try (request) {
             if (request.model() instanceof LoadedModel model) {

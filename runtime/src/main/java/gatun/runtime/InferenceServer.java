@@ -31,6 +31,9 @@ public interface InferenceServer extends AutoCloseable {
     /** The counters of every ready version, by name and version. */
     List<ModelStatistics> statistics();
 
+    /** What each engine that a model needed holds, by name. */
+    List<EngineStatistics> engines();
+
     /**
      * The counters of the ready versions of one model, or of one version.
      *

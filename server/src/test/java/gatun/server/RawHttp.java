@@ -42,6 +42,12 @@ final class RawHttp implements AutoCloseable {
         return this;
     }
 
+    /** Says that no more comes. */
+    RawHttp endOutput() throws IOException {
+        channel.shutdownOutput();
+        return this;
+    }
+
     /** Reads until {@code end} has been received, and returns everything up to and with it. */
     String readUntil(String end) {
         received.reset();

@@ -14,6 +14,7 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.BatchStatistics;
+import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
@@ -133,6 +134,11 @@ final class FakeServer implements InferenceServer {
         return List.of(
                 new ModelStatus(MODEL, "3", "fake", ModelState.READY, "", Duration.ofMillis(1)),
                 new ModelStatus("broken", "1", "fake", ModelState.UNAVAILABLE, "it is broken", Duration.ZERO));
+    }
+
+    @Override
+    public List<EngineStatistics> engines() {
+        return List.of();
     }
 
     @Override

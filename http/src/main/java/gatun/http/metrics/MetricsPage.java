@@ -1,5 +1,6 @@
 package gatun.http.metrics;
 
+import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatistics;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
@@ -19,7 +20,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Renders the counters of an {@link InferenceServer} under the names that users of Triton know. Nothing is counted here: the runtime's
+ * Renders the counters of an {@link InferenceServer} under the names that users of Triton know; what Triton does not have begins with
+ * {@code gatun_}. Nothing is counted here: the runtime's
  * counters are read, named and labelled when somebody asks. Safe for any thread.
  *
  * <p>Two formats: OpenMetrics for those who accept it, else Prometheus' text 0.0.4. The library's writer of the latter adds
@@ -127,6 +129,16 @@ public final class MetricsPage {
                 "nv_pinned_memory_pool_used_bytes",
                 "Bytes of the buffer pool that are lent now",
                 server.buffers().usedBytes()));
+        GaugeSnapshot.Builder values = GaugeSnapshot.builder()
+                .name("gatun_backend_live_values")
+                .help("Native tensors that a backend holds now, those it keeps for requests to come included");
+        for (EngineStatistics engine : server.engines()) {
+            values.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
+                    .labels(Labels.of("backend", engine.backend()))
+                    .value((double) engine.liveValues())
+                    .build());
+        }
+        families.add(values.build());
         return new MetricSnapshots(families);
     }
 

@@ -2,6 +2,7 @@ package gatun.http.metrics;
 
 import gatun.memory.BufferPool;
 import gatun.memory.RegionRegistry;
+import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
@@ -23,6 +24,11 @@ final class CountedServer implements InferenceServer {
     @Override
     public List<ModelStatistics> statistics() {
         return statistics;
+    }
+
+    @Override
+    public List<EngineStatistics> engines() {
+        return List.of(new EngineStatistics("onnxruntime", 12));
     }
 
     @Override

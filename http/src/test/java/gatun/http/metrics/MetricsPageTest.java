@@ -47,7 +47,8 @@ class MetricsPageTest {
                             "nv_inference_pending_request_count{model=\"digits\",version=\"3\"} 5.0",
                             "nv_model_load_duration_secs{model=\"digits\",version=\"3\"} 1.5",
                             "nv_pinned_memory_pool_total_bytes 1048576.0",
-                            "nv_pinned_memory_pool_used_bytes 0.0");
+                            "nv_pinned_memory_pool_used_bytes 0.0",
+                            "gatun_backend_live_values{backend=\"onnxruntime\"} 12.0");
         }
     }
 

@@ -2,6 +2,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.runtime.EngineStatistics;
 import gatun.runtime.spi.Backend;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,6 +86,22 @@ public final class Backends implements AutoCloseable {
         } finally {
             entry.starting.unlock();
         }
+    }
+
+    /** What each engine that is started holds, by name. */
+    public List<EngineStatistics> statistics() {
+        List<EngineStatistics> statistics = new ArrayList<>();
+        entries.forEach((name, entry) -> {
+            entry.starting.lock();
+            try {
+                if (entry.started) {
+                    statistics.add(new EngineStatistics(name, entry.backend.liveValueCount()));
+                }
+            } finally {
+                entry.starting.unlock();
+            }
+        });
+        return statistics;
     }
 
     /** Ends the engines that were started; a failure of one does not keep the others from it. */

@@ -37,6 +37,14 @@ public interface Backend extends AutoCloseable {
      */
     BackendModel load(ModelConfig config, Path versionDirectory);
 
+    /**
+     * How many native tensors the engine's models hold now, those included that they keep for requests to come: bounded, so that a
+     * leak shows. 0 for an engine that needs none.
+     */
+    default long liveValueCount() {
+        return 0;
+    }
+
     /** Ends the engine; no model of it is loaded any more. */
     @Override
     void close();

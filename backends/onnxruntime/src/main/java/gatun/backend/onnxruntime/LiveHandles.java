@@ -2,7 +2,7 @@ package gatun.backend.onnxruntime;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How many native objects are alive, so that tests can tell a leak. Safe for any thread. */
+/** How many native objects are alive, so that operators and tests can tell a leak. Safe for any thread. */
 final class LiveHandles {
     private static final AtomicLong SESSIONS = new AtomicLong();
     private static final AtomicLong VALUES = new AtomicLong();

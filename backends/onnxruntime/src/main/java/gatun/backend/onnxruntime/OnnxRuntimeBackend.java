@@ -147,6 +147,11 @@ public final class OnnxRuntimeBackend implements Backend {
         return new OnnxModel(started(), config, file(config, versionDirectory));
     }
 
+    @Override
+    public long liveValueCount() {
+        return LiveHandles.values();
+    }
+
     private Engine started() {
         return engine.orElseThrow(() -> new IllegalStateException("the backend is used before it is started"));
     }

@@ -11,6 +11,7 @@ import gatun.memory.Shape;
 import gatun.memory.SystemRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
+import gatun.runtime.EngineStatistics;
 import gatun.runtime.GatunServer;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
@@ -161,6 +162,14 @@ class OnnxServerTest {
             byte[] first = sum.asSlice(4, sum.get(ValueLayout.JAVA_INT, 0)).toArray(ValueLayout.JAVA_BYTE);
             return Arrays.equals(first, expected) && sum.byteSize() == 16L * (4 + expected.length) ? 1 : 0;
         }
+    }
+
+    @Test
+    void shouldTellHowManyValuesItHolds() {
+        open(MODELS, "simple");
+        assertThat(server.engines())
+                .containsExactly(new EngineStatistics("onnxruntime", LiveHandles.values()))
+                .allSatisfy(engine -> assertThat(engine.liveValues()).isPositive());
     }
 
     @Test

@@ -1,0 +1,9 @@
+package gatun.runtime;
+
+/**
+ * What an engine that was started holds now.
+ *
+ * @param backend the engine's name
+ * @param liveValues native tensors, those included that are kept for requests to come
+ */
+public record EngineStatistics(String backend, long liveValues) {}
