@@ -39,7 +39,7 @@ public final class GrpcEdge implements AutoCloseable {
                 standard.connectionWindow(),
                 standard.maxFrameSize());
         List<ServerServiceDefinition> services = new ArrayList<>(List.of(
-                InferenceServices.of(server, settings.clientMemoryAllowed()),
+                InferenceServices.of(server, settings.clientSharedMemory()),
                 new HealthService(server).bindService(),
                 ProtoReflectionServiceV1.newInstance().bindService()));
         services.addAll(List.of(others));

@@ -6,9 +6,9 @@ package gatun.grpc;
  * @param maxMessageSize bytes of one request message, decompressed too; a larger one is refused with RESOURCE_EXHAUSTED
  * @param maxConcurrentCalls calls of one connection that may run at a time; one more is refused so that clients may
  *     repeat it
- * @param clientMemoryAllowed whether clients may register shared memory
+ * @param clientSharedMemory whether clients may register shared memory
  */
-public record GrpcSettings(int maxMessageSize, int maxConcurrentCalls, boolean clientMemoryAllowed) {
+public record GrpcSettings(int maxMessageSize, int maxConcurrentCalls, boolean clientSharedMemory) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
     /** Messages up to 2 GiB - 1, as Triton takes them, 1000 calls of a connection at a time, no shared memory. */
@@ -17,7 +17,7 @@ public record GrpcSettings(int maxMessageSize, int maxConcurrentCalls, boolean c
     }
 
     /** The same, with another choice for shared memory. */
-    public GrpcSettings withClientMemoryAllowed(boolean allowed) {
+    public GrpcSettings withClientSharedMemory(boolean allowed) {
         return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed);
     }
 }

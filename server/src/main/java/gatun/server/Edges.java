@@ -72,7 +72,7 @@ final class Edges {
         boolean sharedMemory = settings.memory().clientSharedMemory();
         HttpEdge http = new HttpEdge(inference, new HttpSettings(settings.http().maxInputSize(), sharedMemory));
         GrpcEdge grpc =
-                opened.add(GrpcEdge.of(inference, GrpcSettings.standard().withClientMemoryAllowed(sharedMemory)));
+                opened.add(GrpcEdge.of(inference, GrpcSettings.standard().withClientSharedMemory(sharedMemory)));
         Listeners listeners = opened.add(new Listeners());
         for (Place place : places()) {
             Consumer<WebServerConfig.Builder> protocol =

@@ -40,16 +40,16 @@ import java.util.function.Supplier;
 /** Everything of the v2 service but inference: health, metadata, configuration, statistics and shared memory. */
 final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceServiceImplBase {
     private final InferenceServer server;
-    private final boolean clientMemoryAllowed;
+    private final boolean clientSharedMemory;
 
     /**
      * The service of one server.
      *
-     * @param clientMemoryAllowed whether clients may register shared memory
+     * @param clientSharedMemory whether clients may register shared memory
      */
-    ControlService(InferenceServer server, boolean clientMemoryAllowed) {
+    ControlService(InferenceServer server, boolean clientSharedMemory) {
         this.server = server;
-        this.clientMemoryAllowed = clientMemoryAllowed;
+        this.clientSharedMemory = clientSharedMemory;
     }
 
     private static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
@@ -182,7 +182,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void systemSharedMemoryRegister(
             SystemSharedMemoryRegisterRequest request, StreamObserver<SystemSharedMemoryRegisterResponse> observer) {
         answer(observer, () -> {
-            requireClientMemory();
+            requireClientSharedMemory();
             server.regions().register(request.getName(), request.getKey(), request.getOffset(), request.getByteSize());
             return SystemSharedMemoryRegisterResponse.getDefaultInstance();
         });
@@ -193,7 +193,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             SystemSharedMemoryUnregisterRequest request,
             StreamObserver<SystemSharedMemoryUnregisterResponse> observer) {
         answer(observer, () -> {
-            requireClientMemory();
+            requireClientSharedMemory();
             if (request.getName().isEmpty()) {
                 server.regions().unregisterAll();
             } else {
@@ -203,8 +203,8 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
         });
     }
 
-    private void requireClientMemory() {
-        if (!clientMemoryAllowed) {
+    private void requireClientSharedMemory() {
+        if (!clientSharedMemory) {
             throw new GatunException(
                     ErrorCode.UNSUPPORTED,
                     "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.");

@@ -33,14 +33,14 @@ public final class InferenceServices {
     /**
      * The service {@code inference.GRPCInferenceService} of one server.
      *
-     * @param clientMemoryAllowed whether clients may register shared memory
+     * @param clientSharedMemory whether clients may register shared memory
      */
-    public static ServerServiceDefinition of(InferenceServer server, boolean clientMemoryAllowed) {
+    public static ServerServiceDefinition of(InferenceServer server, boolean clientSharedMemory) {
         InferRequests requests = new InferRequests(server);
         InferRequestMarshaller marshaller = new InferRequestMarshaller();
         List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
         for (ServerMethodDefinition<?, ?> method :
-                new ControlService(server, clientMemoryAllowed).bindService().getMethods()) {
+                new ControlService(server, clientSharedMemory).bindService().getMethods()) {
             if (CONTROL.contains(method.getMethodDescriptor().getBareMethodName())) {
                 methods.add(method);
             }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 final class ServiceFixture implements AfterEachCallback {
     private final FakeServer server = new FakeServer();
     private final EdgeServer edge =
-            new EdgeServer(server, GrpcSettings.standard().withClientMemoryAllowed(true));
+            new EdgeServer(server, GrpcSettings.standard().withClientSharedMemory(true));
     private final GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub stub =
             GRPCInferenceServiceGrpc.newBlockingStub(edge.channel());
 

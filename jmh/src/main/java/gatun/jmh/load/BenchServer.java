@@ -31,7 +31,7 @@ final class BenchServer {
                 SystemRegions regions = SystemRegions.open(buffers);
                 GatunServer gatun =
                         GatunServer.open(ServerOptions.of(buffers, regions).repository(Path.of(arguments[0])));
-                GrpcEdge grpc = GrpcEdge.of(gatun, GrpcSettings.standard().withClientMemoryAllowed(true), echo())) {
+                GrpcEdge grpc = GrpcEdge.of(gatun, GrpcSettings.standard().withClientSharedMemory(true), echo())) {
             HttpEdge http = new HttpEdge(gatun, new HttpSettings(HttpSettings.DEFAULT_MAX_INPUT_BYTE_SIZE, true));
             WebServer httpServer = WebServer.builder()
                     .host("127.0.0.1")
