@@ -11,6 +11,7 @@ import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.ListenerConfig;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The gRPC services of one server, ready to be put on any number of Helidon listeners, TCP or Unix domain socket:
@@ -19,9 +20,11 @@ import java.util.List;
  */
 public final class GrpcEdge implements AutoCloseable {
     private final GrpcConnectionSelector selector;
+    private final HealthService health;
 
-    private GrpcEdge(GrpcConnectionSelector selector) {
+    private GrpcEdge(GrpcConnectionSelector selector, HealthService health) {
         this.selector = selector;
+        this.health = health;
     }
 
     /**
@@ -40,11 +43,16 @@ public final class GrpcEdge implements AutoCloseable {
                 standard.maxFrameSize());
         List<ServerServiceDefinition> services = new ArrayList<>(List.of(
                 InferenceServices.of(server, settings.clientSharedMemory()),
-                new HealthService(server).bindService(),
                 ProtoReflectionServiceV1.newInstance().bindService()));
         services.addAll(List.of(others));
+        HealthService health = new HealthService(
+                server,
+                services.stream()
+                        .map(service -> service.getServiceDescriptor().getName())
+                        .collect(Collectors.toSet()));
+        services.add(health.bindService());
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
-        return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions));
+        return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions), health);
     }
 
     /**
@@ -54,6 +62,14 @@ public final class GrpcEdge implements AutoCloseable {
     public void serveOn(ListenerConfig.BuilderBase<?, ?> listener) {
         listener.connectionOptions(selector.socketOptions());
         listener.addConnectionSelector(selector);
+    }
+
+    /**
+     * From now on the health service answers NOT_SERVING; who watches it hears so, and is let go. Call this before the listeners stop: they
+     * wait for running calls, and a watch ends by itself only when its client wants.
+     */
+    public void announceStop() {
+        health.announceStop();
     }
 
     @Override

@@ -36,6 +36,11 @@ public final class EdgeServer implements AutoCloseable {
         return listener.port();
     }
 
+    /** What a server does before it stops its listeners. */
+    public void announceStop() {
+        edge.announceStop();
+    }
+
     @Override
     public void close() {
         channel.shutdownNow();

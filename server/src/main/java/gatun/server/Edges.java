@@ -74,6 +74,8 @@ final class Edges {
         GrpcEdge grpc =
                 opened.add(GrpcEdge.of(inference, GrpcSettings.standard().withClientSharedMemory(sharedMemory)));
         Listeners listeners = opened.add(new Listeners());
+        AutoCloseable announcement = grpc::announceStop;
+        opened.add(announcement);
         for (Place place : places()) {
             Consumer<WebServerConfig.Builder> protocol =
                     switch (place.protocol()) {

@@ -1,10 +1,17 @@
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.protocol.inference.ModelStreamInferResponse;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -16,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -113,6 +121,26 @@ class StartAndStopIT {
             assertThat(server.awaitExit(LIMIT)).isZero();
             assertThat(server.readyFileExists()).isFalse();
             assertThat(server.log()).contains("Stopped");
+        }
+    }
+
+    @Test
+    void shouldTellWhoWatchesItsHealthThatItStopsAndNotWaitForThem() throws Exception {
+        try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels(), "--exit-timeout-secs=600");
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            Iterator<HealthCheckResponse> watch = HealthGrpc.newBlockingStub(grpc.channel())
+                    .withDeadlineAfter(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                    .watch(HealthCheckRequest.newBuilder()
+                            .setService("inference.GRPCInferenceService")
+                            .build());
+            assertThat(watch.next().getStatus()).isEqualTo(ServingStatus.SERVING);
+
+            server.terminate();
+
+            assertThat(watch.next().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
+            StatusRuntimeException end = catchThrowableOfType(StatusRuntimeException.class, watch::hasNext);
+            assertThat(end.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(server.awaitExit(LIMIT)).isZero();
         }
     }
 

@@ -1,28 +1,72 @@
 package gatun.grpc.v2;
 
 import gatun.runtime.InferenceServer;
+import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import java.util.Set;
+import java.util.TreeSet;
 
-/** gRPC's standard health service. Whatever service is asked for, the answer is whether the server is ready. */
+/**
+ * gRPC's standard health service. The server as a whole, which the empty name asks for, and each of its services are SERVING when the
+ * server is ready and does not stop; a name of something else is not known. Safe for any thread.
+ */
 public final class HealthService extends HealthGrpc.HealthImplBase {
-    private final InferenceServer server;
+    private static final String SERVER = "";
 
-    /** Reports on {@code server}. */
-    public HealthService(InferenceServer server) {
+    private final InferenceServer server;
+    private final Set<String> services;
+    private volatile boolean stopping;
+
+    /**
+     * Reports on {@code server}.
+     *
+     * @param services the names of the services that are served beside this one
+     */
+    public HealthService(InferenceServer server, Set<String> services) {
         this.server = server;
+        this.services = new TreeSet<>(services);
+        this.services.add(HealthGrpc.SERVICE_NAME);
+    }
+
+    /** From now on nothing is SERVING. Who watches hears it, and is let go. */
+    public void announceStop() {
+        stopping = true;
+    }
+
+    /** Whether {@link #announceStop} was called. */
+    boolean stopping() {
+        return stopping;
+    }
+
+    /** How it stands with a service; SERVICE_UNKNOWN when there is none of that name. */
+    ServingStatus status(String service) {
+        if (!service.equals(SERVER) && !services.contains(service)) {
+            return ServingStatus.SERVICE_UNKNOWN;
+        }
+        return !stopping && server.ready() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
     }
 
     @Override
     public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> answer) {
-        answer.onNext(HealthCheckResponse.newBuilder()
-                .setStatus(
-                        server.ready()
-                                ? HealthCheckResponse.ServingStatus.SERVING
-                                : HealthCheckResponse.ServingStatus.NOT_SERVING)
-                .build());
+        ServingStatus status = status(request.getService());
+        if (status == ServingStatus.SERVICE_UNKNOWN) {
+            answer.onError(Status.NOT_FOUND
+                    .withDescription("there is no service '" + request.getService()
+                            + "' here; leave the name empty for the server, or ask for one of " + services)
+                    .asRuntimeException());
+            return;
+        }
+        answer.onNext(HealthCheckResponse.newBuilder().setStatus(status).build());
         answer.onCompleted();
+    }
+
+    @Override
+    public void watch(HealthCheckRequest request, StreamObserver<HealthCheckResponse> answer) {
+        HealthWatch.begin(this, request.getService(), (ServerCallStreamObserver<HealthCheckResponse>) answer);
     }
 }

@@ -26,9 +26,6 @@ import gatun.protocol.inference.SystemSharedMemoryStatusRequest;
 import gatun.protocol.inference.SystemSharedMemoryUnregisterRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.health.v1.HealthCheckRequest;
-import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
-import io.grpc.health.v1.HealthGrpc;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
@@ -54,23 +51,15 @@ class ControlServiceTest {
 
     @Test
     void shouldTellItsHealth() {
-        HealthGrpc.HealthBlockingStub health = HealthGrpc.newBlockingStub(service.channel());
         assertThat(stub.serverLive(ServerLiveRequest.getDefaultInstance()).getLive())
                 .isTrue();
         assertThat(stub.serverReady(ServerReadyRequest.getDefaultInstance()).getReady())
                 .isTrue();
-        assertThat(health.check(HealthCheckRequest.getDefaultInstance()).getStatus())
-                .isEqualTo(ServingStatus.SERVING);
 
         service.server().ready(false);
 
         assertThat(stub.serverReady(ServerReadyRequest.getDefaultInstance()).getReady())
                 .isFalse();
-        assertThat(health.check(HealthCheckRequest.newBuilder()
-                                .setService("any")
-                                .build())
-                        .getStatus())
-                .isEqualTo(ServingStatus.NOT_SERVING);
     }
 
     @Test

@@ -34,6 +34,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -50,6 +51,7 @@ final class FakeServer implements InferenceServer {
     private final Map<String, CountDownLatch> waiting = new ConcurrentHashMap<>();
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
+    private final Semaphore readinessAsked = new Semaphore(0);
     private volatile boolean ready = true;
     private final AtomicInteger misaligned = new AtomicInteger();
 
@@ -59,6 +61,12 @@ final class FakeServer implements InferenceServer {
     volatile Map<String, ParameterValue> lastParameters = Map.of();
     volatile long lastPriority;
     volatile long lastTimeoutMicros;
+
+    /** Whether anybody asks for the readiness within that time. */
+    boolean isAskedForReadinessWithin(Duration time) throws InterruptedException {
+        readinessAsked.drainPermits();
+        return readinessAsked.tryAcquire(time.toMillis(), TimeUnit.MILLISECONDS);
+    }
 
     void ready(boolean newReady) {
         ready = newReady;
@@ -118,6 +126,7 @@ final class FakeServer implements InferenceServer {
 
     @Override
     public boolean ready() {
+        readinessAsked.release();
         return ready;
     }
 

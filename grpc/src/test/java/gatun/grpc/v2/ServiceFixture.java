@@ -32,6 +32,11 @@ final class ServiceFixture implements AfterEachCallback {
         return server;
     }
 
+    /** What a server does before it stops its listeners. */
+    void announceStop() {
+        edge.announceStop();
+    }
+
     /** A client's connection. */
     ManagedChannel channel() {
         return edge.channel();
