@@ -23,6 +23,7 @@ import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.eclipse.jetty.http.HttpFields;
@@ -123,7 +124,7 @@ class BadGrpcInputIT {
                 wrongBoth(i -> i.setShape(0, Long.MAX_VALUE).setShape(1, Long.MAX_VALUE), "batch-size"),
                 wrongBoth(i -> i.setShape(0, Long.MIN_VALUE), "[-9223372036854775808,16]"),
                 wrongLeft(i -> i.setShape(1, 1L << 62), "INPUT0"),
-                wrongLeft(i -> i.addAllShape(java.util.Collections.nCopies(2000, 1L)), "1024"),
+                wrongLeft(i -> i.addAllShape(Collections.nCopies(2000, 1L)), "1024"),
                 // Sizes.
                 wrong(r -> r.setRawInputContents(0, ByteString.EMPTY), "INPUT0"),
                 wrong(r -> r.setRawInputContents(0, zeros(63)), "INPUT0"),

@@ -21,8 +21,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * buffer lent, no more native tensors and descriptors; and it must answer rightly. Tests therefore ask models of ONNX Runtime for nothing
  * that succeeds, since the engine may keep what it made for that.
  */
-final class LeakCheckedServer
-        implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback, AutoCloseable {
+final class LeakCheckedServer implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final String LENT_BYTES = "nv_pinned_memory_pool_used_bytes";
     private static final String LIVE_VALUES = "gatun_backend_live_values{backend=\"onnxruntime\"}";
@@ -130,14 +129,9 @@ final class LeakCheckedServer
         return Objects.requireNonNull(open, "/proc cannot be read").length;
     }
 
-    @Override
-    public void afterAll(ExtensionContext context) {
-        close();
-    }
-
     /** Stops the server, which must not have logged an error. */
     @Override
-    public void close() {
+    public void afterAll(ExtensionContext context) {
         grpc.close();
         http.close();
         server.close();
