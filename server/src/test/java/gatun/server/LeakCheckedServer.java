@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /**
  * One server with the example models for all tests of a class. After each test the server must hold what it held before: no region, no
  * buffer lent, no more native tensors and descriptors; and it must answer rightly. Tests therefore ask models of ONNX Runtime for nothing
- * that succeeds, since the engine may keep what it made for that.
+ * that succeeds but by {@link #assertAnswers}, since the engine may keep what it made for that.
  */
 final class LeakCheckedServer implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -75,8 +75,9 @@ final class LeakCheckedServer implements BeforeAllCallback, AfterAllCallback, Be
         }
     }
 
-    /** Asks for the next inference over both protocols. */
+    /** Asks for the next inference over both protocols. What the engine keeps of it for the next time is no leak. */
     void assertAnswers() {
+        double before = http.metric(LIVE_VALUES);
         HttpResponse<String> next = http.post("/v2/models/simple/infer", SimpleModel.json());
         assertThat(next.statusCode()).as(next.body()).isEqualTo(200);
         assertThat(next.body())
@@ -84,6 +85,7 @@ final class LeakCheckedServer implements BeforeAllCallback, AfterAllCallback, Be
         ModelInferResponse response = grpc.service().modelInfer(SimpleModel.grpc());
         assertThat(SimpleModel.values(response.getRawOutputContents(0).asReadOnlyByteBuffer()))
                 .isEqualTo(SimpleModel.SUM);
+        liveValues += http.metric(LIVE_VALUES) - before;
     }
 
     @Override
