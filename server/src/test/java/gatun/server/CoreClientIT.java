@@ -13,6 +13,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The whole protocol with the client of gRPC's C core, on which Python's and C++'s stand. Skipped where Python has none. */
 @Timeout(200)
@@ -78,8 +80,9 @@ class CoreClientIT {
     }
 
     /** Over a Unix socket the C core names its server localhost; some clients name the socket. */
-    @Test
-    void shouldServeAClientThatNamesTheSocketAsItsAuthority() throws Exception {
-        run("unix:" + server.ready("grpc.unix-socket"), "%2Frun%2Fgatun%2Fgrpc.sock");
+    @ParameterizedTest
+    @ValueSource(strings = {"/run/gatun/grpc.sock", "%2Frun%2Fgatun%2Fgrpc.sock", "unix:/run/gatun/grpc.sock"})
+    void shouldServeAClientThatNamesTheSocketAsItsAuthority(String authority) throws Exception {
+        run("unix:" + server.ready("grpc.unix-socket"), authority);
     }
 }

@@ -37,7 +37,6 @@ final class GrpcClient implements AutoCloseable {
                 NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
                         .channelType(EpollDomainSocketChannel.class)
                         .eventLoopGroup(threads)
-                        .overrideAuthority("localhost")
                         .usePlaintext()
                         .build(),
                 Optional.of(threads));

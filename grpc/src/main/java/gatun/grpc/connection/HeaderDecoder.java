@@ -51,6 +51,7 @@ final class HeaderDecoder {
                     name -> name, name -> Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER)));
 
     private final HpackDecoder hpack;
+    private final AuthorityStandIn authorities = new AuthorityStandIn();
     private final int sizeLimit;
 
     HeaderDecoder(int sizeLimit) {
@@ -85,7 +86,7 @@ final class HeaderDecoder {
 
     private MetaData decodeFields(ByteBuffer block) throws MalformedHeaders {
         try {
-            return hpack.decode(block);
+            return hpack.decode(authorities.readable(block));
         } catch (HpackException.StreamException e) {
             throw new MalformedHeaders(String.valueOf(e.getMessage()));
         } catch (HpackException.SessionException e) {
@@ -121,7 +122,7 @@ final class HeaderDecoder {
         return new RequestHead(
                 request.getMethod(),
                 request.getHttpURI().getPathQuery(),
-                authority == null ? "" : authority,
+                authority == null || AuthorityStandIn.isStandIn(authority) ? "" : authority,
                 contentType,
                 timeout,
                 encoding,

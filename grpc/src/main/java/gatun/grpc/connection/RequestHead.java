@@ -7,7 +7,7 @@ import io.grpc.Metadata;
  *
  * @param method the HTTP method
  * @param path the path as the client wrote it
- * @param authority the authority; empty when there was none
+ * @param authority the authority; empty when there was none, or one that is no host
  * @param contentType the content type; empty when there was none
  * @param timeout the {@code grpc-timeout}; empty when there was none
  * @param encoding the {@code grpc-encoding} of compressed messages; {@code identity} when there was none
