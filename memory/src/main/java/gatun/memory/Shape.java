@@ -128,6 +128,13 @@ public final class Shape {
         return true;
     }
 
+    /** Whether both have as many dimensions, and the same ones but for the first. */
+    public boolean equalsAfterFirst(Shape other) {
+        return dims.length == other.dims.length
+                && Arrays.equals(
+                        dims, Math.min(1, dims.length), dims.length, other.dims, Math.min(1, dims.length), dims.length);
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof Shape shape && Arrays.equals(dims, shape.dims);

@@ -16,6 +16,9 @@ import java.util.function.ToLongFunction;
  * @param requestNanos from arrival in the runtime to the answer
  * @param failureNanos from arrival in the runtime to the failure
  * @param queueNanos answered requests waiting for an instance
+ * @param computeInputNanos preparing inputs; an execution counts once for each request that it answered, also in the next two
+ * @param computeInferNanos in the engine
+ * @param computeOutputNanos placing outputs
  * @param lastInferenceMillis when the latest execution ended, in milliseconds since 1970; 0 when there was none
  * @param batches the executions by batch size, ascending; only sizes that were executed
  * @param pendingRequestCount requests waiting now
@@ -32,6 +35,9 @@ public record ModelStatistics(
         long requestNanos,
         long failureNanos,
         long queueNanos,
+        long computeInputNanos,
+        long computeInferNanos,
+        long computeOutputNanos,
         long lastInferenceMillis,
         List<BatchStatistics> batches,
         long pendingRequestCount,
@@ -54,21 +60,6 @@ public record ModelStatistics(
     /** Runs of the engine. */
     public long executionCount() {
         return sum(BatchStatistics::executionCount);
-    }
-
-    /** Preparing inputs. */
-    public long computeInputNanos() {
-        return sum(BatchStatistics::computeInputNanos);
-    }
-
-    /** In the engine. */
-    public long computeInferNanos() {
-        return sum(BatchStatistics::computeInferNanos);
-    }
-
-    /** Placing outputs. */
-    public long computeOutputNanos() {
-        return sum(BatchStatistics::computeOutputNanos);
     }
 
     private long sum(ToLongFunction<BatchStatistics> counter) {

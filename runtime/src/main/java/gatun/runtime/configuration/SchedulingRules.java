@@ -10,6 +10,9 @@ import gatun.protocol.inference.ModelQueuePolicy.TimeoutAction;
 
 /** Checks how a configuration wants requests to be batched, queued and spread over instances. */
 final class SchedulingRules {
+    /** Each level takes memory, and is looked at for each batch; nobody needs more. */
+    private static final long MAX_PRIORITY_LEVELS = 1000;
+
     private SchedulingRules() {}
 
     /** @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks, UNSUPPORTED for what is not served */
@@ -41,6 +44,11 @@ final class SchedulingRules {
                     "dynamic batching preferred size must be <= max batch size");
         }
         long levels = batching.getPriorityLevels();
+        require(
+                Long.compareUnsigned(levels, MAX_PRIORITY_LEVELS) <= 0,
+                config,
+                "dynamic batching has " + Long.toUnsignedString(levels) + " priority levels, expected at most "
+                        + MAX_PRIORITY_LEVELS);
         if (levels != 0) {
             require(
                     inLevels(batching.getDefaultPriorityLevel(), levels),

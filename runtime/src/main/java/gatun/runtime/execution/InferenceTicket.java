@@ -4,6 +4,7 @@ import gatun.memory.GatunException;
 import gatun.memory.Hold;
 import gatun.memory.RegionLease;
 import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
@@ -12,6 +13,7 @@ import gatun.runtime.scheduling.Ticket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +66,28 @@ final class InferenceTicket extends Ticket {
         return batchSize;
     }
 
+    @Override
+    protected int size() {
+        return Math.max(1, batchSize);
+    }
+
+    /** Tickets run together when they bring the same inputs, whose shapes differ in the batch dimension only. */
+    @Override
+    protected boolean joins(Ticket first) {
+        Tensor[] others = ((InferenceTicket) first).inputs;
+        if (inputs.length != others.length) {
+            return false;
+        }
+        for (int i = 0; i < inputs.length; i++) {
+            TensorSpec own = inputs[i].spec();
+            TensorSpec other = others[i].spec();
+            if (!own.name().equals(other.name()) || !own.shape().equalsAfterFirst(other.shape())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     int inputCount() {
         return inputs.length;
     }
@@ -82,6 +106,17 @@ final class InferenceTicket extends Ticket {
 
     OutputRule rule(int index) {
         return rules[index];
+    }
+
+    /** Where {@code output} stands among the wanted ones; negative when it is not wanted. */
+    @SuppressWarnings("ReferenceEquality") // a model has one rule for each output
+    int indexOf(OutputRule output) {
+        for (int i = 0; i < rules.length; i++) {
+            if (rules[i] == output) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     /** What was answered as output {@code index}; null when nothing was yet. */
@@ -124,6 +159,14 @@ final class InferenceTicket extends Ticket {
                 lease.settle();
             }
         }
+    }
+
+    boolean hasFailed() {
+        return failure != null;
+    }
+
+    Optional<GatunException> failure() {
+        return Optional.ofNullable(failure);
     }
 
     /** Ends the request without an answer; the output buffers go back. */

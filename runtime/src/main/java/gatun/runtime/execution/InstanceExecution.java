@@ -11,8 +11,6 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
 import gatun.runtime.OutputTensor;
-import gatun.runtime.spi.Execution;
-import gatun.runtime.statistics.Moments;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -21,30 +19,22 @@ import org.jspecify.annotations.Nullable;
  * One run of an instance: hands the backend its inputs and decides where each output goes. One object serves all runs of
  * the instance, one after the other; used by the instance's thread only.
  */
-final class InstanceExecution implements Execution, Moments {
+final class InstanceExecution extends TimedExecution {
     private final ModelSignature signature;
     private final BufferPool pool;
 
     private @Nullable InferenceTicket ticket;
-    private @Nullable GatunException refusal;
-    private long started;
-    private long inferStarted;
-    private long inferEnded;
-    private long ended;
 
     InstanceExecution(ModelSignature signature, BufferPool pool) {
+        super(pool);
         this.signature = signature;
         this.pool = pool;
     }
 
-    /** Begins a run. */
+    /** Begins a run for one request. */
     void begin(InferenceTicket next) {
         ticket = next;
-        refusal = null;
-        started = System.nanoTime();
-        inferStarted = started;
-        inferEnded = 0;
-        ended = 0;
+        start();
     }
 
     /**
@@ -65,24 +55,14 @@ final class InstanceExecution implements Execution, Moments {
             }
         }
         done.settle();
-        ended = System.nanoTime();
-        if (inferEnded == 0) {
-            inferEnded = ended;
-        }
+        answered(done);
+        end();
     }
 
     /** Forgets the run, so that nothing of the request is kept alive, but for its times. */
     void clear() {
-        if (ended == 0) {
-            ended = System.nanoTime();
-        }
+        end();
         ticket = null;
-        refusal = null;
-    }
-
-    /** Whether {@code failure} came from here and not from the backend. */
-    boolean refused(GatunException failure) {
-        return failure == refusal;
     }
 
     private InferenceTicket ticket() {
@@ -96,6 +76,11 @@ final class InstanceExecution implements Execution, Moments {
     @Override
     public int inputCount() {
         return ticket().inputCount();
+    }
+
+    @Override
+    public TensorSpec inputSpec(int index) {
+        return ticket().input(index).spec();
     }
 
     @Override
@@ -145,83 +130,18 @@ final class InstanceExecution implements Execution, Moments {
 
     /** What the client is told of an output of which the backend says {@code datatype} and {@code shape}. */
     private TensorSpec spec(int index, Datatype datatype, Shape shape) {
-        OutputRule rule = ticket().rule(index);
-        int leading = signature.leadingDims();
-        if (datatype != rule.datatype()) {
-            throw refuse(new GatunException(
-                    ErrorCode.INTERNAL,
-                    "unexpected datatype " + datatype.wireName() + " for inference output '" + rule.name()
-                            + "', expecting " + rule.datatype().wireName() + " for " + signature.modelName()));
-        }
-        Reshape reshape = rule.reshape();
-        if (reshape == null) {
-            return new TensorSpec(rule.name(), datatype, shape);
-        }
-        if (shape.rank() != rule.backendDims().rank() + leading) {
-            throw refuse(new GatunException(
-                    ErrorCode.INTERNAL,
-                    "unexpected shape " + shape + " for inference output '" + rule.name() + "' of model '"
-                            + signature.modelName() + "': expected the reshape " + rule.backendDims()
-                            + (leading == 0 ? "" : " after the batch dimension")));
-        }
-        return new TensorSpec(rule.name(), datatype, reshape.apply(shape, leading));
-    }
-
-    private MemorySegment window(String output, RegionLease destination, long byteSize) {
-        MemorySegment window = destination.segment();
-        if (byteSize > window.byteSize()) {
-            throw refuse(GatunException.invalidArgument("shared memory size specified with the request for output '"
-                    + output + "' (" + window.byteSize() + " bytes) should be at least " + byteSize
-                    + " bytes to hold the results"));
-        }
-        return byteSize == window.byteSize() ? window : window.asSlice(0, byteSize);
-    }
-
-    private Buffer take(long byteSize) {
         try {
-            return pool.take(byteSize);
+            return ticket().rule(index).answered(datatype, shape, signature);
         } catch (GatunException e) {
             throw refuse(e);
         }
     }
 
-    private GatunException refuse(GatunException reason) {
-        refusal = reason;
-        return reason;
-    }
-
-    @Override
-    public void inferStarted() {
-        inferStarted = System.nanoTime();
-    }
-
-    @Override
-    public void inferEnded() {
-        inferEnded = System.nanoTime();
-    }
-
-    @Override
-    public long arrivedNanos() {
-        return ticket().arrivedNanos();
-    }
-
-    @Override
-    public long startedNanos() {
-        return started;
-    }
-
-    @Override
-    public long inferStartedNanos() {
-        return inferStarted;
-    }
-
-    @Override
-    public long inferEndedNanos() {
-        return inferEnded;
-    }
-
-    @Override
-    public long endedNanos() {
-        return ended;
+    private MemorySegment window(String output, RegionLease destination, long byteSize) {
+        try {
+            return RequestErrors.window(output, destination, byteSize);
+        } catch (GatunException e) {
+            throw refuse(e);
+        }
     }
 }

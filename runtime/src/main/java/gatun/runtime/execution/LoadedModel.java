@@ -10,7 +10,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.scheduling.DirectScheduler;
+import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.statistics.FailureReason;
@@ -33,7 +33,7 @@ public final class LoadedModel implements ModelVersion {
     private final String versionText;
     private final ModelSignature signature;
     private final RequestCheck check;
-    private final QueueTimeout queueTimeout;
+    private final QueueRules queueRules;
     private final BackendModel backend;
     private final Scheduler<InferenceTicket> scheduler;
     private final ModelCounters counters;
@@ -47,6 +47,7 @@ public final class LoadedModel implements ModelVersion {
             long version,
             ModelSignature signature,
             BackendModel backend,
+            QueueRules queueRules,
             Scheduler<InferenceTicket> scheduler,
             ModelCounters counters,
             Supplier<List<String>> readyVersions) {
@@ -55,7 +56,7 @@ public final class LoadedModel implements ModelVersion {
         this.versionText = Long.toString(version);
         this.signature = signature;
         this.check = new RequestCheck(signature);
-        this.queueTimeout = QueueTimeout.of(config);
+        this.queueRules = queueRules;
         this.backend = backend;
         this.scheduler = scheduler;
         this.counters = counters;
@@ -90,8 +91,9 @@ public final class LoadedModel implements ModelVersion {
                     names.get(i), i, names.size(), backend, signature, pool, instanceCounters.get(i), counters));
         }
         try {
-            Scheduler<InferenceTicket> scheduler = DirectScheduler.open(queueCapacity(config, queueLimit), instances);
-            return new LoadedModel(config, version, signature, backend, scheduler, counters, readyVersions);
+            QueueRules queueRules = QueueRules.of(config, queueLimit);
+            Scheduler<InferenceTicket> scheduler = InstanceScheduler.open(queueRules.policy(), instances);
+            return new LoadedModel(config, version, signature, backend, queueRules, scheduler, counters, readyVersions);
         } catch (RuntimeException | Error e) {
             backend.close();
             throw e;
@@ -108,12 +110,6 @@ public final class LoadedModel implements ModelVersion {
         return names;
     }
 
-    private static int queueCapacity(ModelConfig config, int queueLimit) {
-        int configured = config.getDynamicBatching().getDefaultQueuePolicy().getMaxQueueSize();
-        // An unsigned 32-bit number: one beyond 2^31 limits nothing.
-        return configured <= 0 ? queueLimit : configured;
-    }
-
     /**
      * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the request,
      * which it closes afterwards.
@@ -123,6 +119,7 @@ public final class LoadedModel implements ModelVersion {
     public InferenceResponse infer(InferenceRequest request) {
         long arrivedNanos = System.nanoTime();
         InferenceTicket ticket = checked(request, arrivedNanos);
+        queueRules.apply(ticket, request, arrivedNanos);
         switch (scheduler.submit(ticket)) {
             case ACCEPTED -> {}
             case QUEUE_FULL -> {
@@ -132,7 +129,7 @@ public final class LoadedModel implements ModelVersion {
             }
             case STOPPING -> throw stopping(arrivedNanos);
         }
-        switch (ticket.await(scheduler, queueTimeout.deadlineNanos(request.timeoutMicros(), arrivedNanos))) {
+        switch (ticket.await(scheduler)) {
             case COMPLETED -> {}
             case REFUSED -> throw stopping(arrivedNanos);
             case EXPIRED -> {

@@ -9,6 +9,7 @@ import gatun.runtime.spi.BackendModel;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
     private final BackendModel model;
     private final String modelName;
     private final InstanceExecution execution;
+    private final BatchExecution batchExecution;
     private final InstanceCounters counters;
     private final ModelCounters modelCounters;
 
@@ -53,6 +55,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
         execution = new InstanceExecution(signature, pool);
+        batchExecution = new BatchExecution(signature, pool);
     }
 
     @Override
@@ -73,11 +76,15 @@ final class ModelInstance implements Worker<InferenceTicket> {
     }
 
     @Override
-    public long run(InferenceTicket ticket) {
+    public long run(List<InferenceTicket> batch) {
         BackendInstance opened = backend;
         if (opened == null) {
             throw new IllegalStateException(name + " was not opened");
         }
+        return batch.size() == 1 ? runOne(opened, batch.getFirst()) : runAll(opened, batch);
+    }
+
+    private long runOne(BackendInstance opened, InferenceTicket ticket) {
         execution.begin(ticket);
         try {
             opened.execute(execution);
@@ -90,6 +97,26 @@ final class ModelInstance implements Worker<InferenceTicket> {
             execution.clear();
         }
         return execution.endedNanos() - execution.startedNanos();
+    }
+
+    private long runAll(BackendInstance opened, List<InferenceTicket> batch) {
+        try {
+            batchExecution.begin(batch);
+            opened.execute(batchExecution);
+            batchExecution.finish();
+            counters.executed(batchExecution.batchSize(), batchExecution);
+            for (InferenceTicket ticket : batch) {
+                ticket.failure().ifPresent(failure -> failed(ticket, failure, FailureReason.OTHER));
+            }
+        } catch (GatunException e) {
+            FailureReason reason = batchExecution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND;
+            batch.forEach(ticket -> fail(ticket, e, reason));
+        } catch (RuntimeException | Error e) {
+            batch.forEach(ticket -> failUnexpectedly(ticket, e));
+        } finally {
+            batchExecution.clear();
+        }
+        return batchExecution.endedNanos() - batchExecution.startedNanos();
     }
 
     private void finish(InferenceTicket ticket) {
@@ -122,12 +149,16 @@ final class ModelInstance implements Worker<InferenceTicket> {
     }
 
     private void fail(InferenceTicket ticket, GatunException failure, FailureReason reason) {
+        failed(ticket, failure, reason);
+        ticket.fail(failure);
+    }
+
+    private void failed(InferenceTicket ticket, GatunException failure, FailureReason reason) {
         if (failure.code() == ErrorCode.INTERNAL) {
             // Not the client's mistake: whoever runs the server should know, whatever protocol the request came by.
             LOG.warn("Model '{}' failed a request: {}", modelName, failure.getMessage());
         }
         modelCounters.failed(reason, ticket.arrivedNanos());
-        ticket.fail(failure);
     }
 
     @Override

@@ -1,7 +1,10 @@
 package gatun.runtime.execution;
 
 import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
 import gatun.memory.Shape;
+import gatun.memory.TensorSpec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,4 +20,30 @@ record OutputRule(
         Datatype datatype,
         Shape backendDims,
         @Nullable Reshape reshape,
-        List<String> labels) {}
+        List<String> labels) {
+    /**
+     * What the client is told of this output when the backend gives it with {@code given} and {@code shape}.
+     *
+     * @throws GatunException INTERNAL when the backend does not keep to the configuration
+     */
+    TensorSpec answered(Datatype given, Shape shape, ModelSignature signature) {
+        int leading = signature.leadingDims();
+        if (given != datatype) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "unexpected datatype " + given.wireName() + " for inference output '" + name + "', expecting "
+                            + datatype.wireName() + " for " + signature.modelName());
+        }
+        if (reshape == null) {
+            return new TensorSpec(name, datatype, shape);
+        }
+        if (shape.rank() != backendDims.rank() + leading) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "unexpected shape " + shape + " for inference output '" + name + "' of model '"
+                            + signature.modelName() + "': expected the reshape " + backendDims
+                            + (leading == 0 ? "" : " after the batch dimension"));
+        }
+        return new TensorSpec(name, datatype, reshape.apply(shape, leading));
+    }
+}

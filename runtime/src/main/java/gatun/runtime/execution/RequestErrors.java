@@ -2,10 +2,12 @@ package gatun.runtime.execution;
 
 import gatun.memory.BytesCodec;
 import gatun.memory.GatunException;
+import gatun.memory.RegionLease;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -159,6 +161,21 @@ final class RequestErrors {
                     case BytesCodec.Check.TooFew few ->
                         "expected " + expectedCount + " string elements for " + subject + ", got " + few.foundCount();
                 });
+    }
+
+    /**
+     * The first {@code byteSize} bytes of the window where the client wants an output.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it is smaller
+     */
+    static MemorySegment window(String output, RegionLease destination, long byteSize) {
+        MemorySegment window = destination.segment();
+        if (byteSize > window.byteSize()) {
+            throw GatunException.invalidArgument("shared memory size specified with the request for output '" + output
+                    + "' (" + window.byteSize() + " bytes) should be at least " + byteSize
+                    + " bytes to hold the results");
+        }
+        return byteSize == window.byteSize() ? window : window.asSlice(0, byteSize);
     }
 
     private static GatunException invalid(InferenceRequest request, String text) {

@@ -1,40 +1,43 @@
 package gatun.runtime.scheduling;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The platform thread of one instance. While it is idle it parks, and whoever brings it a ticket wakes it directly.
+ * The platform thread of one instance. While it is idle it parks, and whoever has work for it wakes it directly.
  *
  * @param <T> what it runs
  */
 final class InstanceThread<T extends Ticket> {
+    private final int ordinal;
     private final Worker<T> worker;
     private final Thread thread;
     private final CountDownLatch opened = new CountDownLatch(1);
     /** Written before {@link #opened} is counted down, read after. */
     private @Nullable Throwable openFailure;
 
-    /** Written by whoever brings a ticket, while this thread is idle. */
-    private volatile @Nullable T handed;
-
-    private volatile boolean ending;
-
-    /** Whether this idle thread wakes up from time to time to look at the queue; guarded by the scheduler's lock, but for its own reads. */
-    volatile boolean watches;
+    /** Set by whoever wakes this thread. */
+    private volatile boolean woken;
 
     /**
      * A thread that has not started.
      *
+     * @param ordinal its number among the scheduler's threads, from 0
      * @param loop runs tickets until the scheduler ends; called on the thread when the worker has opened
      */
-    InstanceThread(Worker<T> worker, Consumer<InstanceThread<T>> loop) {
+    InstanceThread(int ordinal, Worker<T> worker, Consumer<InstanceThread<T>> loop) {
+        this.ordinal = ordinal;
         this.worker = worker;
         // A daemon: an engine that never returns must not keep the process alive after its grace period.
         thread = Thread.ofPlatform().name(worker.threadName()).daemon(true).unstarted(() -> live(loop));
+    }
+
+    int ordinal() {
+        return ordinal;
     }
 
     void start() {
@@ -79,60 +82,33 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /** Runs a ticket that is marked as running, on this thread; answers how long it took, in nanoseconds. */
-    long run(T ticket) {
+    /** Runs tickets that are marked as running, on this thread; answers how long it took, in nanoseconds. */
+    long run(List<T> batch) {
         assert Thread.currentThread().equals(thread) : "run by " + Thread.currentThread();
-        try {
-            return worker.run(ticket);
-        } finally {
-            ticket.complete();
-        }
+        return worker.run(batch);
     }
 
-    /** Gives this idle thread a ticket that is marked as running. */
-    void hand(T ticket) {
-        handed = ticket;
+    /** Ends the present sleep of this thread, or else its next one at once. */
+    void wake() {
+        woken = true;
         LockSupport.unpark(thread);
     }
 
-    /**
-     * Parks until a ticket is handed, the thread must end, or the time is over; null for the latter two.
-     *
-     * @param nanos how long to wait; 0 for ever
-     */
-    @Nullable
-    T awaitHanded(long nanos) {
-        long deadline = nanos == 0 ? 0 : System.nanoTime() + nanos;
-        while (true) {
-            T ticket = handed;
-            if (ticket != null) {
-                handed = null;
-                return ticket;
-            }
-            if (ending) {
-                return null;
-            }
-            if (nanos == 0) {
+    /** Parks until this thread is woken, or until the time is over. */
+    void sleep(long nanos) {
+        long deadline = System.nanoTime() + nanos;
+        while (!woken) {
+            if (nanos == Dispatcher.FOREVER) {
                 LockSupport.park(this);
-                continue;
+            } else {
+                long remaining = deadline - System.nanoTime();
+                if (remaining <= 0) {
+                    break;
+                }
+                LockSupport.parkNanos(this, remaining);
             }
-            long remaining = deadline - System.nanoTime();
-            if (remaining <= 0) {
-                return null;
-            }
-            LockSupport.parkNanos(this, remaining);
         }
-    }
-
-    /** Whether the thread must end once it is idle. */
-    boolean isEnding() {
-        return ending;
-    }
-
-    /** Lets the thread end; only while it is idle, or by itself. */
-    void end() {
-        ending = true;
-        LockSupport.unpark(thread);
+        woken = false;
     }
 
     /** Waits for the thread to end; false when it has not, or when the caller was interrupted, whose mark is kept. */

@@ -11,8 +11,11 @@ public interface Scheduler<T extends Ticket> {
     /** Takes a ticket, which must be new, or refuses it. Never blocks for longer than a queue operation. */
     Admission submit(T ticket);
 
-    /** Takes a ticket back out that no instance has begun; false when it is too late and the ticket will be completed. */
+    /** Takes a ticket back out that no instance has begun; false when it is too late and the ticket will come to another end. */
     boolean withdraw(Ticket ticket);
+
+    /** Ends a ticket that no instance has begun and whose time to wait is over, or puts it behind others, as it wants. */
+    void expire(Ticket ticket);
 
     /** How many tickets wait for an instance. */
     int pendingCount();

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * submitted at most once.
  *
  * <pre> NEW -> QUEUED -> RUNNING -> COMPLETED
- *          QUEUED -> WITHDRAWN | REFUSED </pre>
+ *          QUEUED -> WITHDRAWN | EXPIRED | REFUSED </pre>
  */
 public abstract class Ticket {
     /** How waiting ended. */
@@ -29,6 +29,7 @@ public abstract class Ticket {
         RUNNING,
         COMPLETED,
         WITHDRAWN,
+        EXPIRED,
         REFUSED
     }
 
@@ -37,15 +38,67 @@ public abstract class Ticket {
     /** Changed by the scheduler under its lock, but for the step to COMPLETED, which the instance's thread makes alone. */
     private volatile State state = State.NEW;
 
-    // The neighbours in the queue; guarded by the scheduler's lock.
+    private int level;
+    private long deadlineNanos;
+    private boolean delayedAtDeadline;
+
+    // From here on guarded by the scheduler's lock: the neighbours in the queue, and where in it the ticket stands.
     @Nullable
     Ticket earlier;
 
     @Nullable
     Ticket later;
 
+    /** When it was submitted, as a reading of {@link System#nanoTime}. */
+    long submittedNanos;
+
+    /** Whether it was put back behind the others of its level. */
+    boolean delayed;
+
+    /** Whether an instance is on its way for it. */
+    boolean promised;
+
+    /** Whether it has run, and waits only for others that must end before it. */
+    private boolean finished;
+
     /** A ticket that the calling thread will wait for. */
     protected Ticket() {}
+
+    /**
+     * Says how this ticket waits; without it in the first level, and for ever. To be called before it is submitted.
+     *
+     * @param level its priority level, from 0, the most urgent first
+     * @param deadlineNanos reading of {@link System#nanoTime} at which a ticket that still waits is given up; 0 for never
+     * @param delayed whether it is not given up then, but put back behind the others of its level
+     */
+    public final void waitsUntil(int level, long deadlineNanos, boolean delayed) {
+        this.level = level;
+        this.deadlineNanos = deadlineNanos;
+        delayedAtDeadline = delayed;
+    }
+
+    /** What it counts in a batch; at least 1. */
+    protected int size() {
+        return 1;
+    }
+
+    /** Whether it may run in one batch with {@code first}, which begins the batch and is a ticket of the same scheduler. */
+    protected boolean joins(Ticket first) {
+        return true;
+    }
+
+    final int level() {
+        return level;
+    }
+
+    /** Whether its time to wait is over; never again once it was put back for that. */
+    final boolean isOverdue(long nowNanos) {
+        return deadlineNanos != 0 && !delayed && nowNanos - deadlineNanos >= 0;
+    }
+
+    final boolean delayedAtDeadline() {
+        return delayedAtDeadline;
+    }
 
     final State state() {
         return state;
@@ -53,6 +106,14 @@ public abstract class Ticket {
 
     final void become(State next) {
         state = next;
+    }
+
+    final void finish() {
+        finished = true;
+    }
+
+    final boolean isFinished() {
+        return finished;
     }
 
     /** Publishes what the instance wrote and wakes the waiter. */
@@ -67,42 +128,52 @@ public abstract class Ticket {
         LockSupport.unpark(waiter);
     }
 
+    /** Tells the waiter that this waited too long. */
+    final void expire() {
+        state = State.EXPIRED;
+        LockSupport.unpark(waiter);
+    }
+
     /**
      * Parks until this ticket has come to an end. A running ticket is waited for whatever happens, because the engine uses
      * the request's memory; an interrupt is kept for the caller.
      *
      * @param scheduler the one that accepted this ticket
-     * @param deadlineNanos reading of {@link System#nanoTime} at which a ticket that still waits is given up; 0 for never
      */
-    public final Outcome await(Scheduler<?> scheduler, long deadlineNanos) {
+    public final Outcome await(Scheduler<?> scheduler) {
         assert Thread.currentThread().equals(waiter) : "awaited by " + Thread.currentThread();
         boolean interrupted = false;
-        boolean mayWithdraw = true;
+        boolean mayBeGivenUp = true;
+        boolean mayExpire = deadlineNanos != 0;
         try {
             while (true) {
-                State now = state;
-                if (now == State.COMPLETED) {
-                    return Outcome.COMPLETED;
-                }
-                if (now == State.REFUSED) {
-                    return Outcome.REFUSED;
+                switch (state) {
+                    case COMPLETED -> {
+                        return Outcome.COMPLETED;
+                    }
+                    case REFUSED -> {
+                        return Outcome.REFUSED;
+                    }
+                    case EXPIRED -> {
+                        return Outcome.EXPIRED;
+                    }
+                    case NEW, QUEUED, RUNNING, WITHDRAWN -> {}
                 }
                 if (Thread.interrupted()) {
                     interrupted = true;
-                    if (mayWithdraw && scheduler.withdraw(this)) {
+                    if (mayBeGivenUp && scheduler.withdraw(this)) {
                         return Outcome.INTERRUPTED;
                     }
-                    mayWithdraw = false;
-                } else if (deadlineNanos == 0 || !mayWithdraw) {
+                    mayBeGivenUp = false;
+                } else if (!mayExpire) {
                     LockSupport.park(this);
                 } else {
                     long remaining = deadlineNanos - System.nanoTime();
                     if (remaining > 0) {
                         LockSupport.parkNanos(this, remaining);
-                    } else if (scheduler.withdraw(this)) {
-                        return Outcome.EXPIRED;
                     } else {
-                        mayWithdraw = false;
+                        scheduler.expire(this);
+                        mayExpire = false;
                     }
                 }
             }

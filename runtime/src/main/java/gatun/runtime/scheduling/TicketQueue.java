@@ -1,80 +1,145 @@
 package gatun.runtime.scheduling;
 
 import gatun.runtime.scheduling.Ticket.State;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded queue of tickets, first in, first out, from whose middle one can be taken at no cost. Guarded by the lock of
- * the scheduler that owns it; only {@link #size()} may be called without.
+ * The tickets that wait, in the order of their turn: by priority level, in each level first in, first out, and those whose time was up
+ * and that were put back behind all others of their level. A ticket can be taken from the middle at no cost. Guarded by the lock of the
+ * scheduler that owns it; only {@link #size()} may be called without.
  */
 final class TicketQueue<T extends Ticket> {
-    private final int capacity;
-    private @Nullable Ticket first;
-    private @Nullable Ticket last;
+    private final Level[] levels;
     private volatile int size;
+    private int promised;
 
-    TicketQueue(int capacity) {
-        this.capacity = capacity;
+    /** A level's tickets. */
+    private static final class Level {
+        final int capacity;
+        final TicketList punctual = new TicketList();
+        final TicketList delayed = new TicketList();
+        /** Tickets for which an instance is on its way: they wait no more, as far as the capacity is concerned. */
+        int promised;
+
+        Level(int capacity) {
+            this.capacity = capacity;
+        }
+
+        boolean isFull() {
+            return punctual.size() + delayed.size() - promised >= capacity;
+        }
+    }
+
+    /** @param capacities how many tickets may wait in each level, the most urgent first */
+    TicketQueue(List<Integer> capacities) {
+        levels = capacities.stream().map(Level::new).toArray(Level[]::new);
     }
 
     int size() {
         return size;
     }
 
-    /** Appends a ticket; false when the queue is full. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only
-    boolean add(T ticket) {
-        if (size >= capacity) {
+    /** Whether no more tickets of the ticket's level may wait. */
+    boolean isFull(T ticket) {
+        return level(ticket).isFull();
+    }
+
+    /** Appends a ticket to its level. */
+    void add(T ticket) {
+        ticket.become(State.QUEUED);
+        level(ticket).punctual.add(ticket);
+        resize(1);
+    }
+
+    /** Puts a ticket that waits behind all others of its level; false when it is not here any more. */
+    boolean delay(Ticket ticket) {
+        if (ticket.state() != State.QUEUED || ticket.delayed) {
             return false;
         }
-        ticket.become(State.QUEUED);
-        ticket.earlier = last;
-        if (last == null) {
-            first = ticket;
-        } else {
-            last.later = ticket;
-        }
-        last = ticket;
-        size++;
+        Level level = level(ticket);
+        level.punctual.remove(ticket);
+        ticket.delayed = true;
+        level.delayed.add(ticket);
         return true;
     }
 
-    /** Takes the oldest ticket out; null when there is none. The caller marks it before it gives up the lock. */
-    @SuppressWarnings("unchecked") // only add() puts tickets in
-    @Nullable
-    T poll() {
-        Ticket oldest = first;
-        if (oldest != null) {
-            unlink(oldest);
-        }
-        return (T) oldest;
-    }
-
-    /** Takes a ticket out wherever it stands; false when it is not here any more. */
+    /** Takes a ticket out wherever it stands; false when it is not here any more. The caller marks it before it gives up the lock. */
     boolean remove(Ticket ticket) {
         if (ticket.state() != State.QUEUED) {
             return false;
         }
-        unlink(ticket);
+        Level level = level(ticket);
+        (ticket.delayed ? level.delayed : level.punctual).remove(ticket);
+        if (ticket.promised) {
+            breakPromise(ticket);
+        }
+        resize(-1);
         return true;
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only
-    private void unlink(Ticket ticket) {
-        Ticket earlier = ticket.earlier;
+    /** Notes that an instance is on its way for a ticket, which then does not count against its level's capacity any more. */
+    void promise(Ticket ticket) {
+        if (!ticket.promised) {
+            ticket.promised = true;
+            level(ticket).promised++;
+            promised++;
+        }
+    }
+
+    /** Notes that no instance is on its way any more: those that were took other tickets. */
+    void breakPromises() {
+        for (T ticket = first(); ticket != null && promised > 0; ticket = after(ticket)) {
+            if (ticket.promised) {
+                breakPromise(ticket);
+            }
+        }
+    }
+
+    private void breakPromise(Ticket ticket) {
+        ticket.promised = false;
+        level(ticket).promised--;
+        promised--;
+    }
+
+    /** The ticket whose turn it is; null when none waits. */
+    @Nullable
+    T first() {
+        return firstFrom(0);
+    }
+
+    /** The ticket whose turn it is after {@code ticket}; null when none is. */
+    @SuppressWarnings("unchecked") // only add() puts tickets in
+    @Nullable
+    T after(T ticket) {
         Ticket later = ticket.later;
-        if (earlier == null) {
-            first = later;
-        } else {
-            earlier.later = later;
+        if (later != null) {
+            return (T) later;
         }
-        if (later == null) {
-            last = earlier;
-        } else {
-            later.earlier = earlier;
+        Ticket first = ticket.delayed ? null : level(ticket).delayed.first();
+        return first != null ? (T) first : firstFrom(ticket.level() + 1);
+    }
+
+    @SuppressWarnings("unchecked") // only add() puts tickets in
+    private @Nullable T firstFrom(int level) {
+        for (int i = level; i < levels.length; i++) {
+            Ticket first = levels[i].punctual.first();
+            if (first == null) {
+                first = levels[i].delayed.first();
+            }
+            if (first != null) {
+                return (T) first;
+            }
         }
-        ticket.earlier = null;
-        ticket.later = null;
-        size--;
+        return null;
+    }
+
+    private Level level(Ticket ticket) {
+        return levels[ticket.level()];
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only
+    private void resize(int by) {
+        size += by;
     }
 }

@@ -1,5 +1,7 @@
 package gatun.runtime.scheduling;
 
+import java.util.List;
+
 /**
  * What an instance's thread does. All methods are called by that one thread, so that an implementation may keep memory
  * and handles that only their thread may use.
@@ -14,11 +16,12 @@ public interface Worker<T extends Ticket> {
     void open();
 
     /**
-     * Runs a ticket and leaves the result, or the failure, in it. Must not throw.
+     * Runs a batch and leaves the result, or the failure, in each ticket. Must not throw.
      *
+     * @param batch at least one ticket; valid until this returns
      * @return how long it took, in nanoseconds
      */
-    long run(T ticket);
+    long run(List<T> batch);
 
     /** Gives up what {@link #open} took; called once when it succeeded. */
     void close();

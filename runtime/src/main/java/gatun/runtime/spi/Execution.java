@@ -3,14 +3,26 @@ package gatun.runtime.spi;
 import gatun.memory.Datatype;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 
-/** One run of a {@link BackendInstance}: what goes in and where the results belong. Used by the instance's thread only. */
+/**
+ * One run of a {@link BackendInstance}, for one request or for a batch of them: what goes in and where the results belong. Used by the
+ * instance's thread only.
+ */
 public interface Execution {
     /** How many inputs there are; less than the model's when optional ones are left out. */
     int inputCount();
 
-    /** Input {@code index} as the backend gets it, the batch dimension included; valid until the run ends. */
+    /** Name, datatype and shape of input {@code index}, as {@link #input} gives it. */
+    default TensorSpec inputSpec(int index) {
+        return input(index).spec();
+    }
+
+    /**
+     * Input {@code index} as the backend gets it, the batch dimension included; valid until the run ends. Where the run is for several
+     * requests, whose bytes do not lie side by side, this is what copies them.
+     */
     Tensor input(int index);
 
     /** How many outputs are wanted. */

@@ -12,6 +12,9 @@ public final class InstanceCounters {
     private final Tally successes = new Tally();
     private final Tally requestNanos = new Tally();
     private final Tally queueNanos = new Tally();
+    private final Tally inputNanos = new Tally();
+    private final Tally inferNanos = new Tally();
+    private final Tally outputNanos = new Tally();
     private final Tally lastEndedNanos = new Tally();
 
     /** Ascending by batch size; a new array for each size that is executed for the first time. */
@@ -21,18 +24,22 @@ public final class InstanceCounters {
     private BatchCounters recent = new BatchCounters(0);
 
     /**
-     * Counts an execution that answered one request.
+     * Counts an execution.
      *
-     * @param batchSize the request's batch size; 0, which counts as 1, when the model has no batch dimension
-     * @param moments when its stages were
+     * @param batchSize its batch size; 0, which counts as 1, when the model has no batch dimension
+     * @param moments when its stages were, and how many requests it answered
      */
     public void executed(int batchSize, Moments moments) {
         batch(Math.max(1, batchSize)).executed(moments);
-        requestNanos.add(moments.endedNanos() - moments.arrivedNanos());
-        queueNanos.add(moments.startedNanos() - moments.arrivedNanos());
+        int requests = moments.requestCount();
+        requestNanos.add(requests * moments.endedNanos() - moments.arrivedNanosSum());
+        queueNanos.add(requests * moments.startedNanos() - moments.arrivedNanosSum());
+        inputNanos.add(requests * (moments.inferStartedNanos() - moments.startedNanos()));
+        inferNanos.add(requests * (moments.inferEndedNanos() - moments.inferStartedNanos()));
+        outputNanos.add(requests * (moments.endedNanos() - moments.inferEndedNanos()));
         lastEndedNanos.set(moments.endedNanos());
         // Last: who sees it sees that there was a last execution.
-        successes.add(1);
+        successes.add(requests);
     }
 
     private BatchCounters batch(int batchSize) {
@@ -75,6 +82,18 @@ public final class InstanceCounters {
 
     long queueNanos() {
         return queueNanos.get();
+    }
+
+    long inputNanos() {
+        return inputNanos.get();
+    }
+
+    long inferNanos() {
+        return inferNanos.get();
+    }
+
+    long outputNanos() {
+        return outputNanos.get();
     }
 
     /** When the latest execution ended, as a reading of {@link System#nanoTime}; meaningless before the first. */

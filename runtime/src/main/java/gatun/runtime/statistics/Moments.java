@@ -2,8 +2,11 @@ package gatun.runtime.statistics;
 
 /** When the stages of one execution began, as readings of {@link System#nanoTime}; each is taken once. */
 public interface Moments {
-    /** The request reached the runtime. */
-    long arrivedNanos();
+    /** How many requests the execution answered. */
+    int requestCount();
+
+    /** The sum of the moments when each of them reached the runtime; may overflow, and then so do differences that undo it. */
+    long arrivedNanosSum();
 
     /** An instance took it. */
     long startedNanos();

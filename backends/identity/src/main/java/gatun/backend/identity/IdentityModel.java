@@ -26,7 +26,7 @@ final class IdentityModel implements BackendModel, BackendInstance {
         execution.inferStarted();
         for (int i = 0; i < execution.outputCount(); i++) {
             int input = indexOf(execution, execution.outputName(i));
-            execution.outputFromInput(i, input, execution.input(input).spec().shape());
+            execution.outputFromInput(i, input, execution.inputSpec(input).shape());
         }
         execution.inferEnded();
     }
@@ -34,7 +34,7 @@ final class IdentityModel implements BackendModel, BackendInstance {
     private int indexOf(Execution execution, String output) {
         String name = inputOfOutput.get(output);
         for (int i = 0; i < execution.inputCount(); i++) {
-            if (execution.input(i).spec().name().equals(name)) {
+            if (execution.inputSpec(i).name().equals(name)) {
                 return i;
             }
         }

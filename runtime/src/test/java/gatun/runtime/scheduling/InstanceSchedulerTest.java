@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class DirectSchedulerTest {
+class InstanceSchedulerTest {
     private static final Duration GRACE = Duration.ofSeconds(20);
 
     /** A ticket with a number. */
@@ -35,6 +35,7 @@ class DirectSchedulerTest {
     /** A worker that takes a permit for each run and remembers what it ran. */
     private static class Recorder implements Worker<Job> {
         final BlockingQueue<Integer> ran = new LinkedBlockingQueue<>();
+        final BlockingQueue<Integer> batches = new LinkedBlockingQueue<>();
         final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
         final AtomicInteger closed = new AtomicInteger();
         volatile boolean gated;
@@ -49,8 +50,9 @@ class DirectSchedulerTest {
         public void open() {}
 
         @Override
-        public long run(Job job) {
-            ran.add(job.number);
+        public long run(List<Job> batch) {
+            batch.forEach(job -> ran.add(job.number));
+            batches.add(batch.size());
             try {
                 if (gated && permits.poll(20, TimeUnit.SECONDS) == null) {
                     throw new AssertionError("no permit came");
@@ -58,7 +60,7 @@ class DirectSchedulerTest {
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
-            job.answer = job.number + 1;
+            batch.forEach(job -> job.answer = job.number + 1);
             return runNanos;
         }
 
@@ -72,7 +74,7 @@ class DirectSchedulerTest {
     void shouldRunTicketsInTheOrderTheyCame() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        DirectScheduler<Job> scheduler = DirectScheduler.open(10, List.of(worker));
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker));
         Job first = new Job(0);
         assertThat(scheduler.submit(first)).isEqualTo(Admission.ACCEPTED);
         assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
@@ -89,7 +91,7 @@ class DirectSchedulerTest {
         for (int i = 0; i < 4; i++) {
             worker.permits.add(true);
         }
-        assertThat(jobs.get(3).await(scheduler, 0)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(jobs.get(3).await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(jobs.get(3).answer).isEqualTo(5);
         assertThat(worker.ran).containsExactly(1, 3, 4);
         assertThat(scheduler.close(GRACE)).isTrue();
@@ -100,13 +102,13 @@ class DirectSchedulerTest {
     void shouldRefuseWhenTheQueueIsFullAndAfterClosing() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        DirectScheduler<Job> scheduler = DirectScheduler.open(1, List.of(worker));
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(1), List.of(worker));
         assertThat(scheduler.submit(new Job(0))).isEqualTo(Admission.ACCEPTED);
         Job waiting = new Job(1);
         assertThat(scheduler.submit(waiting)).isEqualTo(Admission.ACCEPTED);
         assertThat(scheduler.submit(new Job(2))).isEqualTo(Admission.QUEUE_FULL);
         assertThat(scheduler.close(Duration.ZERO)).as("still running").isFalse();
-        assertThat(waiting.await(scheduler, 0)).isEqualTo(Ticket.Outcome.REFUSED);
+        assertThat(waiting.await(scheduler)).isEqualTo(Ticket.Outcome.REFUSED);
         assertThat(scheduler.submit(new Job(3))).isEqualTo(Admission.STOPPING);
         worker.permits.add(true);
         assertThat(scheduler.close(GRACE)).isTrue();
@@ -116,15 +118,19 @@ class DirectSchedulerTest {
     void shouldGiveUpAWaitingTicketAtItsDeadlineButNotARunningOne() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        DirectScheduler<Job> scheduler = DirectScheduler.open(10, List.of(worker));
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker));
         Job running = new Job(0);
+        running.waitsUntil(0, System.nanoTime() + GRACE.toNanos(), false);
         scheduler.submit(running);
+        assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Job late = new Job(1);
+        long soon = System.nanoTime() + 1_000_000;
+        late.waitsUntil(0, soon, false);
         scheduler.submit(late);
-        long past = System.nanoTime() - 1;
-        assertThat(late.await(scheduler, past)).isEqualTo(Ticket.Outcome.EXPIRED);
+        assertThat(late.await(scheduler)).isEqualTo(Ticket.Outcome.EXPIRED);
+        assertThat(System.nanoTime()).isGreaterThanOrEqualTo(soon);
         worker.permits.add(true);
-        assertThat(running.await(scheduler, past)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(running.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         scheduler.close(GRACE);
     }
 
@@ -132,13 +138,13 @@ class DirectSchedulerTest {
     void shouldKeepTheInterruptOfAWaiterWhoseTicketRuns() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        DirectScheduler<Job> scheduler = DirectScheduler.open(10, List.of(worker));
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker));
         Job running = new Job(0);
         scheduler.submit(running);
         assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Thread.currentThread().interrupt();
         worker.permits.add(true);
-        assertThat(running.await(scheduler, 0)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(running.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(Thread.interrupted()).isTrue();
         scheduler.close(GRACE);
     }
@@ -147,14 +153,14 @@ class DirectSchedulerTest {
     void shouldUseEveryInstance() throws Exception {
         List<Recorder> workers = List.of(new Recorder(), new Recorder(), new Recorder());
         workers.forEach(worker -> worker.gated = true);
-        DirectScheduler<Job> scheduler = DirectScheduler.open(10, workers);
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), workers);
         for (int i = 0; i < 3; i++) {
             scheduler.submit(new Job(i));
         }
         for (Recorder worker : workers) {
             assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isNotNull();
-            worker.permits.add(true);
         }
+        workers.forEach(worker -> worker.permits.add(true));
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 
@@ -164,11 +170,11 @@ class DirectSchedulerTest {
         Recorder second = new Recorder();
         List<Recorder> workers = List.of(first, second);
         workers.forEach(worker -> worker.runNanos = 1000);
-        DirectScheduler<Job> scheduler = DirectScheduler.open(100, workers);
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(100), workers);
         for (int i = 0; i < 100; i++) {
             Job job = new Job(i);
             scheduler.submit(job);
-            assertThat(job.await(scheduler, 0)).isEqualTo(Ticket.Outcome.COMPLETED);
+            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         }
         workers.forEach(worker -> worker.ran.clear());
         // One instance hangs in its run. The other takes every ticket that comes, however short runs used to be.
@@ -181,13 +187,55 @@ class DirectSchedulerTest {
         free.gated = false;
         for (int i = 0; i < 20; i++) {
             Job job = new Job(i);
+            job.waitsUntil(0, System.nanoTime() + GRACE.toNanos(), false);
             assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
-            assertThat(job.await(scheduler, System.nanoTime() + GRACE.toNanos()))
-                    .isEqualTo(Ticket.Outcome.COMPLETED);
+            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         }
         assertThat(free.ran).hasSize(20);
         hung.permits.add(true);
-        assertThat(hanging.await(scheduler, 0)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(hanging.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(scheduler.close(GRACE)).isTrue();
+    }
+
+    @Test
+    void shouldRunTogetherWhatWaitsWhileAnInstanceIsBusy() throws Exception {
+        Recorder worker = new Recorder();
+        worker.gated = true;
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.upTo(4, 100), List.of(worker));
+        scheduler.submit(new Job(0));
+        assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
+        List<Job> jobs = new ArrayList<>();
+        for (int i = 1; i <= 6; i++) {
+            Job job = new Job(i);
+            jobs.add(job);
+            scheduler.submit(job);
+        }
+        for (int i = 0; i < 3; i++) {
+            worker.permits.add(true);
+        }
+        for (Job job : jobs) {
+            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+            assertThat(job.answer).isEqualTo(job.number + 1);
+        }
+        assertThat(worker.batches).containsExactly(1, 4, 2);
+        assertThat(worker.ran).containsExactly(1, 2, 3, 4, 5, 6);
+        assertThat(scheduler.close(GRACE)).isTrue();
+    }
+
+    @Test
+    void shouldKeepAnIdleInstanceWaitingForABatchUntilTheDelayIsOver() {
+        Recorder worker = new Recorder();
+        long delay = TimeUnit.MILLISECONDS.toNanos(30);
+        BatchPolicy policy = new BatchPolicy(4, List.of(4), delay, false, List.of(100), 0);
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(policy, List.of(worker, new Recorder()));
+        long begin = System.nanoTime();
+        Job first = new Job(1);
+        scheduler.submit(first);
+        Job second = new Job(2);
+        scheduler.submit(second);
+        assertThat(first.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(delay);
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 
@@ -214,7 +262,8 @@ class DirectSchedulerTest {
                 throw new IllegalStateException("no memory");
             }
         };
-        assertThatThrownBy(() -> DirectScheduler.open(1, List.of(good, bad))).hasMessage("no memory");
+        assertThatThrownBy(() -> InstanceScheduler.open(BatchPolicy.single(1), List.of(good, bad)))
+                .hasMessage("no memory");
         assertThat(good.closed).hasValue(1);
         assertThat(bad.closed).hasValue(0);
     }
@@ -224,7 +273,7 @@ class DirectSchedulerTest {
     void shouldEndEveryTicketOnce() throws Exception {
         for (int round = 0; round < 50; round++) {
             List<Recorder> workers = List.of(new Recorder(), new Recorder());
-            DirectScheduler<Job> scheduler = DirectScheduler.open(4, workers);
+            InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(4), workers);
             AtomicInteger completed = new AtomicInteger();
             CountDownLatch begun = new CountDownLatch(8);
             List<Future<?>> clients = new ArrayList<>();
@@ -235,9 +284,9 @@ class DirectSchedulerTest {
                         begun.countDown();
                         for (int i = 0; i < 50; i++) {
                             Job job = new Job(number);
+                            job.waitsUntil(0, number % 2 == 0 ? 0 : System.nanoTime() + 1000, false);
                             if (scheduler.submit(job) == Admission.ACCEPTED) {
-                                long deadline = number % 2 == 0 ? 0 : System.nanoTime() + 1000;
-                                if (job.await(scheduler, deadline) == Ticket.Outcome.COMPLETED) {
+                                if (job.await(scheduler) == Ticket.Outcome.COMPLETED) {
                                     assertThat(job.answer).isEqualTo(number + 1);
                                     completed.incrementAndGet();
                                 }

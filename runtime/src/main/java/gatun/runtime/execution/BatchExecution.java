@@ -1,0 +1,187 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.SideBySide;
+import gatun.memory.Tensor;
+import gatun.memory.TensorCopy;
+import gatun.memory.TensorSpec;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of an instance for several requests: their inputs become one tensor each, and its outputs are shared out among them. Inputs
+ * that lie side by side already are not copied; neither are outputs that go to the network, or to windows side by side. One object serves
+ * all runs of the instance, one after the other; used by the instance's thread only.
+ */
+final class BatchExecution extends TimedExecution {
+    private final ModelSignature signature;
+    private final BufferPool pool;
+    private final List<InferenceTicket> tickets = new ArrayList<>();
+    private final List<OutputRule> rules = new ArrayList<>();
+    private final List<BatchOutput> outputs = new ArrayList<>();
+    private final List<Buffer> gathered = new ArrayList<>();
+    private @Nullable Tensor[] inputs = {};
+    private int rows;
+
+    BatchExecution(ModelSignature signature, BufferPool pool) {
+        super(pool);
+        this.signature = signature;
+        this.pool = pool;
+    }
+
+    /** Begins a run for tickets that all {@linkplain InferenceTicket#joins join} the first. */
+    void begin(List<InferenceTicket> batch) {
+        start();
+        tickets.addAll(batch);
+        inputs = new Tensor[batch.getFirst().inputCount()];
+        for (InferenceTicket ticket : batch) {
+            rows += ticket.batchSize();
+        }
+        for (int i = 0; i < signature.outputCount(); i++) {
+            OutputRule rule = signature.output(i);
+            if (isWanted(rule)) {
+                rules.add(rule);
+                outputs.add(new BatchOutput(rule, signature, pool, tickets));
+            }
+        }
+    }
+
+    private boolean isWanted(OutputRule rule) {
+        for (InferenceTicket ticket : tickets) {
+            if (ticket.indexOf(rule) >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The rows of the batch: the sum of its requests' batch sizes. */
+    int batchSize() {
+        return rows;
+    }
+
+    /**
+     * Shares the outputs out, and ends each request's use of its regions. A request to which that is not possible fails alone.
+     *
+     * @throws GatunException when the backend did not give an output
+     */
+    void finish() {
+        for (BatchOutput output : outputs) {
+            output.shareOut();
+        }
+        for (InferenceTicket ticket : tickets) {
+            if (!ticket.hasFailed()) {
+                settle(ticket);
+            }
+        }
+        end();
+    }
+
+    private void settle(InferenceTicket ticket) {
+        try {
+            ticket.settle();
+            answered(ticket);
+        } catch (GatunException broken) {
+            ticket.fail(broken);
+        }
+    }
+
+    /** Forgets the run, so that nothing of its requests is kept alive, but for its times. */
+    void clear() {
+        end();
+        outputs.forEach(BatchOutput::close);
+        gathered.forEach(Buffer::close);
+        outputs.clear();
+        rules.clear();
+        gathered.clear();
+        tickets.clear();
+        inputs = new Tensor[0];
+        rows = 0;
+    }
+
+    @Override
+    public int inputCount() {
+        return inputs.length;
+    }
+
+    @Override
+    public TensorSpec inputSpec(int index) {
+        TensorSpec first = tickets.getFirst().input(index).spec();
+        return new TensorSpec(
+                first.name(), first.datatype(), first.shape().withoutFirst().prepend(rows));
+    }
+
+    @Override
+    public Tensor input(int index) {
+        Tensor known = inputs[index];
+        if (known == null) {
+            known = new Tensor(inputSpec(index), gather(index));
+            inputs[index] = known;
+        }
+        return known;
+    }
+
+    private MemorySegment gather(int index) {
+        List<MemorySegment> pieces = new ArrayList<>(tickets.size());
+        long byteSize = 0;
+        for (InferenceTicket ticket : tickets) {
+            MemorySegment piece = ticket.input(index).bytes();
+            pieces.add(piece);
+            byteSize += piece.byteSize();
+        }
+        long total = byteSize;
+        return SideBySide.join(pieces).orElseGet(() -> copy(pieces, total));
+    }
+
+    private MemorySegment copy(List<MemorySegment> pieces, long byteSize) {
+        Buffer buffer = take(byteSize);
+        gathered.add(buffer);
+        long at = 0;
+        for (MemorySegment piece : pieces) {
+            TensorCopy.copy(piece, buffer.segment().asSlice(at, piece.byteSize()));
+            at += piece.byteSize();
+        }
+        return buffer.segment();
+    }
+
+    @Override
+    public int outputCount() {
+        return rules.size();
+    }
+
+    @Override
+    public String outputName(int index) {
+        return rules.get(index).name();
+    }
+
+    @Override
+    public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
+        check(index, datatype, shape);
+        return outputs.get(index).memory(shape, byteSize);
+    }
+
+    @Override
+    public void outputFromInput(int output, int input, Shape shape) {
+        check(output, inputSpec(input).datatype(), shape);
+        outputs.get(output).fromInput(input, shape);
+    }
+
+    private void check(int index, Datatype datatype, Shape shape) {
+        OutputRule rule = rules.get(index);
+        rule.answered(datatype, shape, signature);
+        if (shape.rank() == 0 || shape.dim(0) != rows) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "unexpected shape " + shape + " for inference output '" + rule.name() + "' of model '"
+                            + signature.modelName() + "': expected " + rows
+                            + " in front, the batch size of all requests that run together");
+        }
+    }
+}

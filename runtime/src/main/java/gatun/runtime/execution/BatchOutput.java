@@ -1,0 +1,194 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.RegionLease;
+import gatun.memory.Shape;
+import gatun.memory.SideBySide;
+import gatun.memory.Tensor;
+import gatun.memory.TensorCopy;
+import gatun.memory.TensorSpec;
+import gatun.runtime.OutputTensor;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One output of a batch, and how it is shared out among the requests that want it: a piece of the batch's buffer where it goes to the
+ * network, the request's own window where it has one. A request whose window does not suit fails alone.
+ */
+final class BatchOutput {
+    private final OutputRule rule;
+    private final ModelSignature signature;
+    private final BufferPool pool;
+    private final List<InferenceTicket> tickets;
+
+    private @Nullable Shape shape;
+    private @Nullable MemorySegment bytes;
+    private @Nullable SharedBuffer buffer;
+    private boolean inWindows;
+    private int fromInput = -1;
+
+    BatchOutput(OutputRule rule, ModelSignature signature, BufferPool pool, List<InferenceTicket> tickets) {
+        this.rule = rule;
+        this.signature = signature;
+        this.pool = pool;
+        this.tickets = tickets;
+    }
+
+    /** Memory for the whole output: the windows of the requests where together they are exactly that, else a pooled buffer. */
+    MemorySegment memory(Shape wholeShape, long byteSize) {
+        close();
+        shape = wholeShape;
+        Optional<MemorySegment> windows = windows(byteSize, rowByteSize(wholeShape));
+        if (windows.isPresent()) {
+            inWindows = true;
+            bytes = windows.get();
+            return windows.get();
+        }
+        Buffer taken = pool.take(byteSize);
+        buffer = new SharedBuffer(taken);
+        bytes = taken.segment();
+        return taken.segment();
+    }
+
+    /** The output is what an input was, request by request. */
+    void fromInput(int input, Shape wholeShape) {
+        close();
+        shape = wholeShape;
+        fromInput = input;
+    }
+
+    /** The bytes of one row; negative where rows differ in size. */
+    private long rowByteSize(Shape wholeShape) {
+        return rule.datatype() == Datatype.BYTES
+                ? -1
+                : wholeShape.withoutFirst().byteSize(rule.datatype());
+    }
+
+    private Optional<MemorySegment> windows(long byteSize, long rowByteSize) {
+        if (rowByteSize < 0) {
+            return Optional.empty();
+        }
+        List<MemorySegment> windows = new ArrayList<>(tickets.size());
+        long total = 0;
+        for (InferenceTicket ticket : tickets) {
+            int index = ticket.indexOf(rule);
+            Optional<RegionLease> destination =
+                    index < 0 ? Optional.empty() : ticket.wanted(index).destination();
+            long piece = rowByteSize * ticket.batchSize();
+            if (destination.isEmpty()
+                    || ticket.wanted(index).classification() > 0
+                    || destination.get().segment().byteSize() < piece) {
+                return Optional.empty();
+            }
+            windows.add(destination.get().segment().asSlice(0, piece));
+            total += piece;
+        }
+        return total == byteSize ? SideBySide.join(windows) : Optional.empty();
+    }
+
+    /** Gives each request that wants this output its own rows. */
+    void shareOut() {
+        Shape whole = shape;
+        if (whole == null) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "the backend gave no output '" + rule.name() + "' of model '" + signature.modelName() + "'");
+        }
+        long at = 0;
+        for (InferenceTicket ticket : tickets) {
+            Shape own = whole.withoutFirst().prepend(ticket.batchSize());
+            MemorySegment piece;
+            if (fromInput >= 0) {
+                piece = ticket.input(fromInput).bytes();
+            } else {
+                long byteSize = pieceByteSize(own, at);
+                piece = bytes().asSlice(at, byteSize);
+                at += byteSize;
+            }
+            int index = ticket.indexOf(rule);
+            if (index >= 0 && !ticket.hasFailed()) {
+                answer(ticket, index, own, piece);
+            }
+        }
+    }
+
+    private MemorySegment bytes() {
+        MemorySegment present = bytes;
+        if (present == null) {
+            throw new AssertionError("an output has a shape and no bytes");
+        }
+        return present;
+    }
+
+    /** The bytes of {@code own}, whose elements begin at {@code at}. */
+    private long pieceByteSize(Shape own, long at) {
+        if (rule.datatype() != Datatype.BYTES) {
+            return own.byteSize(rule.datatype());
+        }
+        MemorySegment whole = bytes();
+        long end = at;
+        for (long left = own.elementCount(); left > 0; left--) {
+            end += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(whole, end);
+        }
+        return end - at;
+    }
+
+    private void answer(InferenceTicket ticket, int index, Shape own, MemorySegment piece) {
+        try {
+            TensorSpec spec = rule.answered(rule.datatype(), own, signature);
+            Optional<RegionLease> destination = ticket.wanted(index).destination();
+            if (destination.isPresent()) {
+                MemorySegment window = RequestErrors.window(spec.name(), destination.get(), piece.byteSize());
+                if (!inWindows) {
+                    TensorCopy.copy(piece, window);
+                }
+                ticket.result(index, new OutputTensor(new Tensor(spec, window), true), null);
+            } else if (fromInput >= 0) {
+                answerWithInput(ticket, index, spec, piece);
+            } else if (buffer != null) {
+                ticket.result(index, new OutputTensor(new Tensor(spec, piece), false), buffer.share());
+            }
+            classify(ticket, index);
+        } catch (GatunException e) {
+            ticket.fail(e);
+        }
+    }
+
+    private void classify(InferenceTicket ticket, int index) {
+        OutputTensor scores = ticket.result(index);
+        if (scores != null && ticket.wanted(index).classification() > 0) {
+            Classification.apply(ticket, index, scores, signature.leadingDims(), pool);
+        }
+    }
+
+    private void answerWithInput(InferenceTicket ticket, int index, TensorSpec spec, MemorySegment piece) {
+        if (ticket.ownsInputMemory()) {
+            ticket.result(index, new OutputTensor(new Tensor(spec, piece), false), null);
+            ticket.showInputs();
+        } else {
+            Buffer copy = pool.copyOf(piece);
+            ticket.result(index, new OutputTensor(new Tensor(spec, copy.segment()), false), copy);
+        }
+    }
+
+    /** Lets go of the batch's memory; the requests keep what was shared out to them. */
+    void close() {
+        SharedBuffer own = buffer;
+        buffer = null;
+        bytes = null;
+        shape = null;
+        inWindows = false;
+        fromInput = -1;
+        if (own != null) {
+            own.release();
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package gatun.runtime.execution;
+
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelDynamicBatching;
+import gatun.protocol.inference.ModelQueuePolicy;
+import gatun.protocol.inference.ModelQueuePolicy.TimeoutAction;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.scheduling.BatchPolicy;
+import gatun.runtime.scheduling.Ticket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** How the configuration of a model lets requests wait: in which priority level, for how long, and what comes of it. Immutable. */
+final class QueueRules {
+    private final BatchPolicy policy;
+    private final List<Level> levels;
+
+    /**
+     * How long a request of one level may wait. Where the configuration has a queue policy, it rules: a request may then only
+     * shorten the policy's limit, and only if the policy lets it. Without one the request's own wish counts.
+     *
+     * @param defaultMicros the policy's limit; 0 for none
+     * @param mayShorten whether a request's wish counts when it is shorter than the limit
+     * @param ruled whether there is a policy
+     * @param delays whether a request that waited too long is put behind others instead of being refused
+     */
+    private record Level(long defaultMicros, boolean mayShorten, boolean ruled, boolean delays) {
+        static final Level UNRULED = new Level(0, true, false, false);
+
+        static Level of(ModelQueuePolicy policy) {
+            return new Level(
+                    policy.getDefaultTimeoutMicroseconds(),
+                    policy.getAllowTimeoutOverride(),
+                    true,
+                    policy.getTimeoutAction() == TimeoutAction.DELAY);
+        }
+
+        /** When the time of a request that arrived at {@code arrivedNanos} is over; 0 for never. */
+        long deadlineNanos(long requestedMicros, long arrivedNanos) {
+            long micros = defaultMicros;
+            if (mayShorten && requestedMicros > 0 && (!ruled || requestedMicros < defaultMicros)) {
+                micros = requestedMicros;
+            }
+            if (micros <= 0) {
+                return 0;
+            }
+            long deadline = arrivedNanos + TimeUnit.MICROSECONDS.toNanos(micros);
+            // 0 means never, and a wait of centuries does too.
+            return deadline == 0 || deadline - arrivedNanos < 0 ? 0 : deadline;
+        }
+    }
+
+    private QueueRules(BatchPolicy policy, List<Level> levels) {
+        this.policy = policy;
+        this.levels = List.copyOf(levels);
+    }
+
+    /**
+     * What {@code config} says.
+     *
+     * @param queueLimit how many requests may wait where the configuration sets no limit
+     */
+    static QueueRules of(ModelConfig config, int queueLimit) {
+        if (!config.hasDynamicBatching()) {
+            return new QueueRules(BatchPolicy.single(queueLimit), List.of(Level.UNRULED));
+        }
+        ModelDynamicBatching batching = config.getDynamicBatching();
+        int count = (int) Math.max(1, batching.getPriorityLevels());
+        List<Level> levels = new ArrayList<>(count);
+        List<Integer> capacities = new ArrayList<>(count);
+        for (long level = 1; level <= count; level++) {
+            ModelQueuePolicy policy = batching.getPriorityQueuePolicyOrDefault(level, batching.getDefaultQueuePolicy());
+            levels.add(Level.of(policy));
+            // An unsigned 32-bit number: one beyond 2^31 limits nothing.
+            capacities.add(policy.getMaxQueueSize() <= 0 ? queueLimit : policy.getMaxQueueSize());
+        }
+        List<Integer> preferred = batching.getPreferredBatchSizeList();
+        BatchPolicy policy = new BatchPolicy(
+                config.getMaxBatchSize(),
+                preferred.isEmpty()
+                        ? List.of(config.getMaxBatchSize())
+                        : preferred.stream().sorted().toList(),
+                TimeUnit.MICROSECONDS.toNanos(batching.getMaxQueueDelayMicroseconds()),
+                batching.getPreserveOrdering(),
+                capacities,
+                (int) Math.max(0, batching.getDefaultPriorityLevel() - 1));
+        return new QueueRules(policy, levels);
+    }
+
+    BatchPolicy policy() {
+        return policy;
+    }
+
+    /** Tells {@code ticket} how it waits. */
+    void apply(Ticket ticket, InferenceRequest request, long arrivedNanos) {
+        long wished = request.priority();
+        int level = wished > 0 && wished <= levels.size() ? (int) (wished - 1) : policy.defaultLevel();
+        Level rules = levels.get(level);
+        ticket.waitsUntil(level, rules.deadlineNanos(request.timeoutMicros(), arrivedNanos), rules.delays());
+    }
+}

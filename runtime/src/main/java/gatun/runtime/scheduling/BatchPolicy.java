@@ -1,0 +1,55 @@
+package gatun.runtime.scheduling;
+
+import java.util.List;
+
+/**
+ * How tickets become batches and how they may wait.
+ *
+ * @param maxBatchSize the most that the sizes of a batch's tickets may add up to; 0 to run each ticket alone
+ * @param preferredBatchSizes sizes that are worth sending before all else; ascending, none above {@code maxBatchSize}
+ * @param maxQueueDelayNanos how long the oldest ticket may be kept while an instance is idle, in the hope of more tickets
+ * @param preserveOrdering whether tickets end in the order they were submitted
+ * @param levels how many may wait in each priority level, the most urgent first; at least one
+ * @param defaultLevel the level, from 0, of tickets that name none
+ */
+public record BatchPolicy(
+        int maxBatchSize,
+        List<Integer> preferredBatchSizes,
+        long maxQueueDelayNanos,
+        boolean preserveOrdering,
+        List<Integer> levels,
+        int defaultLevel) {
+    /** Copies the lists. */
+    public BatchPolicy {
+        preferredBatchSizes = List.copyOf(preferredBatchSizes);
+        levels = List.copyOf(levels);
+    }
+
+    /**
+     * Each ticket alone, first in, first out.
+     *
+     * @param queueCapacity how many may wait for an instance
+     */
+    public static BatchPolicy single(int queueCapacity) {
+        return new BatchPolicy(0, List.of(), 0, false, List.of(queueCapacity), 0);
+    }
+
+    /** Batches of up to {@code maxBatchSize} of whatever waits when an instance is free. */
+    public static BatchPolicy upTo(int maxBatchSize, int queueCapacity) {
+        return new BatchPolicy(maxBatchSize, List.of(maxBatchSize), 0, false, List.of(queueCapacity), 0);
+    }
+
+    /** The size that completes a batch: the greatest preferred one. */
+    int fullSize() {
+        return preferredBatchSizes.isEmpty() ? maxBatchSize : preferredBatchSizes.getLast();
+    }
+
+    boolean prefers(int size) {
+        for (int i = 0; i < preferredBatchSizes.size(); i++) {
+            if (preferredBatchSizes.get(i) == size) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,352 @@
+package gatun.runtime.scheduling;
+
+import gatun.runtime.scheduling.Ticket.State;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a scheduler knows and decides, without threads, locks or a clock: who waits, which instances are idle, what runs next and who is
+ * to be woken for it. Instances are numbers from 0; times are readings of {@link System#nanoTime}, or of any other clock that all calls
+ * agree on. All instances are idle at first.
+ *
+ * <p>Instances come and fetch ({@link #take}); a ticket that is submitted at most has one of them woken ({@link #instanceToWake}).
+ * Waking a thread costs more than a short run. So an idle instance is left alone while those that run will come to the new ticket sooner
+ * than it could: the average of past runs says so. Runs are not always like the past; one idle instance, the watcher, therefore wakes by
+ * itself from time to time and helps out. It also keeps the time for a batch that waits for more tickets.
+ *
+ * @param <T> what is to be run
+ */
+final class Dispatcher<T extends Ticket> {
+    /** No instance. */
+    static final int NONE = -1;
+
+    /** {@link #take}: sleep until woken. */
+    static final long FOREVER = Long.MAX_VALUE;
+
+    /** {@link #take}: there is nothing to run and never will be. */
+    static final long END = -1;
+
+    /** About what it takes to wake a thread on another core, in a virtual machine; on bare metal it is less. */
+    static final long WAKING_NANOS = 20_000;
+
+    /** How often a watcher looks at the queue: the longest that a ticket waits in spite of an idle instance. */
+    static final long WATCH_NANOS = 1_000_000;
+
+    /** The weight of one run in the average, as a power of two: 1/8. */
+    private static final int TYPICAL_SHIFT = 3;
+
+    private enum Activity {
+        /** Sleeps until it is woken, or until its time as the watcher is over. */
+        IDLE,
+        /** Was woken, and will ask for something to run. */
+        WAKING,
+        RUNNING
+    }
+
+    private final BatchPolicy policy;
+    private final TicketQueue<T> queue;
+    private final Activity[] instances;
+
+    /** Idle instances, the first {@link #idleCount}; the last one became idle last, and its caches are warmest. */
+    private final int[] idle;
+
+    private int idleCount;
+
+    /** An idle instance that wakes by itself at {@link #watcherWakesAt}. */
+    private int watcher = NONE;
+
+    private long watcherWakesAt;
+
+    /** How many instances are on their way. */
+    private int coming;
+
+    /** How many of these were woken only to keep the time, and may as well run something. */
+    private int comingToWatch;
+
+    /** A moving average of how long a run takes. */
+    private long typicalNanos = WAKING_NANOS;
+
+    private boolean stopping;
+
+    /** Accepted tickets that have not come to an end, where they must end in order. */
+    private final @Nullable Set<Ticket> order;
+
+    // What the last attempt to form a batch found.
+    private final int[] sizes;
+    private long waitNanos;
+
+    Dispatcher(BatchPolicy policy, int instanceCount) {
+        this.policy = policy;
+        queue = new TicketQueue<>(policy.levels());
+        instances = new Activity[instanceCount];
+        Arrays.fill(instances, Activity.IDLE);
+        idle = IntStream.range(0, instanceCount).toArray();
+        idleCount = instanceCount;
+        sizes = new int[policy.maxBatchSize() + 1];
+        order = policy.preserveOrdering() ? new LinkedHashSet<>() : null;
+    }
+
+    /** How many tickets wait. May be called by anybody. */
+    int pendingCount() {
+        return queue.size();
+    }
+
+    /** Takes a ticket in, or refuses it. When it is accepted {@link #instanceToWake} is to be asked. */
+    Admission submit(T ticket, long now) {
+        if (stopping) {
+            return Admission.STOPPING;
+        }
+        if (queue.isFull(ticket)) {
+            return Admission.QUEUE_FULL;
+        }
+        ticket.submittedNanos = now;
+        queue.add(ticket);
+        if (order != null) {
+            order.add(ticket);
+        }
+        return Admission.ACCEPTED;
+    }
+
+    /** Which idle instance to wake because of what waits; it counts as woken from now on. Mostly {@link #NONE}. */
+    int instanceToWake(long now) {
+        if (idleCount == 0 || queue.size() == 0) {
+            return NONE;
+        }
+        int count = attempt(now, false);
+        if (count == 0) {
+            return NONE;
+        }
+        int sent = decision(count);
+        if (sent != BatchDecision.WAIT) {
+            if (isWakingDearer()) {
+                return NONE;
+            }
+            promise(sent);
+            if (comingToWatch > 0) {
+                comingToWatch--;
+                return NONE;
+            }
+            return wake(watcher != NONE ? watcher : idle[idleCount - 1]);
+        }
+        if (comingToWatch > 0 || (watcher != NONE && watcherWakesAt - now <= waitNanos)) {
+            return NONE;
+        }
+        comingToWatch++;
+        return wake(watcher != NONE ? watcher : idle[idleCount - 1]);
+    }
+
+    /** Whether the instances that are awake will have come to what waits before an idle one could be awake. */
+    private boolean isWakingDearer() {
+        int batches = 1 + (queue.size() - 1) / Math.max(1, policy.maxBatchSize());
+        return watcher != NONE && typicalNanos * batches < WAKING_NANOS * (instances.length - idleCount);
+    }
+
+    private int wake(int instance) {
+        leaveIdle(instance);
+        instances[instance] = Activity.WAKING;
+        coming++;
+        return instance;
+    }
+
+    private void leaveIdle(int instance) {
+        int at = idleCount - 1;
+        while (idle[at] != instance) {
+            at--;
+        }
+        System.arraycopy(idle, at + 1, idle, at, idleCount - at - 1);
+        idleCount--;
+        if (watcher == instance) {
+            watcher = NONE;
+        }
+    }
+
+    /** Notes how long the instance's run took. */
+    void ran(long nanos) {
+        typicalNanos += (nanos - typicalNanos) >> TYPICAL_SHIFT;
+    }
+
+    /**
+     * What an instance that is awake does now: runs the tickets that this puts into {@code batch}, which are marked as running; or, when
+     * there are none, sleeps for the nanoseconds that this answers, or {@link #FOREVER}, or until it is woken, and asks again; or ends,
+     * when this answers {@link #END}. Afterwards {@link #instanceToWake} is to be asked.
+     */
+    long take(int instance, long now, List<T> batch) {
+        if (instances[instance] == Activity.IDLE) {
+            leaveIdle(instance); // it woke by itself
+        } else if (instances[instance] == Activity.WAKING) {
+            coming--;
+            comingToWatch = Math.min(comingToWatch, coming);
+        }
+        int count = queue.size() == 0 ? 0 : attempt(now, true);
+        int sent = count == 0 ? BatchDecision.WAIT : decision(count);
+        if (sent != BatchDecision.WAIT) {
+            for (int i = 0; i < sent; i++) {
+                T ticket = queue.first();
+                if (ticket == null) {
+                    throw new AssertionError("a ticket of an attempt is gone");
+                }
+                queue.remove(ticket);
+                ticket.become(State.RUNNING);
+                batch.add(ticket);
+            }
+            keepPromises();
+            instances[instance] = Activity.RUNNING;
+            return 0;
+        }
+        keepPromises();
+        if (stopping) {
+            return END;
+        }
+        instances[instance] = Activity.IDLE;
+        idle[idleCount++] = instance;
+        return sleep(instance, now, count > 0);
+    }
+
+    private void keepPromises() {
+        if (coming == 0) {
+            queue.breakPromises();
+        }
+    }
+
+    /** How long an instance that is idle sleeps at most. */
+    private long sleep(int instance, long now, boolean batchWaits) {
+        long nanos = FOREVER;
+        if (batchWaits) {
+            nanos = waitNanos;
+        } else if (idleCount < instances.length) {
+            nanos = WATCH_NANOS;
+        }
+        if (nanos == FOREVER || (watcher != NONE && watcherWakesAt - now <= nanos)) {
+            return FOREVER;
+        }
+        watcher = instance;
+        watcherWakesAt = now + nanos;
+        return nanos;
+    }
+
+    /**
+     * Looks at the tickets whose turn it is, as many as a batch can have, and writes down their sizes. Tickets whose time to wait is over
+     * come to their end, or are put back, on the way. Answers how many there are; negative when a ticket follows that cannot join them.
+     *
+     * @param promised whether to look also at those for which an instance is on its way
+     */
+    private int attempt(long now, boolean promised) {
+        int count = 0;
+        int total = 0;
+        T first = null;
+        T seen = null;
+        long oldest = now;
+        for (T ticket = queue.first(); ticket != null; ticket = seen == null ? queue.first() : queue.after(seen)) {
+            if (ticket.isOverdue(now)) {
+                expire(ticket);
+                continue;
+            }
+            seen = ticket;
+            if (ticket.promised && !promised) {
+                continue;
+            }
+            if (first == null) {
+                first = ticket;
+            } else if (!ticket.joins(first)) {
+                count = -count;
+                break;
+            }
+            total += ticket.size();
+            oldest = Math.min(oldest, ticket.submittedNanos);
+            sizes[count++] = ticket.size();
+            if (total >= policy.maxBatchSize()) {
+                break;
+            }
+        }
+        waitNanos = policy.maxQueueDelayNanos() - (now - oldest);
+        return count;
+    }
+
+    /** How many of the tickets of the last attempt to send. */
+    private int decision(int count) {
+        if (policy.maxBatchSize() == 0) {
+            return 1;
+        }
+        return BatchDecision.decide(policy, sizes, Math.abs(count), count < 0, policy.maxQueueDelayNanos() - waitNanos);
+    }
+
+    /** Notes that an instance comes for the first {@code count} tickets for which none did yet. */
+    private void promise(int count) {
+        int left = count;
+        for (T ticket = queue.first(); ticket != null && left > 0; ticket = queue.after(ticket)) {
+            if (!ticket.promised) {
+                queue.promise(ticket);
+                left--;
+            }
+        }
+    }
+
+    /** Takes a ticket out that still waits; false when it does not. */
+    boolean withdraw(Ticket ticket) {
+        if (!queue.remove(ticket)) {
+            return false;
+        }
+        ticket.become(State.WITHDRAWN);
+        forget(ticket);
+        return true;
+    }
+
+    /** Ends a ticket that still waits, though its time is over, or puts it back, as it wants; any other is left alone. */
+    void expire(Ticket ticket) {
+        if (ticket.delayedAtDeadline()) {
+            queue.delay(ticket);
+        } else if (queue.remove(ticket)) {
+            ticket.expire();
+            forget(ticket);
+        }
+    }
+
+    /** Ends the tickets of a batch that has run, and others that waited only for them. */
+    void complete(List<T> batch) {
+        if (order == null) {
+            batch.forEach(Ticket::complete);
+            return;
+        }
+        batch.forEach(Ticket::finish);
+        releaseInOrder(order);
+    }
+
+    /** Whether {@link #complete} needs the protection of the other methods. */
+    boolean completesInOrder() {
+        return order != null;
+    }
+
+    private void forget(Ticket ticket) {
+        // Those that came later wait too, so that none of them has run and waits only for this one.
+        if (order != null) {
+            order.remove(ticket);
+        }
+    }
+
+    private static void releaseInOrder(Set<Ticket> waiting) {
+        Iterator<Ticket> tickets = waiting.iterator();
+        while (tickets.hasNext()) {
+            Ticket next = tickets.next();
+            if (!next.isFinished()) {
+                return;
+            }
+            tickets.remove();
+            next.complete();
+        }
+    }
+
+    /** Takes no more tickets and refuses those that wait. All idle instances are then to be woken; they will end. */
+    void stop() {
+        stopping = true;
+        for (T ticket = queue.first(); ticket != null; ticket = queue.first()) {
+            queue.remove(ticket);
+            ticket.refuse();
+            forget(ticket);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package gatun.runtime.scheduling;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Runs tickets on the threads of a model's instances, in the batches and the order that a {@link BatchPolicy} asks for. The decisions
+ * are a {@link Dispatcher}'s; this gives it a clock, a lock and threads.
+ *
+ * @param <T> what is to be run
+ */
+public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
+    /** How long the other workers of one that failed to open may still take to open and close. */
+    private static final Duration OPENING_GRACE = Duration.ofMinutes(10);
+
+    /** Guards the dispatcher; held for a few steps only. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final Dispatcher<T> dispatcher;
+    private final List<InstanceThread<T>> threads;
+
+    private InstanceScheduler(BatchPolicy policy, List<? extends Worker<T>> workers) {
+        dispatcher = new Dispatcher<>(policy, workers.size());
+        threads = new ArrayList<>(workers.size());
+        for (int i = 0; i < workers.size(); i++) {
+            threads.add(new InstanceThread<>(i, workers.get(i), this::serve));
+        }
+    }
+
+    /**
+     * Starts a thread for each worker and waits until all have opened. When one fails the others are closed again and its
+     * failure is thrown.
+     *
+     * @param workers at least one
+     */
+    public static <T extends Ticket> InstanceScheduler<T> open(BatchPolicy policy, List<? extends Worker<T>> workers) {
+        InstanceScheduler<T> scheduler = new InstanceScheduler<>(policy, workers);
+        scheduler.threads.forEach(InstanceThread::start);
+        try {
+            scheduler.threads.forEach(InstanceThread::awaitOpen);
+        } catch (RuntimeException | Error e) {
+            scheduler.close(OPENING_GRACE);
+            throw e;
+        }
+        return scheduler;
+    }
+
+    @Override
+    public Admission submit(T ticket) {
+        Admission admission;
+        int woken;
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            admission = dispatcher.submit(ticket, now);
+            woken = admission == Admission.ACCEPTED ? dispatcher.instanceToWake(now) : Dispatcher.NONE;
+        } finally {
+            lock.unlock();
+        }
+        wake(woken);
+        return admission;
+    }
+
+    private void wake(int instance) {
+        if (instance != Dispatcher.NONE) {
+            threads.get(instance).wake();
+        }
+    }
+
+    @Override
+    public boolean withdraw(Ticket ticket) {
+        lock.lock();
+        try {
+            return dispatcher.withdraw(ticket);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void expire(Ticket ticket) {
+        lock.lock();
+        try {
+            dispatcher.expire(ticket);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public int pendingCount() {
+        return dispatcher.pendingCount();
+    }
+
+    /** The life of an instance's thread: run what it is given, sleep where there is nothing. */
+    private void serve(InstanceThread<T> thread) {
+        List<T> batch = new ArrayList<>();
+        long ranNanos = 0;
+        thread.sleep(Dispatcher.FOREVER);
+        while (true) {
+            long sleepNanos = take(thread, ranNanos, batch);
+            if (sleepNanos == Dispatcher.END) {
+                return;
+            }
+            if (batch.isEmpty()) {
+                thread.sleep(sleepNanos);
+                ranNanos = 0;
+            } else {
+                ranNanos = run(thread, batch);
+            }
+        }
+    }
+
+    /** As {@link Dispatcher#take}, after a run that took {@code ranNanos}, or after sleeping when that is 0. */
+    private long take(InstanceThread<T> thread, long ranNanos, List<T> batch) {
+        long sleepNanos;
+        int woken = Dispatcher.NONE;
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            if (ranNanos > 0) {
+                dispatcher.ran(ranNanos);
+            }
+            sleepNanos = dispatcher.take(thread.ordinal(), now, batch);
+            if (!batch.isEmpty()) {
+                woken = dispatcher.instanceToWake(now);
+            }
+        } finally {
+            lock.unlock();
+        }
+        wake(woken);
+        return sleepNanos;
+    }
+
+    /** Runs a batch and ends its tickets; answers how long it ran. */
+    private long run(InstanceThread<T> thread, List<T> batch) {
+        try {
+            return thread.run(batch);
+        } finally {
+            complete(batch);
+            batch.clear();
+        }
+    }
+
+    private void complete(List<T> batch) {
+        if (!dispatcher.completesInOrder()) {
+            dispatcher.complete(batch);
+            return;
+        }
+        lock.lock();
+        try {
+            dispatcher.complete(batch);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean close(Duration grace) {
+        lock.lock();
+        try {
+            dispatcher.stop();
+        } finally {
+            lock.unlock();
+        }
+        threads.forEach(InstanceThread::wake);
+        long deadline = System.nanoTime() + grace.toNanos();
+        boolean ended = true;
+        for (InstanceThread<T> thread : threads) {
+            ended &= thread.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+        }
+        return ended;
+    }
+}

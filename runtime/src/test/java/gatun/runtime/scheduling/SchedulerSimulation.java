@@ -1,0 +1,362 @@
+package gatun.runtime.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.runtime.scheduling.Ticket.State;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/**
+ * Runs the scheduler's own code on a clock of its own: clients that come at random, instances that take their time, wake late or fail, and
+ * clients that give up. Everything follows from the seed. Checks after each step what must hold, and at the end that nothing is left.
+ */
+final class SchedulerSimulation {
+    /** How long a ticket may wait beyond its deadline, and an instance's alarm beyond its time: one tick of the clock. */
+    private static final long TICK_NANOS = 10_000;
+
+    /** Longer than a run, a delay and a waking together. */
+    private static final long IDLE_LIMIT_NANOS = Dispatcher.WATCH_NANOS + 1_000_000;
+
+    private final Random random;
+    private final BatchPolicy policy;
+    private final boolean[] timesOut;
+    private final PriorityQueue<Event> events =
+            new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
+    private final Dispatcher<Job> dispatcher;
+    private final List<Job> jobs = new ArrayList<>();
+    private final List<Instance> instances;
+    private long now;
+    private long eventNumber;
+
+    private record Event(long at, long number, Runnable action) {}
+
+    /** A request. */
+    private static final class Job extends Ticket {
+        final int number;
+        final int size;
+        final int shape;
+        final long deadline;
+        final boolean delays;
+        boolean accepted;
+        boolean withdrawn;
+        long startedAt = -1;
+        long endedAt = -1;
+
+        Job(int number, int size, int shape, int level, long deadline, boolean delays) {
+            this.number = number;
+            this.size = size;
+            this.shape = shape;
+            this.deadline = deadline;
+            this.delays = delays;
+            waitsUntil(level, deadline, delays);
+        }
+
+        @Override
+        protected int size() {
+            return size;
+        }
+
+        @Override
+        protected boolean joins(Ticket first) {
+            return shape == ((Job) first).shape;
+        }
+
+        boolean isOver() {
+            return switch (state()) {
+                case COMPLETED, WITHDRAWN, EXPIRED, REFUSED -> true;
+                case NEW, QUEUED, RUNNING -> false;
+            };
+        }
+    }
+
+    /** An instance's thread. */
+    private final class Instance {
+        final int ordinal;
+        final List<Job> batch = new ArrayList<>();
+        boolean asleep = true;
+        boolean waking;
+        boolean ended;
+        /** Tells the alarm of the present sleep from those of earlier ones. */
+        long sleep;
+
+        Instance(int ordinal) {
+            this.ordinal = ordinal;
+        }
+
+        /** As the thread does when it is awake. */
+        void ask() {
+            waking = false;
+            long sleepNanos = dispatcher.take(ordinal, now, batch);
+            if (sleepNanos == Dispatcher.END) {
+                ended = true;
+            } else if (batch.isEmpty()) {
+                fallAsleep(sleepNanos);
+            } else {
+                begin();
+            }
+        }
+
+        private void fallAsleep(long nanos) {
+            asleep = true;
+            long present = ++sleep;
+            if (nanos != Dispatcher.FOREVER) {
+                after(Math.max(0, nanos), () -> {
+                    if (asleep && sleep == present) {
+                        asleep = false;
+                        ask();
+                    }
+                });
+            }
+        }
+
+        private void begin() {
+            checkBatch(batch);
+            for (Job job : batch) {
+                job.startedAt = now;
+            }
+            wake(dispatcher.instanceToWake(now));
+            long runNanos = random.nextInt(10) == 0 ? random.nextLong(1_000_000) : 1 + random.nextLong(30_000);
+            after(runNanos, () -> {
+                dispatcher.complete(batch);
+                dispatcher.ran(runNanos);
+                batch.clear();
+                ask();
+            });
+        }
+
+        /** As the thread is woken: some time later it is awake. */
+        void rouse() {
+            if (asleep) {
+                asleep = false;
+                waking = true;
+                after(random.nextLong(50_000), this::ask);
+            }
+        }
+    }
+
+    private SchedulerSimulation(long seed) {
+        random = new Random(seed);
+        int levels = 1 + random.nextInt(3);
+        int maxBatchSize = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(12);
+        List<Integer> preferred = maxBatchSize == 0
+                ? List.of()
+                : IntStream.range(0, 1 + random.nextInt(3))
+                        .map(i -> 1 + random.nextInt(maxBatchSize))
+                        .distinct()
+                        .sorted()
+                        .boxed()
+                        .toList();
+        boolean ordered = levels == 1 && random.nextBoolean();
+        long delayNanos = random.nextBoolean() ? 0 : 1 + random.nextLong(200_000);
+        List<Integer> capacities = IntStream.range(0, levels)
+                .map(i -> 1 + random.nextInt(40))
+                .boxed()
+                .toList();
+        policy = new BatchPolicy(maxBatchSize, preferred, maxBatchSize == 0 ? 0 : delayNanos, ordered, capacities, 0);
+        timesOut = new boolean[] {random.nextBoolean(), !ordered && random.nextBoolean()};
+        int instanceCount = 1 + random.nextInt(4);
+        dispatcher = new Dispatcher<>(policy, instanceCount);
+        instances = IntStream.range(0, instanceCount).mapToObj(Instance::new).toList();
+    }
+
+    /** Runs one simulation; fails with the seed in the message when something does not hold. */
+    static void run(long seed) {
+        try {
+            new SchedulerSimulation(seed).run();
+        } catch (AssertionError | RuntimeException e) {
+            throw new AssertionError(
+                    "seed " + seed + " (replay it with -Dgatun.simulation.seed=" + seed + "): " + e.getMessage(), e);
+        }
+    }
+
+    private void run() {
+        int clients = 1 + random.nextInt(120);
+        long spacing = 1 + random.nextLong(20_000);
+        long at = 1;
+        for (int i = 0; i < clients; i++) {
+            at += random.nextInt(4) == 0 ? 0 : random.nextLong(2 * spacing);
+            int number = i;
+            after(at, () -> arrive(number));
+        }
+        boolean stopsEarly = random.nextInt(8) == 0;
+        if (stopsEarly) {
+            after(random.nextLong(at + 1), this::stop);
+        }
+        play();
+        assertThat(jobs).as("every client came").hasSize(clients);
+        if (!stopsEarly) {
+            assertThat(jobs).as("left waiting while all instances sleep").noneMatch(job -> job.state() == State.QUEUED);
+            assertThat(instances).as("instances that sleep at the end").allMatch(instance -> instance.asleep);
+            stop();
+            play();
+        }
+        checkEnd();
+    }
+
+    private void play() {
+        for (Event next = events.poll(); next != null; next = events.poll()) {
+            now = next.at;
+            next.action.run();
+            checkNow();
+        }
+    }
+
+    private void after(long nanos, Runnable action) {
+        events.add(new Event(now + nanos, eventNumber++, action));
+    }
+
+    private void arrive(int number) {
+        int size = policy.maxBatchSize() == 0 ? 1 : 1 + random.nextInt(policy.maxBatchSize());
+        if (random.nextInt(3) > 0) {
+            size = 1;
+        }
+        boolean times = timesOut[0] && random.nextBoolean();
+        long deadline = times ? now + 1 + random.nextLong(300_000) : 0;
+        Job job = new Job(
+                number,
+                size,
+                random.nextInt(8) == 0 ? 1 : 0,
+                random.nextInt(policy.levels().size()),
+                deadline,
+                timesOut[1]);
+        jobs.add(job);
+        Admission admission = dispatcher.submit(job, now);
+        job.accepted = admission == Admission.ACCEPTED;
+        checkCapacity(job, admission);
+        if (!job.accepted) {
+            return;
+        }
+        wake(dispatcher.instanceToWake(now));
+        if (deadline != 0) {
+            after(deadline - now + random.nextLong(TICK_NANOS), () -> dispatcher.expire(job));
+        }
+        if (random.nextInt(10) == 0) {
+            after(random.nextLong(100_000), () -> job.withdrawn = dispatcher.withdraw(job));
+        }
+    }
+
+    private void wake(int instance) {
+        if (instance != Dispatcher.NONE) {
+            assertThat(instances.get(instance).asleep).as("woken while awake").isTrue();
+            instances.get(instance).rouse();
+        }
+    }
+
+    private void stop() {
+        dispatcher.stop();
+        instances.forEach(Instance::rouse);
+    }
+
+    private void checkBatch(List<Job> batch) {
+        Job first = batch.getFirst();
+        int total = 0;
+        for (Job job : batch) {
+            assertThat(job.accepted).as("ran though refused").isTrue();
+            assertThat(job.startedAt).as("ran twice").isNegative();
+            assertThat(job.state()).isEqualTo(State.RUNNING);
+            assertThat(job.joins(first)).as("shares a batch with another shape").isTrue();
+            assertThat(job.deadline == 0 || job.delays || now < job.deadline)
+                    .as("ran after its deadline")
+                    .isTrue();
+            total += job.size;
+        }
+        assertThat(batch.size() == 1 || total <= policy.maxBatchSize())
+                .as("batch of " + total)
+                .isTrue();
+        checkTurn(batch);
+    }
+
+    /** Nobody of the same level who came before and waits still was passed over, unless put back. */
+    private void checkTurn(List<Job> batch) {
+        for (Job waiting : jobs) {
+            if (waiting.state() == State.QUEUED && !waiting.delayed) {
+                for (Job job : batch) {
+                    assertThat(job.level() < waiting.level()
+                                    || (job.level() == waiting.level() && !job.delayed && job.number < waiting.number))
+                            .as(job.number + " ran before " + waiting.number)
+                            .isTrue();
+                }
+            }
+        }
+    }
+
+    private void checkNow() {
+        int waiting = 0;
+        boolean held = false;
+        for (Job job : jobs) {
+            if (job.isOver() && job.endedAt < 0) {
+                job.endedAt = now;
+            }
+            if (job.state() == State.QUEUED) {
+                waiting++;
+                assertThat(job.deadline == 0 || job.delays || now <= job.deadline + TICK_NANOS)
+                        .as(job.number + " waits after its deadline")
+                        .isTrue();
+            }
+            if (policy.preserveOrdering() && job.accepted) {
+                assertThat(held && job.state() == State.COMPLETED)
+                        .as(job.number + " was answered before an earlier one")
+                        .isFalse();
+                held |= !job.isOver();
+            }
+        }
+        assertThat(dispatcher.pendingCount()).as("counted as waiting").isEqualTo(waiting);
+        checkNotForgotten();
+    }
+
+    /** No ticket waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do. */
+    private void checkNotForgotten() {
+        long limit = Long.MAX_VALUE;
+        if (instances.stream().allMatch(instance -> instance.asleep)) {
+            limit = policy.maxQueueDelayNanos() + TICK_NANOS;
+        } else if (instances.stream().anyMatch(instance -> instance.asleep)) {
+            limit = policy.maxQueueDelayNanos() + IDLE_LIMIT_NANOS;
+        }
+        for (Job job : jobs) {
+            assertThat(job.state() == State.QUEUED && now - job.submittedNanos > limit)
+                    .as(job.number + " waits though an instance sleeps")
+                    .isFalse();
+        }
+    }
+
+    /** Besides those for which an instance is on its way, no more tickets wait than may; and none is refused for less. Those on their way
+     * may take others, and then keep their promise with the next. */
+    private void checkCapacity(Job job, Admission admission) {
+        long waiting = jobs.stream()
+                .filter(other -> other.state() == State.QUEUED && other.level() == job.level())
+                .count();
+        int capacity = policy.levels().get(job.level());
+        long onTheirWay = instances.stream().anyMatch(instance -> instance.waking) ? instances.size() : 0;
+        if (admission == Admission.ACCEPTED) {
+            assertThat(waiting)
+                    .as("waiting in one level")
+                    .isLessThanOrEqualTo(capacity + onTheirWay * Math.max(1, policy.maxBatchSize()));
+        } else if (admission == Admission.QUEUE_FULL) {
+            assertThat(waiting).as("waiting when one was refused").isGreaterThanOrEqualTo(capacity);
+        }
+    }
+
+    private void checkEnd() {
+        assertThat(dispatcher.pendingCount()).as("left waiting").isZero();
+        assertThat(instances).as("left running").allMatch(instance -> instance.ended);
+        for (Job job : jobs) {
+            if (job.accepted) {
+                assertThat(job.isOver())
+                        .as(job.number + " never ended: " + job.state())
+                        .isTrue();
+                assertThat(job.state() == State.COMPLETED)
+                        .as(job.number + " ended " + job.state() + ", started at " + job.startedAt)
+                        .isEqualTo(job.startedAt >= 0);
+                assertThat(job.state() == State.WITHDRAWN).isEqualTo(job.withdrawn);
+            } else {
+                assertThat(job.state())
+                        .as("refused, so that it is still its maker's")
+                        .isEqualTo(State.NEW);
+            }
+        }
+    }
+}
