@@ -56,6 +56,10 @@ public final class LoadComparison {
                         "--enable-native-access=ALL-UNNAMED",
                         "-XX:+UseParallelGC",
                         "-Xmx512m",
+                        // As the launcher starts the server.
+                        "-Djdk.readPollers="
+                                + Integer.highestOneBit(
+                                        Math.max(1, Runtime.getRuntime().availableProcessors() / 4)),
                         "-cp",
                         System.getProperty("java.class.path"),
                         BenchServer.class.getName(),
