@@ -7,13 +7,20 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.eclipse.jetty.http.compression.HuffmanEncoder;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of an authority that is no host, as clients of a Unix domain socket send it. */
 class AuthorityStandInTest {
+    /** Would log each authority that it cannot read. Held, since a logger that nobody holds forgets its level. */
+    private static final Logger READER = Logger.getLogger("org.eclipse.jetty");
+
     private static final String PATH = "/run/gatun/grpc.sock";
 
     /** The authority's name as the static table has it, in a literal that is to be remembered. */
@@ -23,6 +30,16 @@ class AuthorityStandInTest {
     private static final int FORGOTTEN = 0x01;
 
     private final HeaderDecoder decoder = new HeaderDecoder(8192);
+
+    @BeforeAll
+    static void silence() {
+        READER.setLevel(Level.OFF);
+    }
+
+    @AfterAll
+    static void restore() {
+        READER.setLevel(null);
+    }
 
     private static ByteBuffer block(byte[] authority) {
         ByteArrayOutputStream block = new ByteArrayOutputStream();

@@ -43,6 +43,8 @@ public final class Log {
         level("gatun", settings.verbosity() > 0 ? Level.ALL : Level.INFO);
         if (settings.verbosity() < 2) {
             level("io.helidon", Level.WARNING);
+            // Only reads clients' headers, and would let a client fill the log with what it cannot read.
+            level("org.eclipse.jetty", Level.SEVERE);
         }
     }
 

@@ -36,6 +36,13 @@ class LogTest {
     }
 
     @Test
+    void shouldNotLetClientsFillTheLogWithHeadersThatCannotBeRead() {
+        Path file = install(0, true, true, true);
+        logEachLevel("org.eclipse.jetty.util.HostPort");
+        assertThat(file).content().contains("an error").doesNotContain("a warning", "information");
+    }
+
+    @Test
     void shouldWriteWhatIsNotVerboseToTheFile() {
         Path file = install(0, true, true, true);
         logEachLevel("gatun.server.Some");
