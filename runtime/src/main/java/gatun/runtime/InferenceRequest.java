@@ -19,6 +19,7 @@ public final class InferenceRequest implements AutoCloseable {
     private final List<RequestedOutput> outputs = new ArrayList<>(4);
     private final List<Hold> holds = new ArrayList<>(4);
     private Map<String, ParameterValue> parameters = Map.of();
+    private final Cancellation cancellation = new Cancellation();
     private String id = "";
     private long timeoutMicros;
     private long priority;
@@ -32,6 +33,11 @@ public final class InferenceRequest implements AutoCloseable {
     /** The model version that is to answer. */
     public ModelVersion model() {
         return model;
+    }
+
+    /** Lets other threads give this request up. */
+    public Cancellation cancellation() {
+        return cancellation;
     }
 
     /** The client's name for this request; empty when it gave none. */

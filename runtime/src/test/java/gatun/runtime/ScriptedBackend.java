@@ -20,6 +20,9 @@ final class ScriptedBackend implements Backend {
     /** Models and instances that are open now. */
     public final AtomicInteger open = new AtomicInteger();
 
+    /** Runs that were told to stop. */
+    public final AtomicInteger stopped = new AtomicInteger();
+
     /** Whether the engine is started now. */
     public volatile boolean started;
 
@@ -94,6 +97,11 @@ final class ScriptedBackend implements Backend {
                 throw new AssertionError("run by " + Thread.currentThread() + ", made by " + owner);
             }
             script.accept(execution);
+        }
+
+        @Override
+        public void stop() {
+            stopped.incrementAndGet();
         }
 
         @Override

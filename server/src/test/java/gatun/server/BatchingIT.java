@@ -10,8 +10,10 @@ import gatun.protocol.inference.ModelInferRequest;
 import gatun.protocol.inference.ModelInferResponse;
 import gatun.protocol.inference.ModelStatistics;
 import gatun.protocol.inference.ModelStatisticsRequest;
+import gatun.protocol.inference.ModelStreamInferResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -44,6 +46,7 @@ class BatchingIT {
         model("patient", "");
         model("hurried", "default_timeout_microseconds: 300000 allow_timeout_override: true");
         model("small", "max_queue_size: 2 default_timeout_microseconds: 3000000");
+        model("given_up", "");
         server = ServerProcess.launch(repository);
         grpc = GrpcClient.tcp(server.grpcPort());
         http = HttpClient.newHttpClient();
@@ -157,5 +160,43 @@ class BatchingIT {
         awaitWaiting("small", 0);
         assertThat(metrics())
                 .contains("nv_inference_request_failure{model=\"small\",reason=\"REJECTED\",version=\"1\"} 3.0");
+    }
+
+    @Test
+    void shouldForgetWhatClientsGiveUp() throws Exception {
+        ListenableFuture<ModelInferResponse> cancelled = send("given_up");
+        awaitWaiting("given_up", 1);
+        GrpcClient leaving = GrpcClient.tcp(server.grpcPort());
+        ListenableFuture<ModelInferResponse> disconnected =
+                GRPCInferenceServiceGrpc.newFutureStub(leaving.channel()).modelInfer(request("given_up"));
+        awaitWaiting("given_up", 2);
+        CompletableFuture<Throwable> streamEnd = new CompletableFuture<>();
+        StreamObserver<ModelInferRequest> stream = GRPCInferenceServiceGrpc.newStub(grpc.channel())
+                .modelStreamInfer(new StreamObserver<>() {
+                    @Override
+                    public void onNext(ModelStreamInferResponse response) {}
+
+                    @Override
+                    public void onError(Throwable failure) {
+                        streamEnd.complete(failure);
+                    }
+
+                    @Override
+                    public void onCompleted() {}
+                });
+        stream.onNext(request("given_up"));
+        awaitWaiting("given_up", 3);
+
+        assertThat(cancelled.cancel(true)).isTrue();
+        awaitWaiting("given_up", 2);
+        leaving.close();
+        awaitWaiting("given_up", 1);
+        stream.onError(Status.CANCELLED.asRuntimeException());
+        awaitWaiting("given_up", 0);
+
+        assertThatThrownBy(() -> disconnected.get(20, TimeUnit.SECONDS)).hasMessageContaining("UNAVAILABLE");
+        assertThat(streamEnd.get(20, TimeUnit.SECONDS)).isInstanceOf(StatusRuntimeException.class);
+        assertThat(metrics())
+                .contains("nv_inference_request_failure{model=\"given_up\",reason=\"CANCELED\",version=\"1\"} 3.0");
     }
 }

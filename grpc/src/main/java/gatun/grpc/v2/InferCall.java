@@ -2,7 +2,9 @@ package gatun.grpc.v2;
 
 import gatun.grpc.connection.OutboundMessage;
 import gatun.memory.GatunException;
+import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
+import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
@@ -54,7 +56,11 @@ final class InferCall extends ServerCall.Listener<InferMessage> {
         }
         OutboundMessage answer;
         try {
-            answer = InferEncoder.encode(server.infer(requests.request(request, false)));
+            InferenceRequest inference = requests.request(request, false);
+            // The context is this call's own, and cancelled when the client is gone; also at the call's end, which does
+            // no harm.
+            Context.current().addListener(cancelled -> inference.cancellation().cancel(), Runnable::run);
+            answer = InferEncoder.encode(server.infer(inference));
         } catch (GatunException e) {
             call.close(StatusTable.toStatus(e), new Metadata());
             return;

@@ -9,6 +9,7 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,7 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
     /** An answer, or that there is none yet. */
     private static final class Slot {
         // Guarded by the stream's lock.
+        private @Nullable InferenceRequest request;
         private @Nullable OutboundMessage answer;
         private @Nullable Status failure;
 
@@ -105,11 +107,18 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
 
     @Override
     public void onCancel() {
+        List<Slot> unanswered;
         lock.lock();
         try {
+            unanswered = List.copyOf(slots);
             end();
         } finally {
             lock.unlock();
+        }
+        for (Slot slot : unanswered) {
+            if (slot.request != null) {
+                slot.request.cancellation().cancel();
+            }
         }
     }
 
@@ -120,6 +129,7 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
         try {
             InferenceRequest request = requests.request(message, true);
             executed = true;
+            begin(slot, request);
             answer = InferEncoder.encodeStreamed(server.infer(request));
         } catch (GatunException e) {
             failure = StatusTable.toStatus(e);
@@ -136,10 +146,25 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
         sendWhatIsDue();
     }
 
+    /** Lets the end of the stream give the request up; at once when that has come already. */
+    private void begin(Slot slot, InferenceRequest request) {
+        lock.lock();
+        try {
+            if (!over) {
+                slot.request = request;
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        request.cancellation().cancel();
+    }
+
     private void finish(Slot slot, @Nullable OutboundMessage answer, @Nullable Status failure) {
         lock.lock();
         try {
             if (!over) {
+                slot.request = null;
                 slot.answer = answer;
                 slot.failure = failure;
                 return;

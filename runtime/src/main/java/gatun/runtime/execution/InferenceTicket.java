@@ -9,6 +9,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.Ticket;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,8 @@ final class InferenceTicket extends Ticket {
     private final @Nullable OutputTensor[] results;
     private final @Nullable Hold[] buffers;
     private boolean showsInputs;
+    private volatile boolean unwanted;
+    private volatile @Nullable ModelInstance runner;
     private @Nullable GatunException failure;
 
     /**
@@ -158,6 +161,28 @@ final class InferenceTicket extends Ticket {
             if (holds.get(i) instanceof RegionLease lease) {
                 lease.settle();
             }
+        }
+    }
+
+    /** Notes which instance runs this from now on. */
+    void runBy(ModelInstance instance) {
+        runner = instance;
+    }
+
+    /** Whether the client has given this up. */
+    boolean isUnwanted() {
+        return unwanted;
+    }
+
+    /** The client wants no answer any more. For any thread. */
+    void cancel(Scheduler<InferenceTicket> scheduler) {
+        unwanted = true;
+        if (giveUp(scheduler)) {
+            return;
+        }
+        ModelInstance instance = runner;
+        if (instance != null) {
+            instance.stopUnwanted();
         }
     }
 

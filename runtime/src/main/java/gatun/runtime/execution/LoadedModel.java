@@ -6,12 +6,14 @@ import gatun.memory.GatunException;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
+import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
@@ -129,19 +131,30 @@ public final class LoadedModel implements ModelVersion {
             }
             case STOPPING -> throw stopping(arrivedNanos);
         }
-        switch (ticket.await(scheduler)) {
+        switch (await(ticket, request.cancellation())) {
             case COMPLETED -> {}
             case REFUSED -> throw stopping(arrivedNanos);
             case EXPIRED -> {
                 counters.failed(FailureReason.REJECTED, arrivedNanos);
                 throw new GatunException(ErrorCode.UNAVAILABLE, "Request timeout expired");
             }
-            case INTERRUPTED -> {
+            case GIVEN_UP -> {
                 counters.failed(FailureReason.CANCELED, arrivedNanos);
                 throw new GatunException(ErrorCode.CANCELLED, "");
             }
         }
         return ticket.response(config.getName(), versionText);
+    }
+
+    private Ticket.Outcome await(InferenceTicket ticket, Cancellation cancellation) {
+        if (!cancellation.arm(() -> ticket.cancel(scheduler))) {
+            ticket.cancel(scheduler);
+        }
+        try {
+            return ticket.await(scheduler);
+        } finally {
+            cancellation.end();
+        }
     }
 
     private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {

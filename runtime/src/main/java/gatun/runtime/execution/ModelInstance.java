@@ -6,10 +6,12 @@ import gatun.memory.GatunException;
 import gatun.runtime.scheduling.Worker;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Execution;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +29,14 @@ final class ModelInstance implements Worker<InferenceTicket> {
     private final BatchExecution batchExecution;
     private final InstanceCounters counters;
     private final ModelCounters modelCounters;
+
+    /** Keeps a run from ending while the engine is told to stop it. Held for a moment only: telling sets a mark. */
+    private final ReentrantLock running = new ReentrantLock();
+
+    /** The tickets of the run under way; guarded by {@link #running}. */
+    private List<InferenceTicket> batch = List.of();
+
+    private boolean stopped; // guarded by running
 
     /** Made and closed by the instance's thread. */
     private @Nullable BackendInstance backend;
@@ -76,18 +86,72 @@ final class ModelInstance implements Worker<InferenceTicket> {
     }
 
     @Override
-    public long run(List<InferenceTicket> batch) {
+    public long run(List<InferenceTicket> tickets) {
         BackendInstance opened = backend;
         if (opened == null) {
             throw new IllegalStateException(name + " was not opened");
         }
-        return batch.size() == 1 ? runOne(opened, batch.getFirst()) : runAll(opened, batch);
+        begin(tickets);
+        if (isUnwanted(tickets)) {
+            // Given up before they knew their instance: it is too late to leave the queue, and not to run.
+            over();
+            GatunException unwanted = new GatunException(ErrorCode.CANCELLED, "");
+            tickets.forEach(ticket -> fail(ticket, unwanted, FailureReason.CANCELED));
+            return 0;
+        }
+        return tickets.size() == 1 ? runOne(opened, tickets.getFirst()) : runAll(opened, tickets);
+    }
+
+    private void begin(List<InferenceTicket> tickets) {
+        running.lock();
+        try {
+            batch = tickets;
+            stopped = false;
+        } finally {
+            running.unlock();
+        }
+        for (InferenceTicket ticket : tickets) {
+            ticket.runBy(this);
+        }
+    }
+
+    /** Ends the run as far as others are concerned: nobody stops it from now on. */
+    private void over() {
+        running.lock();
+        try {
+            batch = List.of();
+        } finally {
+            running.unlock();
+        }
+    }
+
+    /** Tells the engine to stop when nobody wants any answer of the present run. For any thread. */
+    void stopUnwanted() {
+        running.lock();
+        try {
+            BackendInstance opened = backend;
+            if (opened != null && !stopped && !batch.isEmpty() && isUnwanted(batch)) {
+                stopped = true;
+                opened.stop();
+            }
+        } finally {
+            running.unlock();
+        }
+    }
+
+    private static boolean isUnwanted(List<InferenceTicket> tickets) {
+        for (InferenceTicket ticket : tickets) {
+            if (!ticket.isUnwanted()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private long runOne(BackendInstance opened, InferenceTicket ticket) {
         execution.begin(ticket);
         try {
-            opened.execute(execution);
+            execute(opened, execution);
             finish(ticket);
         } catch (GatunException e) {
             fail(ticket, e, execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND);
@@ -99,20 +163,28 @@ final class ModelInstance implements Worker<InferenceTicket> {
         return execution.endedNanos() - execution.startedNanos();
     }
 
-    private long runAll(BackendInstance opened, List<InferenceTicket> batch) {
+    private void execute(BackendInstance opened, Execution run) {
         try {
-            batchExecution.begin(batch);
-            opened.execute(batchExecution);
+            opened.execute(run);
+        } finally {
+            over();
+        }
+    }
+
+    private long runAll(BackendInstance opened, List<InferenceTicket> tickets) {
+        try {
+            batchExecution.begin(tickets);
+            execute(opened, batchExecution);
             batchExecution.finish();
             counters.executed(batchExecution.batchSize(), batchExecution);
-            for (InferenceTicket ticket : batch) {
+            for (InferenceTicket ticket : tickets) {
                 ticket.failure().ifPresent(failure -> failed(ticket, failure, FailureReason.OTHER));
             }
         } catch (GatunException e) {
             FailureReason reason = batchExecution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND;
-            batch.forEach(ticket -> fail(ticket, e, reason));
+            tickets.forEach(ticket -> fail(ticket, e, reason));
         } catch (RuntimeException | Error e) {
-            batch.forEach(ticket -> failUnexpectedly(ticket, e));
+            tickets.forEach(ticket -> failUnexpectedly(ticket, e));
         } finally {
             batchExecution.clear();
         }
@@ -149,6 +221,11 @@ final class ModelInstance implements Worker<InferenceTicket> {
     }
 
     private void fail(InferenceTicket ticket, GatunException failure, FailureReason reason) {
+        if (ticket.isUnwanted()) {
+            modelCounters.failed(FailureReason.CANCELED, ticket.arrivedNanos());
+            ticket.fail(new GatunException(ErrorCode.CANCELLED, "", failure));
+            return;
+        }
         failed(ticket, failure, reason);
         ticket.fail(failure);
     }

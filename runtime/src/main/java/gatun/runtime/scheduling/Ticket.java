@@ -19,8 +19,8 @@ public abstract class Ticket {
         REFUSED,
         /** The deadline passed before an instance took it. */
         EXPIRED,
-        /** The waiting thread was interrupted before an instance took it. */
-        INTERRUPTED
+        /** It was given up, or the waiting thread was interrupted, before an instance took it. */
+        GIVEN_UP
     }
 
     enum State {
@@ -134,6 +134,15 @@ public abstract class Ticket {
         LockSupport.unpark(waiter);
     }
 
+    /** Takes this ticket out of the queue of {@code scheduler} and wakes the waiter; false when it does not wait there. For any thread. */
+    public final boolean giveUp(Scheduler<?> scheduler) {
+        boolean withdrawn = scheduler.withdraw(this);
+        if (withdrawn) {
+            LockSupport.unpark(waiter);
+        }
+        return withdrawn;
+    }
+
     /**
      * Parks until this ticket has come to an end. A running ticket is waited for whatever happens, because the engine uses
      * the request's memory; an interrupt is kept for the caller.
@@ -157,12 +166,15 @@ public abstract class Ticket {
                     case EXPIRED -> {
                         return Outcome.EXPIRED;
                     }
-                    case NEW, QUEUED, RUNNING, WITHDRAWN -> {}
+                    case WITHDRAWN -> {
+                        return Outcome.GIVEN_UP;
+                    }
+                    case NEW, QUEUED, RUNNING -> {}
                 }
                 if (Thread.interrupted()) {
                     interrupted = true;
                     if (mayBeGivenUp && scheduler.withdraw(this)) {
-                        return Outcome.INTERRUPTED;
+                        return Outcome.GIVEN_UP;
                     }
                     mayBeGivenUp = false;
                 } else if (!mayExpire) {

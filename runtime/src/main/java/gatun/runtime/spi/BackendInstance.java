@@ -10,6 +10,12 @@ public interface BackendInstance extends AutoCloseable {
      */
     void execute(Execution execution);
 
+    /**
+     * Asks the run under way to end soon, by a failure: nobody wants its answer any more. Called by other threads, but only during {@link
+     * #execute}, and held against its end: must return at once. An engine that cannot be stopped does nothing.
+     */
+    default void stop() {}
+
     /** Pays the engine's first-call costs; called once at load, before the instance serves. */
     void warmUp();
 

@@ -32,6 +32,7 @@ final class OnnxInstance implements BackendInstance {
     private final Arena arena = Arena.ofConfined();
 
     private final MemorySegment run;
+    private final RunOptions runOptions;
     private final MemorySegment[] inputNames;
     private final MemorySegment[] outputNames;
     private final ValueCache[] inputValues;
@@ -60,6 +61,7 @@ final class OnnxInstance implements BackendInstance {
         this.strings = new StringTensors(engine);
         this.alignedCopies = new AlignedCopies(model.inputs().size());
         this.run = OrtApi.Run(engine.api());
+        this.runOptions = new RunOptions(engine);
         int inputs = model.inputs().size();
         int outputs = model.outputs().size();
         inputNames = names(model.inputs());
@@ -93,9 +95,15 @@ final class OnnxInstance implements BackendInstance {
     }
 
     @Override
+    public void stop() {
+        runOptions.stop();
+    }
+
+    @Override
     public void execute(Execution execution) {
         int inputCount = execution.inputCount();
         int outputCount = execution.outputCount();
+        runOptions.resume();
         try {
             for (int i = 0; i < inputCount; i++) {
                 bindInput(i, execution.input(i));
@@ -189,7 +197,7 @@ final class OnnxInstance implements BackendInstance {
         return OrtApi.Run.invoke(
                 run,
                 session.handle(),
-                MemorySegment.NULL,
+                runOptions.handle(),
                 inputNameArray,
                 inputArray,
                 inputCount,
@@ -309,6 +317,7 @@ final class OnnxInstance implements BackendInstance {
             cache.close();
         }
         alignedCopies.close();
+        runOptions.close();
         session.close();
         arena.close();
     }

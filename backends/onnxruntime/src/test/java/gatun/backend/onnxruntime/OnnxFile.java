@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Writes ONNX files with one operator, field by field as onnx.proto numbers them. */
@@ -72,8 +73,30 @@ final class OnnxFile {
                 }));
             }
         });
+        return write(folder, List.of(node), inputs, outputs);
+    }
+
+    /** Writes {@code folder/model.onnx}: {@code count} nodes that each multiply the input, a square matrix, by what the one before gave. */
+    static Path writeProducts(Path folder, Value input, Value output, int count) {
+        List<byte[]> nodes = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            String previous = i == 0 ? input.name() : "product" + i;
+            String next = i == count - 1 ? output.name() : "product" + (i + 1);
+            nodes.add(message(out -> {
+                out.writeString(1, input.name());
+                out.writeString(1, previous);
+                out.writeString(2, next);
+                out.writeString(4, "MatMul");
+            }));
+        }
+        return write(folder, nodes, List.of(input), List.of(output));
+    }
+
+    private static Path write(Path folder, List<byte[]> nodes, List<Value> inputs, List<Value> outputs) {
         byte[] graph = message(out -> {
-            out.writeByteArray(1, node);
+            for (byte[] node : nodes) {
+                out.writeByteArray(1, node);
+            }
             out.writeString(2, "test");
             for (Value input : inputs) {
                 out.writeByteArray(11, input.encoded());

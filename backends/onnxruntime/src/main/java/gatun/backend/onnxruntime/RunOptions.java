@@ -1,0 +1,48 @@
+package gatun.backend.onnxruntime;
+
+import gatun.bindings.onnxruntime.OrtApi;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** The options of an instance's runs, by which a run can be told to stop. */
+final class RunOptions {
+    private final Engine engine;
+    private final MemorySegment handle;
+    private final MemorySegment terminate;
+
+    /** Whether the options say that runs stop; they go on saying it until they are told otherwise. */
+    private volatile boolean stops;
+
+    RunOptions(Engine engine) {
+        this.engine = engine;
+        terminate = OrtApi.RunOptionsSetTerminate(engine.api());
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            engine.check(OrtApi.CreateRunOptions.invoke(OrtApi.CreateRunOptions(engine.api()), out));
+            handle = out.get(ValueLayout.ADDRESS, 0);
+        }
+    }
+
+    MemorySegment handle() {
+        return handle;
+    }
+
+    /** Tells the run under way to stop before its next operator. For any thread. */
+    void stop() {
+        stops = true;
+        engine.check(OrtApi.RunOptionsSetTerminate.invoke(terminate, handle));
+    }
+
+    /** Lets the next run go on, whether or not one was stopped. */
+    void resume() {
+        if (stops) {
+            stops = false;
+            engine.check(OrtApi.RunOptionsUnsetTerminate.invoke(OrtApi.RunOptionsUnsetTerminate(engine.api()), handle));
+        }
+    }
+
+    void close() {
+        OrtApi.ReleaseRunOptions.invoke(OrtApi.ReleaseRunOptions(engine.api()), handle);
+    }
+}

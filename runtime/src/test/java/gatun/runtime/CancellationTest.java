@@ -1,0 +1,146 @@
+package gatun.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class CancellationTest {
+    private static final String MODEL = """
+            backend: "scripted"
+            max_batch_size: 8
+            dynamic_batching { }
+            input [ { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            output [ { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            instance_group [ { count: 1 } ]
+            """;
+
+    private final CountDownLatch busy = new CountDownLatch(1);
+    private final CountDownLatch gate = new CountDownLatch(1);
+    private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
+    private TestServer test;
+
+    @BeforeEach
+    void open(@TempDir Path folder) {
+        test = new TestServer(folder).model("m", MODEL);
+        // The first run ends when it is told to stop, or at the gate.
+        test.open(execution -> {
+            if (busy.getCount() > 0) {
+                busy.countDown();
+                await(() -> gate.getCount() == 0 || test.backend.stopped.get() > 0);
+                if (test.backend.stopped.get() > 0) {
+                    throw new GatunException(ErrorCode.INTERNAL, "stopped half way");
+                }
+            }
+            ScriptedBackend.copy(execution);
+        });
+    }
+
+    @AfterEach
+    void close() {
+        gate.countDown();
+        clients.close();
+        assertThat(test.pool.usedBytes()).as("left in the pool").isZero();
+        test.close();
+    }
+
+    private interface Condition {
+        boolean holds();
+    }
+
+    private static void await(Condition condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.holds()) {
+            assertThat(System.nanoTime()).as("waiting").isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+
+    private InferenceRequest request() {
+        return test.input(test.request("m"), "IN", 1, 2);
+    }
+
+    private Future<Integer> infer(InferenceRequest request) {
+        return clients.submit(() -> {
+            try (request;
+                    InferenceResponse response = test.server().infer(request)) {
+                return response.outputs().size();
+            }
+        });
+    }
+
+    private static void assertCancelled(ThrowingCallable answer) {
+        assertThatThrownBy(answer)
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
+    }
+
+    private ModelStatistics statistics() {
+        return test.server().statistics().getFirst();
+    }
+
+    @Test
+    void shouldTakeAWaitingRequestOutOfTheQueue() throws Exception {
+        Future<Integer> running = infer(request());
+        assertThat(busy.await(30, TimeUnit.SECONDS)).isTrue();
+        InferenceRequest waiting = request();
+        Future<Integer> answer = infer(waiting);
+        await(() -> statistics().pendingRequestCount() == 1);
+        waiting.cancellation().cancel();
+        assertCancelled(() -> answer.get(30, TimeUnit.SECONDS));
+        assertThat(statistics().pendingRequestCount()).isZero();
+        assertThat(statistics().failureCanceled()).isEqualTo(1);
+        assertThat(test.backend.stopped).hasValue(0);
+        gate.countDown();
+        assertThat(running.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTellTheEngineToStopARunThatNobodyWants() throws Exception {
+        InferenceRequest request = request();
+        Future<Integer> running = infer(request);
+        assertThat(busy.await(30, TimeUnit.SECONDS)).isTrue();
+        request.cancellation().cancel();
+        request.cancellation().cancel();
+        assertCancelled(() -> running.get(30, TimeUnit.SECONDS));
+        assertThat(test.backend.stopped).hasValue(1);
+        assertThat(statistics().failureCanceled()).isEqualTo(1);
+        assertThat(statistics().failureBackend()).isZero();
+        assertThat(infer(request()).get(30, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldRefuseARequestThatWasGivenUpBeforeItCame() {
+        InferenceRequest request = request();
+        request.cancellation().cancel();
+        assertCancelled(() -> infer(request).get(30, TimeUnit.SECONDS));
+        assertThat(busy.getCount()).as("runs").isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotMindARequestThatIsGivenUpAfterItsAnswer() throws Exception {
+        gate.countDown();
+        InferenceRequest request = request();
+        assertThat(infer(request).get(30, TimeUnit.SECONDS)).isEqualTo(1);
+        request.cancellation().cancel();
+        assertThat(test.backend.stopped).hasValue(0);
+        assertThat(statistics().failureCount()).isZero();
+    }
+}
