@@ -13,7 +13,6 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
-import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
@@ -122,6 +121,20 @@ public final class LoadedModel implements ModelVersion {
         long arrivedNanos = System.nanoTime();
         InferenceTicket ticket = checked(request, arrivedNanos);
         queueRules.apply(ticket, request, arrivedNanos);
+        Cancellation cancellation = request.cancellation();
+        if (!cancellation.arm(() -> ticket.cancel(scheduler))) {
+            throw givenUp(arrivedNanos);
+        }
+        try {
+            run(ticket, request, arrivedNanos);
+        } finally {
+            cancellation.end();
+        }
+        return ticket.response(config.getName(), versionText);
+    }
+
+    /** Brings a ticket to its end; parks the calling thread. */
+    private void run(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
         switch (scheduler.submit(ticket)) {
             case ACCEPTED -> {}
             case QUEUE_FULL -> {
@@ -131,30 +144,23 @@ public final class LoadedModel implements ModelVersion {
             }
             case STOPPING -> throw stopping(arrivedNanos);
         }
-        switch (await(ticket, request.cancellation())) {
+        if (ticket.isUnwanted()) {
+            ticket.giveUp(scheduler); // it was not in the queue yet when it was given up
+        }
+        switch (ticket.await(scheduler)) {
             case COMPLETED -> {}
             case REFUSED -> throw stopping(arrivedNanos);
             case EXPIRED -> {
                 counters.failed(FailureReason.REJECTED, arrivedNanos);
                 throw new GatunException(ErrorCode.UNAVAILABLE, "Request timeout expired");
             }
-            case GIVEN_UP -> {
-                counters.failed(FailureReason.CANCELED, arrivedNanos);
-                throw new GatunException(ErrorCode.CANCELLED, "");
-            }
+            case GIVEN_UP -> throw givenUp(arrivedNanos);
         }
-        return ticket.response(config.getName(), versionText);
     }
 
-    private Ticket.Outcome await(InferenceTicket ticket, Cancellation cancellation) {
-        if (!cancellation.arm(() -> ticket.cancel(scheduler))) {
-            ticket.cancel(scheduler);
-        }
-        try {
-            return ticket.await(scheduler);
-        } finally {
-            cancellation.end();
-        }
+    private GatunException givenUp(long arrivedNanos) {
+        counters.failed(FailureReason.CANCELED, arrivedNanos);
+        return new GatunException(ErrorCode.CANCELLED, "");
     }
 
     private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
