@@ -26,7 +26,7 @@ public final class ServerOptions {
     private final List<Backend> backends = new ArrayList<>();
     private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
     private Optional<List<String>> modelNames = Optional.empty();
-    private String id = "gatun";
+    private String id = "triton";
     private String version = "unknown";
     private List<String> extensions = List.of(
             "classification",

@@ -5,6 +5,12 @@ import gatun.memory.GatunException;
 import gatun.memory.RegionStatus;
 import gatun.memory.Shape;
 import gatun.memory.TensorSpec;
+import gatun.protocol.inference.CudaSharedMemoryRegisterRequest;
+import gatun.protocol.inference.CudaSharedMemoryRegisterResponse;
+import gatun.protocol.inference.CudaSharedMemoryStatusRequest;
+import gatun.protocol.inference.CudaSharedMemoryStatusResponse;
+import gatun.protocol.inference.CudaSharedMemoryUnregisterRequest;
+import gatun.protocol.inference.CudaSharedMemoryUnregisterResponse;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.ModelConfigRequest;
 import gatun.protocol.inference.ModelConfigResponse;
@@ -200,6 +206,38 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
                 server.regions().unregister(request.getName());
             }
             return SystemSharedMemoryUnregisterResponse.getDefaultInstance();
+        });
+    }
+
+    /** There is no CUDA memory, but clients ask: before they register system shared memory they unregister whatever there is. */
+    @Override
+    public void cudaSharedMemoryStatus(
+            CudaSharedMemoryStatusRequest request, StreamObserver<CudaSharedMemoryStatusResponse> observer) {
+        answer(observer, () -> {
+            if (!request.getName().isEmpty()) {
+                throw new GatunException(
+                        ErrorCode.NOT_FOUND, "Unable to find cuda shared memory region: '" + request.getName() + "'");
+            }
+            return CudaSharedMemoryStatusResponse.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void cudaSharedMemoryRegister(
+            CudaSharedMemoryRegisterRequest request, StreamObserver<CudaSharedMemoryRegisterResponse> observer) {
+        answer(observer, () -> {
+            requireClientSharedMemory();
+            throw GatunException.invalidArgument(
+                    "failed to register CUDA shared memory region: '" + request.getName() + "', GPUs not supported");
+        });
+    }
+
+    @Override
+    public void cudaSharedMemoryUnregister(
+            CudaSharedMemoryUnregisterRequest request, StreamObserver<CudaSharedMemoryUnregisterResponse> observer) {
+        answer(observer, () -> {
+            requireClientSharedMemory();
+            return CudaSharedMemoryUnregisterResponse.getDefaultInstance();
         });
     }
 

@@ -26,7 +26,10 @@ public final class InferenceServices {
             "RepositoryIndex",
             "SystemSharedMemoryStatus",
             "SystemSharedMemoryRegister",
-            "SystemSharedMemoryUnregister");
+            "SystemSharedMemoryUnregister",
+            "CudaSharedMemoryStatus",
+            "CudaSharedMemoryRegister",
+            "CudaSharedMemoryUnregister");
 
     private InferenceServices() {}
 

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.grpc.EdgeServer;
 import gatun.grpc.GrpcSettings;
+import gatun.protocol.inference.CudaSharedMemoryRegisterRequest;
+import gatun.protocol.inference.CudaSharedMemoryStatusRequest;
+import gatun.protocol.inference.CudaSharedMemoryUnregisterRequest;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferBatchStatistics;
 import gatun.protocol.inference.InferStatistics;
@@ -182,6 +185,24 @@ class ControlServiceTest {
         stub.systemSharedMemoryUnregister(
                 SystemSharedMemoryUnregisterRequest.newBuilder().setName("r").build());
         assertThat(stub.systemSharedMemoryStatus(all).getRegionsMap()).isEmpty();
+    }
+
+    @Test
+    void shouldAnswerClientsThatAskForCudaMemoryToo() {
+        assertThat(stub.cudaSharedMemoryStatus(CudaSharedMemoryStatusRequest.getDefaultInstance())
+                        .getRegionsMap())
+                .isEmpty();
+        assertThat(stub.cudaSharedMemoryUnregister(CudaSharedMemoryUnregisterRequest.getDefaultInstance())
+                        .getSerializedSize())
+                .isZero();
+        Status unknown = failure(() -> stub.cudaSharedMemoryStatus(
+                CudaSharedMemoryStatusRequest.newBuilder().setName("r").build()));
+        assertThat(unknown.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        Status refused = failure(() -> stub.cudaSharedMemoryRegister(
+                CudaSharedMemoryRegisterRequest.newBuilder().setName("r").build()));
+        assertThat(refused.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(refused.getDescription())
+                .isEqualTo("failed to register CUDA shared memory region: 'r', GPUs not supported");
     }
 
     @Test

@@ -13,7 +13,6 @@ import java.util.Optional;
 /** Registration of system shared memory. Safe for any thread. */
 final class SharedMemoryRoutes {
     private static final String ROOT = "/v2/systemsharedmemory/";
-    private static final String REGION = "region/";
 
     private final RegionRegistry regions;
     private final boolean enabled;
@@ -27,21 +26,12 @@ final class SharedMemoryRoutes {
 
     /** Answers {@code /v2/systemsharedmemory[/region/<name>]/(status|register|unregister)}; false for other paths. */
     boolean answer(Exchange exchange, String path) {
-        if (!path.startsWith(ROOT)) {
+        Optional<RegionPath> parsed = RegionPath.parse(path, ROOT);
+        if (parsed.isEmpty()) {
             return false;
         }
-        String rest = path.substring(ROOT.length());
-        String region = "";
-        if (rest.startsWith(REGION)) {
-            int slash = rest.indexOf('/', REGION.length());
-            if (slash <= REGION.length()) {
-                return false;
-            }
-            region = rest.substring(REGION.length(), slash);
-            rest = rest.substring(slash + 1);
-        }
-        String name = region;
-        switch (rest) {
+        String name = parsed.get().name();
+        switch (parsed.get().action()) {
             case "status" -> V2Routes.get(exchange, request -> status(request, name));
             case "register" -> V2Routes.post(exchange, request -> register(request, name));
             case "unregister" -> V2Routes.post(exchange, request -> unregister(request, name));
@@ -66,7 +56,7 @@ final class SharedMemoryRoutes {
     }
 
     private void register(Exchange exchange, String name) {
-        checkEnabled();
+        requireEnabled(enabled);
         if (name.isEmpty()) {
             throw GatunException.invalidArgument("'region name' is necessary to register system shared memory region");
         }
@@ -79,7 +69,7 @@ final class SharedMemoryRoutes {
     }
 
     private void unregister(Exchange exchange, String name) {
-        checkEnabled();
+        requireEnabled(enabled);
         if (name.isEmpty()) {
             regions.unregisterAll();
         } else {
@@ -88,7 +78,8 @@ final class SharedMemoryRoutes {
         JsonAnswer.sendEmpty(exchange);
     }
 
-    private void checkEnabled() {
+    /** @throws GatunException when clients may not register memory */
+    static void requireEnabled(boolean enabled) {
         if (!enabled) {
             throw new GatunException(
                     ErrorCode.UNSUPPORTED,

@@ -21,6 +21,7 @@ public final class V2Routes implements Routes {
     private final StatisticsRoutes statistics;
     private final RepositoryRoutes repository;
     private final SharedMemoryRoutes sharedMemory;
+    private final CudaMemoryRoutes cudaMemory;
 
     /**
      * Routes to {@code server}.
@@ -35,6 +36,7 @@ public final class V2Routes implements Routes {
         this.statistics = new StatisticsRoutes(server);
         this.repository = new RepositoryRoutes(server, jsonBody);
         this.sharedMemory = new SharedMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
+        this.cudaMemory = new CudaMemoryRoutes(clientSharedMemory);
     }
 
     @Override
@@ -53,7 +55,9 @@ public final class V2Routes implements Routes {
             case "/v2/health/ready" -> get(exchange, metadata::ready);
             case ALL_STATISTICS -> get(exchange, statistics::all);
             default -> {
-                if (!repository.answer(exchange, path) && !sharedMemory.answer(exchange, path)) {
+                if (!repository.answer(exchange, path)
+                        && !sharedMemory.answer(exchange, path)
+                        && !cudaMemory.answer(exchange, path)) {
                     notFound(exchange);
                 }
             }

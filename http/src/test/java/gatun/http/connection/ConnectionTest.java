@@ -105,7 +105,7 @@ class ConnectionTest {
 
             assertThat(client.read().text()).isEqualTo(ANSWER);
             assertThat(client.read().text()).isEqualTo("hello");
-            assertThat(client.read().text()).startsWith("{\"name\":\"gatun\",\"version\":\"1.2.3\"");
+            assertThat(client.read().text()).startsWith("{\"name\":\"triton\",\"version\":\"1.2.3\"");
             assertThat(client.read().text()).isEqualTo(ANSWER);
             assertThat(client.read().text()).isEqualTo(ANSWER);
         }

@@ -54,7 +54,7 @@ class MetadataTest {
     @Test
     void shouldDescribeTheServer() {
         assertThat(edge.get("/v2").body())
-                .startsWith("{\"name\":\"gatun\",\"version\":\"1.2.3\",\"extensions\":[\"classification\",");
+                .startsWith("{\"name\":\"triton\",\"version\":\"1.2.3\",\"extensions\":[\"classification\",");
         assertThat(edge.get("/v2?x=y").statusCode()).isEqualTo(200);
     }
 

@@ -81,6 +81,22 @@ class SharedMemoryTest {
     }
 
     @Test
+    void shouldAnswerClientsThatAskForCudaMemoryToo() {
+        assertThat(edge.get("/v2/cudasharedmemory/status").body()).isEqualTo("[]");
+        assertThat(edge.post("/v2/cudasharedmemory/unregister", "").statusCode())
+                .isEqualTo(200);
+        assertThat(edge.post("/v2/cudasharedmemory/region/r/unregister", "").statusCode())
+                .isEqualTo(200);
+        HttpResponse<String> unknown = edge.get("/v2/cudasharedmemory/region/r/status");
+        assertThat(unknown.statusCode()).isEqualTo(404);
+        assertThat(unknown.body()).contains("Unable to find cuda shared memory region: 'r'");
+        HttpResponse<String> refused = edge.post("/v2/cudasharedmemory/region/r/register", "{}");
+        assertThat(refused.statusCode()).isEqualTo(400);
+        assertThat(refused.body()).contains("failed to register CUDA shared memory region: 'r', GPUs not supported");
+        assertThat(edge.get("/v2/cudasharedmemory/nonsense").statusCode()).isEqualTo(404);
+    }
+
+    @Test
     void shouldListRegionsAndForgetThem() {
         try (SharedMemoryObject object = SharedMemoryObject.posix(KEY, OBJECT_BYTES)) {
             register("b", object.key(), 4096, 100);

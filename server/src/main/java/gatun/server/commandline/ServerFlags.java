@@ -9,7 +9,7 @@ final class ServerFlags {
     @Option(
             names = "--id",
             paramLabel = "NAME",
-            defaultValue = "gatun",
+            defaultValue = "triton",
             description = "How the server names itself in its metadata.")
     String id = "";
 

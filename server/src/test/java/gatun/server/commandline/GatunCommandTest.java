@@ -63,7 +63,7 @@ class GatunCommandTest {
     @Test
     void shouldServeWithTheDefaultsOfTriton() {
         ServerSettings settings = serve();
-        assertThat(settings.id()).isEqualTo("gatun");
+        assertThat(settings.id()).isEqualTo("triton");
         assertThat(settings.exitTimeout()).isEqualTo(Duration.ofSeconds(30));
         assertThat(settings.readyFile()).isEmpty();
         assertThat(settings.http())
