@@ -37,6 +37,9 @@ final class Dispatcher<T extends Ticket> {
     /** How often a watcher looks at the queue: the longest that a ticket waits in spite of an idle instance. */
     static final long WATCH_NANOS = 1_000_000;
 
+    /** A ticket that waits longer than this does not wait behind short runs. */
+    private static final long LONG_WAIT_NANOS = 100_000;
+
     /** The weight of one run in the average, as a power of two: 1/8. */
     private static final int TYPICAL_SHIFT = 3;
 
@@ -146,6 +149,12 @@ final class Dispatcher<T extends Ticket> {
         return watcher != NONE && typicalNanos * batches < WAKING_NANOS * (instances.length - idleCount);
     }
 
+    /** Whether the instances that are awake do not keep up after all; a batch that waits for more tickets is none of their business. */
+    private boolean hasWaitedLong(long now) {
+        T oldest = queue.first();
+        return oldest != null && (policy.maxQueueDelayNanos() > 0 || now - oldest.submittedNanos > LONG_WAIT_NANOS);
+    }
+
     private int wake(int instance) {
         leaveIdle(instance);
         instances[instance] = Activity.WAKING;
@@ -177,7 +186,14 @@ final class Dispatcher<T extends Ticket> {
      */
     long take(int instance, long now, List<T> batch) {
         if (instances[instance] == Activity.IDLE) {
-            leaveIdle(instance); // it woke by itself
+            // It woke by itself, as the watcher.
+            boolean needed = !isWakingDearer() || hasWaitedLong(now);
+            leaveIdle(instance);
+            if (!needed && !stopping) {
+                instances[instance] = Activity.IDLE;
+                idle[idleCount++] = instance;
+                return sleep(instance, now, false);
+            }
         } else if (instances[instance] == Activity.WAKING) {
             coming--;
             comingToWatch = Math.min(comingToWatch, coming);
