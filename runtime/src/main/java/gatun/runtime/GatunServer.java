@@ -4,7 +4,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
-import gatun.runtime.execution.LoadedModel;
+import gatun.runtime.execution.ServedModel;
 import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ModelRepository;
 import gatun.runtime.spi.Backend;
@@ -102,7 +102,7 @@ public final class GatunServer implements InferenceServer {
     @Override
     public InferenceResponse infer(InferenceRequest request) {
         try (request) {
-            if (request.model() instanceof LoadedModel model) {
+            if (request.model() instanceof ServedModel model) {
                 return model.infer(request);
             }
             throw new GatunException(

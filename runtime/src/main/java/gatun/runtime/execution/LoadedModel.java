@@ -10,7 +10,6 @@ import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
-import gatun.runtime.ModelVersion;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.spi.BackendModel;
@@ -28,7 +27,7 @@ import java.util.function.Supplier;
  * A model version with running instances. Owns the backend's model and the instances' threads. Safe for any thread; after
  * {@link #close} it refuses requests.
  */
-public final class LoadedModel implements ModelVersion {
+public final class LoadedModel implements ServedModel {
     private final ModelConfig config;
     private final long version;
     private final String versionText;
@@ -111,12 +110,7 @@ public final class LoadedModel implements ModelVersion {
         return names;
     }
 
-    /**
-     * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the request,
-     * which it closes afterwards.
-     *
-     * @throws GatunException when the request is wrong, refused or failed
-     */
+    @Override
     public InferenceResponse infer(InferenceRequest request) {
         long arrivedNanos = System.nanoTime();
         InferenceTicket ticket = checked(request, arrivedNanos);
@@ -179,20 +173,22 @@ public final class LoadedModel implements ModelVersion {
                 "Server is stopping, scheduler for model has stopped accepting new inference requests");
     }
 
-    /** Notes how long loading took, for the statistics. */
+    @Override
     public void loadTime(Duration time) {
         loadNanos = time.toNanos();
     }
 
-    /** The counters as they are now. */
+    @Override
     public ModelStatistics statistics() {
         return counters.snapshot(config.getName(), versionText, scheduler.pendingCount(), loadNanos);
     }
 
-    /**
-     * Refuses new and waiting requests, lets running ones finish and gives up the engine's memory. When one does not finish
-     * in time, what it uses stays open and the answer is false; may be called again.
-     */
+    @Override
+    public List<String> labels(String output) {
+        return signature.labels(output);
+    }
+
+    @Override
     public boolean close(Duration grace) {
         closing = true;
         boolean ended = scheduler.close(grace);

@@ -137,6 +137,12 @@ final class ModelSignature {
         return allOutputs[index];
     }
 
+    /** The names of an output's classes, by index; empty where there are none. */
+    List<String> labels(String output) {
+        int index = outputIndex(output, 0);
+        return index < 0 ? List.of() : outputs[index].labels();
+    }
+
     /** The inputs as clients shape them. */
     List<TensorSpec> inputSpecs() {
         return inputSpecs;

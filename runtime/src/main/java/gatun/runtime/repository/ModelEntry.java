@@ -3,7 +3,7 @@ package gatun.runtime.repository;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.ModelState;
-import gatun.runtime.execution.LoadedModel;
+import gatun.runtime.execution.ServedModel;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,7 +15,7 @@ final class ModelEntry {
     private final String name;
     private volatile List<VersionEntry> versions = List.of();
     /** The highest version that is ready, which requests without a version get. */
-    private volatile Optional<LoadedModel> latest = Optional.empty();
+    private volatile Optional<ServedModel> latest = Optional.empty();
 
     private volatile List<String> readyVersions = List.of();
 
@@ -29,12 +29,12 @@ final class ModelEntry {
 
     /** Replaces all versions, which are ascending; called by one thread at a time. */
     void versions(List<VersionEntry> next) {
-        List<LoadedModel> ready = next.stream()
+        List<ServedModel> ready = next.stream()
                 .filter(entry -> entry.state() == ModelState.READY)
                 .flatMap(entry -> entry.model().stream())
                 .toList();
         versions = List.copyOf(next);
-        readyVersions = ready.stream().map(LoadedModel::versionText).toList();
+        readyVersions = ready.stream().map(ServedModel::versionText).toList();
         latest = ready.isEmpty() ? Optional.empty() : Optional.of(ready.getLast());
     }
 
@@ -49,8 +49,8 @@ final class ModelEntry {
     }
 
     /** The highest ready version. */
-    LoadedModel latest() {
-        Optional<LoadedModel> found = latest;
+    ServedModel latest() {
+        Optional<ServedModel> found = latest;
         if (found.isEmpty()) {
             throw new GatunException(
                     ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' has no available versions");
@@ -59,11 +59,11 @@ final class ModelEntry {
     }
 
     /** That version, if it is ready. */
-    LoadedModel version(long number) {
+    ServedModel version(long number) {
         List<VersionEntry> all = versions;
         for (int i = 0; i < all.size(); i++) {
             VersionEntry entry = all.get(i);
-            Optional<LoadedModel> model = entry.model();
+            Optional<ServedModel> model = entry.model();
             if (entry.state() == ModelState.READY
                     && model.isPresent()
                     && model.get().version() == number) {

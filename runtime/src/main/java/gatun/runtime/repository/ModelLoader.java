@@ -5,6 +5,7 @@ import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.execution.LoadedModel;
+import gatun.runtime.execution.ServedModel;
 import gatun.runtime.spi.Backend;
 import gatun.runtime.spi.BackendModel;
 import java.nio.file.Path;
@@ -74,7 +75,7 @@ final class ModelLoader {
         try {
             Backend backend = backends.started(config.getBackend());
             BackendModel model = backend.load(config, directory.version(version));
-            LoadedModel loaded =
+            ServedModel loaded =
                     LoadedModel.start(config, version, model, labels, pool, queueLimit, entry::readyVersions);
             Duration loadTime = Duration.ofNanos(System.nanoTime() - startedNanos);
             loaded.loadTime(loadTime);

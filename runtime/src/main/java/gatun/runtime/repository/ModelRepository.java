@@ -6,7 +6,7 @@ import gatun.memory.GatunException;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
-import gatun.runtime.execution.LoadedModel;
+import gatun.runtime.execution.ServedModel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -99,7 +99,7 @@ public final class ModelRepository {
      * @param version as the client wrote it; empty for the highest that is ready
      * @throws GatunException NOT_FOUND, UNAVAILABLE or INVALID_ARGUMENT with the protocol's text
      */
-    public LoadedModel model(String name, String version) {
+    public ServedModel model(String name, String version) {
         long number = version.isEmpty() ? -1 : VersionText.parse(version);
         ModelEntry entry = models.get(name);
         if (entry == null) {
@@ -123,7 +123,7 @@ public final class ModelRepository {
         return entries().stream()
                 .filter(entry -> entry.state() == ModelState.READY)
                 .flatMap(entry -> entry.model().stream())
-                .map(LoadedModel::statistics)
+                .map(ServedModel::statistics)
                 .toList();
     }
 
@@ -140,13 +140,13 @@ public final class ModelRepository {
      */
     public boolean close(Duration grace) {
         change(entry -> entry.state() == ModelState.READY, ModelState.UNLOADING, "");
-        List<LoadedModel> open = new ArrayList<>();
+        List<ServedModel> open = new ArrayList<>();
         entries().forEach(entry -> entry.model().ifPresent(open::add));
         // The first round only stops them, so that none admits requests while another drains.
         open.forEach(model -> model.close(Duration.ZERO));
         long deadline = System.nanoTime() + grace.toNanos();
         boolean ended = true;
-        for (LoadedModel model : open) {
+        for (ServedModel model : open) {
             ended &= model.close(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
         }
         change(entry -> entry.state() == ModelState.UNLOADING, ModelState.UNAVAILABLE, "unloaded");

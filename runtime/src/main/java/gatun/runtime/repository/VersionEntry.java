@@ -2,7 +2,7 @@ package gatun.runtime.repository;
 
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
-import gatun.runtime.execution.LoadedModel;
+import gatun.runtime.execution.ServedModel;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -18,7 +18,7 @@ record VersionEntry(
         ModelState state,
         String reason,
         Duration loadTime,
-        Optional<LoadedModel> model) {
+        Optional<ServedModel> model) {
 
     /** A version that could not be loaded, or the whole model when {@code version} is empty. */
     static VersionEntry failed(String name, String version, String backend, String reason, Duration loadTime) {
@@ -26,7 +26,7 @@ record VersionEntry(
     }
 
     /** A version that answers requests. */
-    static VersionEntry ready(LoadedModel model, Duration loadTime) {
+    static VersionEntry ready(ServedModel model, Duration loadTime) {
         return new VersionEntry(
                 model.name(),
                 model.versionText(),

@@ -1,0 +1,43 @@
+package gatun.runtime.execution;
+
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelVersion;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A model version as the server runs it, whatever it is made of: instances of a backend, or other models. Safe for any thread; after
+ * {@link #close} it refuses requests.
+ */
+public interface ServedModel extends ModelVersion {
+    /**
+     * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the request, which it
+     * closes afterwards.
+     *
+     * @throws GatunException when the request is wrong, refused or failed
+     */
+    InferenceResponse infer(InferenceRequest request);
+
+    /** The counters as they are now. */
+    ModelStatistics statistics();
+
+    /** Notes how long loading took, for the statistics. */
+    void loadTime(Duration time);
+
+    /** What the classes of an output are called, by index; empty when it has no names for them or there is no such output. */
+    List<String> labels(String output);
+
+    /** The names of the models that this one asks, without repetition; empty for a model that runs on a backend. */
+    default List<String> dependencies() {
+        return List.of();
+    }
+
+    /**
+     * Refuses new and waiting requests, lets running ones finish and gives up all memory. When one does not finish in time, what it uses
+     * stays open and the answer is false; may be called again.
+     */
+    boolean close(Duration grace);
+}
