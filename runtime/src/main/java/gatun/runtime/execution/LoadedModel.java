@@ -189,6 +189,12 @@ public final class LoadedModel implements ServedModel {
     }
 
     @Override
+    public void drain() {
+        closing = true;
+        scheduler.drain();
+    }
+
+    @Override
     public boolean close(Duration grace) {
         closing = true;
         boolean ended = scheduler.close(grace);

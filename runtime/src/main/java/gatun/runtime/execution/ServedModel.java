@@ -35,9 +35,12 @@ public interface ServedModel extends ModelVersion {
         return List.of();
     }
 
+    /** Refuses new requests from now on, and does not wait; those that were accepted are answered. May be called again. */
+    void drain();
+
     /**
-     * Refuses new and waiting requests, lets running ones finish and gives up all memory. When one does not finish in time, what it uses
-     * stays open and the answer is false; may be called again.
+     * Refuses new requests, lets those that were accepted finish and gives up all memory. Those that still wait when the grace is over are
+     * refused. When one that runs does not finish in time, what it uses stays open and the answer is false; may be called again.
      */
     boolean close(Duration grace);
 }

@@ -134,7 +134,7 @@ public final class ModelRepository {
     }
 
     /**
-     * Unloads every model: new and waiting requests are refused at once, running ones may take until the grace is over.
+     * Unloads every model: new requests are refused at once, those that were accepted may take until the grace is over.
      *
      * @return whether all ended; otherwise engines are still at work
      */
@@ -142,8 +142,8 @@ public final class ModelRepository {
         change(entry -> entry.state() == ModelState.READY, ModelState.UNLOADING, "");
         List<ServedModel> open = new ArrayList<>();
         entries().forEach(entry -> entry.model().ifPresent(open::add));
-        // The first round only stops them, so that none admits requests while another drains.
-        open.forEach(model -> model.close(Duration.ZERO));
+        // All at once, so that none admits requests while another drains.
+        open.forEach(ServedModel::drain);
         long deadline = System.nanoTime() + grace.toNanos();
         boolean ended = true;
         for (ServedModel model : open) {

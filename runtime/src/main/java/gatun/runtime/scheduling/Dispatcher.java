@@ -117,7 +117,8 @@ final class Dispatcher<T extends Ticket> {
 
     /** Which idle instance to wake because of what waits; it counts as woken from now on. Mostly {@link #NONE}. */
     int instanceToWake(long now) {
-        if (idleCount == 0 || queue.size() == 0) {
+        // Once the scheduler stops all are awake until they end.
+        if (stopping || idleCount == 0 || queue.size() == 0) {
             return NONE;
         }
         int count = attempt(now, false);
@@ -288,7 +289,9 @@ final class Dispatcher<T extends Ticket> {
         if (policy.maxBatchSize() == 0) {
             return 1;
         }
-        return BatchDecision.decide(policy, sizes, Math.abs(count), count < 0, policy.maxQueueDelayNanos() - waitNanos);
+        // Nobody joins any more once the scheduler stops: what waits goes as it is.
+        boolean blocked = count < 0 || stopping;
+        return BatchDecision.decide(policy, sizes, Math.abs(count), blocked, policy.maxQueueDelayNanos() - waitNanos);
     }
 
     /** Notes that an instance comes for the first {@code count} tickets for which none did yet. */
@@ -354,6 +357,14 @@ final class Dispatcher<T extends Ticket> {
             tickets.remove();
             next.complete();
         }
+    }
+
+    /**
+     * Takes no more tickets. Those that wait still run, without waiting for others to share their batch. All idle instances are then to be
+     * woken; each ends when nothing waits.
+     */
+    void drain() {
+        stopping = true;
     }
 
     /** Takes no more tickets and refuses those that wait. All idle instances are then to be woken; they will end. */

@@ -158,14 +158,31 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
     }
 
     @Override
+    public void drain() {
+        end(dispatcher::drain);
+    }
+
+    @Override
     public boolean close(Duration grace) {
+        drain();
+        if (join(grace)) {
+            return true;
+        }
+        end(dispatcher::stop);
+        return join(Duration.ZERO);
+    }
+
+    private void end(Runnable how) {
         lock.lock();
         try {
-            dispatcher.stop();
+            how.run();
         } finally {
             lock.unlock();
         }
         threads.forEach(InstanceThread::wake);
+    }
+
+    private boolean join(Duration grace) {
         long deadline = System.nanoTime() + grace.toNanos();
         boolean ended = true;
         for (InstanceThread<T> thread : threads) {

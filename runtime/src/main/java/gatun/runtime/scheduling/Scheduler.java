@@ -21,10 +21,16 @@ public interface Scheduler<T extends Ticket> {
     int pendingCount();
 
     /**
-     * Refuses new tickets and waiting ones, lets running ones finish, and ends the instances' threads. May be called again
-     * to wait longer.
+     * Refuses new tickets from now on, and does not wait: those that were accepted still come to their end, and each instance ends when
+     * none is left. May be called again.
+     */
+    void drain();
+
+    /**
+     * As {@link #drain}, and waits for that. What still waits for an instance when the grace is over is refused. May be called again to
+     * wait longer.
      *
-     * @param grace how long to wait for running tickets
+     * @param grace how long accepted tickets may take
      * @return whether all instances have ended; otherwise what they use must stay open
      */
     boolean close(Duration grace);

@@ -115,6 +115,24 @@ class InstanceSchedulerTest {
     }
 
     @Test
+    void shouldRunWhatWaitsBeforeItCloses() throws Exception {
+        Recorder worker = new Recorder();
+        worker.gated = true;
+        BatchPolicy policy = new BatchPolicy(4, List.of(4), GRACE.toNanos(), false, List.of(100), 0);
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(policy, List.of(worker));
+        List<Job> jobs = List.of(new Job(0), new Job(1));
+        jobs.forEach(scheduler::submit);
+        scheduler.drain();
+        assertThat(scheduler.submit(new Job(2))).isEqualTo(Admission.STOPPING);
+        worker.permits.add(true);
+        assertThat(scheduler.close(GRACE)).isTrue();
+        for (Job job : jobs) {
+            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        }
+        assertThat(worker.batches).as("without waiting for a fuller batch").containsExactly(2);
+    }
+
+    @Test
     void shouldGiveUpAWaitingTicketAtItsDeadlineButNotARunningOne() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;

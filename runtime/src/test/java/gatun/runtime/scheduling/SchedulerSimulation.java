@@ -193,6 +193,8 @@ final class SchedulerSimulation {
             assertThat(instances).as("instances that sleep at the end").allMatch(instance -> instance.asleep);
             stop();
             play();
+        } else if (jobs.stream().anyMatch(job -> job.state() == State.QUEUED)) {
+            throw new AssertionError("left waiting when all instances have ended");
         }
         checkEnd();
     }
@@ -247,7 +249,11 @@ final class SchedulerSimulation {
     }
 
     private void stop() {
-        dispatcher.stop();
+        if (random.nextBoolean()) {
+            dispatcher.drain();
+        } else {
+            dispatcher.stop();
+        }
         instances.forEach(Instance::rouse);
     }
 
