@@ -28,7 +28,7 @@ final class TensorRules {
             checkOutput(config, output);
             require(names.add(output.getName()), config, "model output '" + output.getName() + "' is given twice");
         }
-        checkBatchTensors(config);
+        BatchTensorRules.check(config);
     }
 
     private static void checkInput(ModelConfig config, ModelInput input) {
@@ -41,9 +41,9 @@ final class TensorRules {
                 "model input NHWC/NCHW require 3 dims");
         require(!input.getIsShapeTensor(), config, "shape tensors are only supported for TensorRT platform");
         require(
-                !input.getAllowRaggedBatch(),
+                !input.getAllowRaggedBatch() || config.getMaxBatchSize() > 0,
                 config,
-                subject + "must not set 'allow_ragged_batch', which this server does not serve,");
+                subject + "sets 'allow_ragged_batch', which needs a 'max_batch_size' of at least 1,");
     }
 
     private static void checkOutput(ModelConfig config, ModelOutput output) {
@@ -111,18 +111,6 @@ final class TensorRules {
         }
         pieces.add(product);
         return pieces;
-    }
-
-    private static void checkBatchTensors(ModelConfig config) {
-        // Both only mean something together with ragged batches.
-        require(
-                config.getBatchInputCount() == 0,
-                config,
-                "'batch_input' must not be set, which this server does not serve,");
-        require(
-                config.getBatchOutputCount() == 0,
-                config,
-                "'batch_output' must not be set, which this server does not serve,");
     }
 
     private static void require(boolean holds, ModelConfig config, String otherwise) {

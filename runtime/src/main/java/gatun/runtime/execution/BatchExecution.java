@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * that lie side by side already are not copied; neither are outputs that go to the network, or to windows side by side. One object serves
  * all runs of the instance, one after the other; used by the instance's thread only.
  */
-final class BatchExecution extends TimedExecution {
+class BatchExecution extends TimedExecution {
     private final ModelSignature signature;
     private final BufferPool pool;
     private final List<InferenceTicket> tickets = new ArrayList<>();
@@ -62,8 +62,22 @@ final class BatchExecution extends TimedExecution {
         return false;
     }
 
+    /** How many requests run. */
+    final int ticketCount() {
+        return tickets.size();
+    }
+
+    /** The request that stands at {@code index} in the batch. */
+    final InferenceTicket ticket(int index) {
+        return tickets.get(index);
+    }
+
+    final String modelName() {
+        return signature.modelName();
+    }
+
     /** The rows of the batch: the sum of its requests' batch sizes. */
-    int batchSize() {
+    final int batchSize() {
         return rows;
     }
 
@@ -141,14 +155,20 @@ final class BatchExecution extends TimedExecution {
     }
 
     private MemorySegment copy(List<MemorySegment> pieces, long byteSize) {
-        Buffer buffer = take(byteSize);
-        gathered.add(buffer);
+        Buffer buffer = takeForRun(byteSize);
         long at = 0;
         for (MemorySegment piece : pieces) {
             TensorCopy.copy(piece, buffer.segment().asSlice(at, piece.byteSize()));
             at += piece.byteSize();
         }
         return buffer.segment();
+    }
+
+    /** Memory of the pool until the run is over. */
+    final Buffer takeForRun(long byteSize) {
+        Buffer buffer = take(byteSize);
+        gathered.add(buffer);
+        return buffer;
     }
 
     @Override
@@ -163,18 +183,22 @@ final class BatchExecution extends TimedExecution {
 
     @Override
     public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
-        check(index, datatype, shape);
+        check(rules.get(index), datatype, shape);
         return outputs.get(index).memory(shape, byteSize);
     }
 
     @Override
     public void outputFromInput(int output, int input, Shape shape) {
-        check(output, inputSpec(input).datatype(), shape);
+        check(rules.get(output), inputSpec(input).datatype(), shape);
         outputs.get(output).fromInput(input, shape);
     }
 
-    private void check(int index, Datatype datatype, Shape shape) {
-        OutputRule rule = rules.get(index);
+    /**
+     * Refuses what a backend gives as an output of the whole batch.
+     *
+     * @throws GatunException INTERNAL when it is not as the configuration says
+     */
+    void check(OutputRule rule, Datatype datatype, Shape shape) {
         rule.answered(datatype, shape, signature);
         if (shape.rank() == 0 || shape.dim(0) != rows) {
             throw new GatunException(

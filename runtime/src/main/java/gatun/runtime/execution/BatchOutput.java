@@ -28,6 +28,7 @@ final class BatchOutput {
     private final ModelSignature signature;
     private final BufferPool pool;
     private final List<InferenceTicket> tickets;
+    private final @Nullable ScatterRule scatter;
 
     private @Nullable Shape shape;
     private @Nullable MemorySegment bytes;
@@ -40,6 +41,8 @@ final class BatchOutput {
         this.signature = signature;
         this.pool = pool;
         this.tickets = tickets;
+        BatchTensors batchTensors = signature.batchTensors();
+        scatter = batchTensors == null ? null : batchTensors.scattered(rule.name());
     }
 
     /** Memory for the whole output: the windows of the requests where together they are exactly that, else a pooled buffer. */
@@ -65,11 +68,12 @@ final class BatchOutput {
         fromInput = input;
     }
 
-    /** The bytes of one row; negative where rows differ in size. */
+    /** The bytes of one row, which means nothing for an output that is cut otherwise; negative where rows differ in size. */
     private long rowByteSize(Shape wholeShape) {
-        return rule.datatype() == Datatype.BYTES
-                ? -1
-                : wholeShape.withoutFirst().byteSize(rule.datatype());
+        if (rule.datatype() == Datatype.BYTES) {
+            return -1;
+        }
+        return scatter == null ? wholeShape.withoutFirst().byteSize(rule.datatype()) : 0;
     }
 
     private Optional<MemorySegment> windows(long byteSize, long rowByteSize) {
@@ -82,8 +86,11 @@ final class BatchOutput {
             int index = ticket.indexOf(rule);
             Optional<RegionLease> destination =
                     index < 0 ? Optional.empty() : ticket.wanted(index).destination();
-            long piece = rowByteSize * ticket.batchSize();
-            if (destination.isEmpty()
+            long piece = scatter == null
+                    ? rowByteSize * ticket.batchSize()
+                    : scattered(scatter, ticket).byteSize(rule.datatype());
+            if (piece < 0
+                    || destination.isEmpty()
                     || ticket.wanted(index).classification() > 0
                     || destination.get().segment().byteSize() < piece) {
                 return Optional.empty();
@@ -102,9 +109,12 @@ final class BatchOutput {
                     ErrorCode.INTERNAL,
                     "the backend gave no output '" + rule.name() + "' of model '" + signature.modelName() + "'");
         }
+        if (scatter != null) {
+            checkScattered(scatter, whole);
+        }
         long at = 0;
         for (InferenceTicket ticket : tickets) {
-            Shape own = whole.withoutFirst().prepend(ticket.batchSize());
+            Shape own = scatter == null ? whole.withoutFirst().prepend(ticket.batchSize()) : scattered(scatter, ticket);
             MemorySegment piece;
             if (fromInput >= 0) {
                 piece = ticket.input(fromInput).bytes();
@@ -117,6 +127,33 @@ final class BatchOutput {
             if (index >= 0 && !ticket.hasFailed()) {
                 answer(ticket, index, own, piece);
             }
+        }
+    }
+
+    /** The shape of what belongs to {@code ticket}. */
+    private Shape scattered(ScatterRule by, InferenceTicket ticket) {
+        int source = ticket.inputIndex(by.sourceInput());
+        if (source < 0) {
+            throw GatunException.invalidArgument("input '" + by.sourceInput() + "' must be given: output '"
+                    + rule.name() + "' of model '" + signature.modelName() + "' is cut by its shape");
+        }
+        return by.piece(ticket.input(source).spec().shape());
+    }
+
+    /** Nobody may get what is not there, nor what belongs to another. */
+    private void checkScattered(ScatterRule by, Shape whole) {
+        long left = whole.elementCount();
+        for (InferenceTicket ticket : tickets) {
+            long own = scattered(by, ticket).elementCount();
+            boolean suits = fromInput < 0
+                    || own == ticket.input(fromInput).spec().shape().elementCount();
+            left = own >= 0 && own <= left && suits ? left - own : -1;
+        }
+        if (left < 0) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "output '" + rule.name() + "' of model '" + signature.modelName() + "' has shape " + whole
+                            + ", too small to be cut by the shapes of input '" + by.sourceInput() + "'");
         }
     }
 

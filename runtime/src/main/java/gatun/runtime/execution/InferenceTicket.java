@@ -28,6 +28,7 @@ final class InferenceTicket extends Ticket {
     private final Tensor[] inputs;
     private final RequestedOutput[] wanted;
     private final OutputRule[] rules;
+    private final @Nullable BatchTensors batchTensors;
     private final @Nullable OutputTensor[] results;
     private final @Nullable Hold[] buffers;
     private boolean showsInputs;
@@ -43,6 +44,7 @@ final class InferenceTicket extends Ticket {
      * @param inputs the inputs it brings, in the configuration's order and as the backend gets them
      * @param wanted the outputs that it wants, in the order of the answer
      * @param rules what the configuration says of each wanted output
+     * @param batchTensors what it says of ragged inputs; null when the model has none
      */
     InferenceTicket(
             InferenceRequest request,
@@ -50,13 +52,15 @@ final class InferenceTicket extends Ticket {
             int batchSize,
             Tensor[] inputs,
             RequestedOutput[] wanted,
-            OutputRule[] rules) {
+            OutputRule[] rules,
+            @Nullable BatchTensors batchTensors) {
         this.request = request;
         this.arrivedNanos = arrivedNanos;
         this.batchSize = batchSize;
         this.inputs = inputs;
         this.wanted = wanted;
         this.rules = rules;
+        this.batchTensors = batchTensors;
         results = new OutputTensor[wanted.length];
         buffers = new Hold[wanted.length];
     }
@@ -74,7 +78,7 @@ final class InferenceTicket extends Ticket {
         return Math.max(1, batchSize);
     }
 
-    /** Tickets run together when they bring the same inputs, whose shapes differ in the batch dimension only. */
+    /** Tickets run together when they bring the same inputs, whose shapes differ in the batch dimension only, but for ragged ones. */
     @Override
     protected boolean joins(Ticket first) {
         Tensor[] others = ((InferenceTicket) first).inputs;
@@ -84,11 +88,18 @@ final class InferenceTicket extends Ticket {
         for (int i = 0; i < inputs.length; i++) {
             TensorSpec own = inputs[i].spec();
             TensorSpec other = others[i].spec();
-            if (!own.name().equals(other.name()) || !own.shape().equalsAfterFirst(other.shape())) {
+            if (!own.name().equals(other.name())) {
+                return false;
+            }
+            if (!own.shape().equalsAfterFirst(other.shape()) && !isRagged(own.name())) {
                 return false;
             }
         }
         return true;
+    }
+
+    private boolean isRagged(String input) {
+        return batchTensors != null && batchTensors.isRagged(input);
     }
 
     int inputCount() {
@@ -97,6 +108,16 @@ final class InferenceTicket extends Ticket {
 
     Tensor input(int index) {
         return inputs[index];
+    }
+
+    /** Where the input of this name stands; negative when the request does not bring it. */
+    int inputIndex(String name) {
+        for (int i = 0; i < inputs.length; i++) {
+            if (inputs[i].spec().name().equals(name)) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     int outputCount() {

@@ -27,6 +27,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
     private final String modelName;
     private final InstanceExecution execution;
     private final BatchExecution batchExecution;
+    private final boolean alwaysBatch;
     private final InstanceCounters counters;
     private final ModelCounters modelCounters;
 
@@ -65,7 +66,11 @@ final class ModelInstance implements Worker<InferenceTicket> {
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
         execution = new InstanceExecution(signature, pool);
-        batchExecution = new BatchExecution(signature, pool);
+        BatchTensors batchTensors = signature.batchTensors();
+        alwaysBatch = batchTensors != null;
+        batchExecution = batchTensors == null
+                ? new BatchExecution(signature, pool)
+                : new RaggedExecution(signature, batchTensors, pool);
     }
 
     @Override
@@ -99,7 +104,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             tickets.forEach(ticket -> fail(ticket, unwanted, FailureReason.CANCELED));
             return 0;
         }
-        return tickets.size() == 1 ? runOne(opened, tickets.getFirst()) : runAll(opened, tickets);
+        return tickets.size() == 1 && !alwaysBatch ? runOne(opened, tickets.getFirst()) : runAll(opened, tickets);
     }
 
     private void begin(List<InferenceTicket> tickets) {

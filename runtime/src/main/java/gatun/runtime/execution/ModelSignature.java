@@ -19,6 +19,7 @@ final class ModelSignature {
     private final InputRule[] inputs;
     private final OutputRule[] outputs;
     private final RequestedOutput[] allOutputs;
+    private final @Nullable BatchTensors batchTensors;
     private final int requiredInputCount;
     private final List<TensorSpec> inputSpecs;
     private final List<TensorSpec> outputSpecs;
@@ -35,6 +36,7 @@ final class ModelSignature {
         outputs = config.getOutputList().stream()
                 .map(output -> rule(output, labels.getOrDefault(output.getName(), List.of())))
                 .toArray(OutputRule[]::new);
+        batchTensors = BatchTensors.of(config, outputs);
         allOutputs = config.getOutputList().stream()
                 .map(output -> RequestedOutput.of(output.getName()))
                 .toArray(RequestedOutput[]::new);
@@ -130,6 +132,12 @@ final class ModelSignature {
 
     OutputRule output(int index) {
         return outputs[index];
+    }
+
+    /** What the configuration says of ragged inputs and what comes with them; null for most models. */
+    @Nullable
+    BatchTensors batchTensors() {
+        return batchTensors;
     }
 
     /** What a request means that names no output. */

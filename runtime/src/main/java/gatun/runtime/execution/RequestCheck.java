@@ -50,7 +50,14 @@ final class RequestCheck {
                 inputs[i] = checked(request, signature.input(i), inputs[i]);
             }
         }
-        return new InferenceTicket(request, arrivedNanos, batchSize, withoutGaps(inputs, request), wanted, rules);
+        return new InferenceTicket(
+                request,
+                arrivedNanos,
+                batchSize,
+                withoutGaps(inputs, request),
+                wanted,
+                rules,
+                signature.batchTensors());
     }
 
     private OutputRule[] rules(InferenceRequest request, RequestedOutput[] wanted) {

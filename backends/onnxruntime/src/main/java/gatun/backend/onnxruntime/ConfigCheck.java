@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 import gatun.memory.Datatype;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
+import gatun.protocol.inference.BatchInput;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
@@ -28,6 +29,10 @@ final class ConfigCheck {
      */
     void run() {
         for (ModelInput input : config.getInputList()) {
+            if (input.getAllowRaggedBatch()) {
+                checkRagged(input);
+                continue;
+            }
             check(
                     "input",
                     model.inputs(),
@@ -35,14 +40,24 @@ final class ConfigCheck {
                     Datatypes.of(input.getDataType()),
                     shape(input.getDimsList(), input.hasReshape(), input.getReshape()));
         }
+        for (BatchInput input : config.getBatchInputList()) {
+            for (String target : input.getTargetNameList()) {
+                find("input", model.inputs(), target, Datatypes.of(input.getDataType()));
+            }
+        }
         for (TensorDescription input : model.inputs()) {
-            if (config.getInputList().stream().noneMatch(i -> i.getName().equals(input.name()))) {
+            if (!isConfigured(input.name())) {
                 throw GatunException.invalidArgument("unable to load model '" + config.getName()
                         + "', configuration misses input '" + input.name() + "' of the model, inputs are: "
                         + names(model.inputs()));
             }
         }
         for (ModelOutput output : config.getOutputList()) {
+            if (isCutByInput(output.getName())) {
+                // Its shape in the file is that of a whole batch, of which the configuration says nothing.
+                find("output", model.outputs(), output.getName(), Datatypes.of(output.getDataType()));
+                continue;
+            }
             check(
                     "output",
                     model.outputs(),
@@ -52,12 +67,35 @@ final class ConfigCheck {
         }
     }
 
+    private boolean isConfigured(String input) {
+        return config.getInputList().stream().anyMatch(i -> i.getName().equals(input))
+                || config.getBatchInputList().stream()
+                        .anyMatch(i -> i.getTargetNameList().contains(input));
+    }
+
+    private boolean isCutByInput(String output) {
+        return config.getBatchOutputList().stream()
+                .anyMatch(o -> o.getTargetNameList().contains(output));
+    }
+
+    /** A ragged input comes as one row of all elements. */
+    private void checkRagged(ModelInput input) {
+        Shape actual = find("input", model.inputs(), input.getName(), Datatypes.of(input.getDataType()))
+                .shape();
+        if (actual.rank() != 1 || actual.dim(0) != Shape.VARIABLE) {
+            throw GatunException.invalidArgument("unable to load model '" + config.getName()
+                    + "', configuration expects model provides input with shape [-1] for ragged input '"
+                    + input.getName() + "', model provides " + actual);
+        }
+    }
+
     private static Shape shape(List<Long> dims, boolean reshaped, ModelTensorReshape reshape) {
         List<Long> actual = reshaped ? reshape.getShapeList() : dims;
         return Shape.of(actual.stream().mapToLong(Long::longValue).toArray());
     }
 
-    private void check(String kind, List<TensorDescription> tensors, String name, Datatype datatype, Shape dims) {
+    /** The model's tensor of this name, which must be of this datatype. */
+    private TensorDescription find(String kind, List<TensorDescription> tensors, String name, Datatype datatype) {
         TensorDescription tensor = tensors.stream()
                 .filter(t -> t.name().equals(name))
                 .findFirst()
@@ -72,6 +110,11 @@ final class ConfigCheck {
                     + "', configuration expects datatype " + Datatypes.configured(datatype) + " for " + kind + " '"
                     + name + "', model provides " + Datatypes.configured(tensor.datatype()));
         }
+        return tensor;
+    }
+
+    private void check(String kind, List<TensorDescription> tensors, String name, Datatype datatype, Shape dims) {
+        TensorDescription tensor = find(kind, tensors, name, datatype);
         boolean batching = config.getMaxBatchSize() > 0;
         if (batching && (tensor.shape().rank() == 0 || tensor.shape().dim(0) != Shape.VARIABLE)) {
             throw GatunException.invalidArgument("unable to load model '" + config.getName() + "', " + kind + " '"

@@ -1,0 +1,115 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.BatchInput.Kind;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * An input that no request brings: it is made of the shapes that another input has in the requests of a batch.
+ *
+ * @param name what the model calls it
+ * @param kind what it tells
+ * @param datatype INT32 or FP32
+ * @param sourceInput the input whose shapes it tells of
+ */
+record BatchInputRule(String name, Kind kind, Datatype datatype, String sourceInput) {
+    /**
+     * Name, datatype and shape of this input.
+     *
+     * @param sources the shape that the source input has in each request, the batch dimension in front
+     */
+    TensorSpec spec(List<Shape> sources) {
+        Shape shape =
+                switch (kind) {
+                    case BATCH_ELEMENT_COUNT, BATCH_ACCUMULATED_ELEMENT_COUNT -> Shape.of(sources.size());
+                    case BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO -> Shape.of(sources.size() + 1L);
+                    case BATCH_MAX_ELEMENT_COUNT_AS_SHAPE -> Shape.of(largest(sources));
+                    case BATCH_ITEM_SHAPE -> Shape.of(rows(sources), itemRank(sources));
+                    case BATCH_ITEM_SHAPE_FLATTEN -> Shape.of(rows(sources) * itemRank(sources));
+                    case UNRECOGNIZED -> throw new AssertionError("an unchecked kind of batch input '" + name + "'");
+                };
+        return new TensorSpec(name, datatype, shape);
+    }
+
+    private static long largest(List<Shape> sources) {
+        long largest = 0;
+        for (Shape source : sources) {
+            largest = Math.max(largest, source.elementCount());
+        }
+        return largest;
+    }
+
+    private static long rows(List<Shape> sources) {
+        long rows = 0;
+        for (Shape source : sources) {
+            rows += source.dim(0);
+        }
+        return rows;
+    }
+
+    private static long itemRank(List<Shape> sources) {
+        return sources.getFirst().rank() - 1L;
+    }
+
+    /**
+     * Writes the values.
+     *
+     * @param sources as for {@link #spec}
+     * @param target as many bytes as the spec says
+     * @throws GatunException INVALID_ARGUMENT when a number is too large for the datatype
+     */
+    void write(List<Shape> sources, MemorySegment target) {
+        switch (kind) {
+            case BATCH_ELEMENT_COUNT -> {
+                for (int i = 0; i < sources.size(); i++) {
+                    set(target, i, sources.get(i).elementCount());
+                }
+            }
+            case BATCH_ACCUMULATED_ELEMENT_COUNT -> accumulate(sources, target, 0);
+            case BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO -> {
+                set(target, 0, 0);
+                accumulate(sources, target, 1);
+            }
+            // Only its size means something; zeros, since what another request left behind is nobody's business.
+            case BATCH_MAX_ELEMENT_COUNT_AS_SHAPE -> target.fill((byte) 0);
+            case BATCH_ITEM_SHAPE, BATCH_ITEM_SHAPE_FLATTEN -> writeShapes(sources, target);
+            case UNRECOGNIZED -> throw new AssertionError("an unchecked kind of batch input '" + name + "'");
+        }
+    }
+
+    private void accumulate(List<Shape> sources, MemorySegment target, int first) {
+        long sum = 0;
+        for (int i = 0; i < sources.size(); i++) {
+            sum += sources.get(i).elementCount();
+            set(target, first + i, sum);
+        }
+    }
+
+    private void writeShapes(List<Shape> sources, MemorySegment target) {
+        long at = 0;
+        for (Shape source : sources) {
+            for (long row = source.dim(0); row > 0; row--) {
+                for (int dim = 1; dim < source.rank(); dim++) {
+                    set(target, at++, source.dim(dim));
+                }
+            }
+        }
+    }
+
+    private void set(MemorySegment target, long index, long value) {
+        if (datatype == Datatype.FP32) {
+            target.setAtIndex(ElementLayouts.FP32, index, (float) value);
+            return;
+        }
+        if (value > Integer.MAX_VALUE) {
+            throw GatunException.invalidArgument("batch input '" + name + "' of datatype INT32 would be " + value
+                    + ", more than it can hold; send fewer elements in input '" + sourceInput + "'");
+        }
+        target.setAtIndex(ElementLayouts.INT32, index, (int) value);
+    }
+}

@@ -1,0 +1,89 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Shape;
+import gatun.protocol.inference.BatchInput;
+import gatun.protocol.inference.BatchOutput.Kind;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInput;
+import gatun.runtime.spi.Datatypes;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a configuration says of tensors whose size differs from request to request in one batch: the ragged inputs, which the backend gets
+ * as one row of elements; the inputs that tell it where each request's elements lie; the outputs that are cut by the shapes of an input.
+ * Immutable.
+ */
+final class BatchTensors {
+    private final Set<String> ragged;
+    private final List<BatchInputRule> inputs;
+    private final Map<String, ScatterRule> scattered;
+
+    private BatchTensors(Set<String> ragged, List<BatchInputRule> inputs, Map<String, ScatterRule> scattered) {
+        this.ragged = Set.copyOf(ragged);
+        this.inputs = List.copyOf(inputs);
+        this.scattered = Map.copyOf(scattered);
+    }
+
+    /**
+     * What a configuration says that has been checked; null when it knows no such tensors.
+     *
+     * @param outputs the configuration's outputs
+     */
+    static @Nullable BatchTensors of(ModelConfig config, OutputRule[] outputs) {
+        Set<String> ragged = new HashSet<>();
+        for (ModelInput input : config.getInputList()) {
+            if (input.getAllowRaggedBatch()) {
+                ragged.add(input.getName());
+            }
+        }
+        List<BatchInputRule> inputs = new ArrayList<>();
+        for (BatchInput input : config.getBatchInputList()) {
+            for (String target : input.getTargetNameList()) {
+                inputs.add(new BatchInputRule(
+                        target, input.getKind(), Datatypes.of(input.getDataType()), input.getSourceInput(0)));
+            }
+        }
+        Map<String, ScatterRule> scattered = new HashMap<>();
+        for (gatun.protocol.inference.BatchOutput output : config.getBatchOutputList()) {
+            if (output.getKind() == Kind.BATCH_SCATTER_WITH_INPUT_SHAPE) {
+                for (String target : output.getTargetNameList()) {
+                    scattered.put(target, new ScatterRule(output.getSourceInput(0), dims(outputs, target)));
+                }
+            }
+        }
+        return ragged.isEmpty() && inputs.isEmpty() && scattered.isEmpty()
+                ? null
+                : new BatchTensors(ragged, inputs, scattered);
+    }
+
+    private static Shape dims(OutputRule[] outputs, String name) {
+        for (OutputRule output : outputs) {
+            if (output.name().equals(name)) {
+                return output.backendDims();
+            }
+        }
+        throw new AssertionError("the configuration was not checked: it has no output '" + name + "'");
+    }
+
+    /** Whether requests may differ in the shape of this input and still run together. */
+    boolean isRagged(String input) {
+        return ragged.contains(input);
+    }
+
+    /** The inputs that are made of the batch, after those that requests bring. */
+    List<BatchInputRule> inputs() {
+        return inputs;
+    }
+
+    /** How an output is cut; null for one that has a row for each row of the batch. */
+    @Nullable
+    ScatterRule scattered(String output) {
+        return scattered.get(output);
+    }
+}
