@@ -10,8 +10,9 @@ public interface RegionLease extends Hold {
     MemorySegment segment();
 
     /**
-     * To be called once after the last use of the memory and before the request is answered: makes what was written
-     * visible to the client and finds out whether the client took the memory away meanwhile.
+     * To be called after the last use of the memory and before the request is answered: makes what was written visible to the
+     * client and finds out whether the client took the memory away meanwhile. Called again for each further response where a
+     * request has several.
      *
      * @throws GatunException INVALID_ARGUMENT when the region broke, so that what was read or written means nothing
      */

@@ -102,12 +102,23 @@ public final class GatunServer implements InferenceServer {
     @Override
     public InferenceResponse infer(InferenceRequest request) {
         try (request) {
-            if (request.model() instanceof ServedModel model) {
-                return model.infer(request);
-            }
-            throw new GatunException(
-                    ErrorCode.INTERNAL, "model '" + request.model().name() + "' was not found by this server");
+            return model(request).infer(request);
         }
+    }
+
+    @Override
+    public void infer(InferenceRequest request, ResponseReceiver receiver) {
+        try (request) {
+            model(request).infer(request, receiver);
+        }
+    }
+
+    private static ServedModel model(InferenceRequest request) {
+        if (request.model() instanceof ServedModel model) {
+            return model;
+        }
+        throw new GatunException(
+                ErrorCode.INTERNAL, "model '" + request.model().name() + "' was not found by this server");
     }
 
     @Override

@@ -61,9 +61,23 @@ public interface InferenceServer extends AutoCloseable {
      * Answers one request; parks the calling thread, which should be virtual, until the answer is there. Owns the
      * request from the first moment and closes it on every path. The caller owns the response.
      *
-     * @throws GatunException when the request is wrong, refused or failed
+     * @throws GatunException when the request is wrong, refused or failed; UNSUPPORTED when its model is decoupled
      */
     InferenceResponse infer(InferenceRequest request);
+
+    /**
+     * Answers one request with as many responses as its model gives: one, or for a decoupled model any number, also none. Parks the
+     * calling thread, which should be virtual, until the last is there, and calls {@code receiver} on it for each. Owns the request as
+     * {@link #infer(InferenceRequest)} does.
+     *
+     * <p>A decoupled model waits when the receiver falls some responses behind. A failure of the receiver gives the request up and is
+     * thrown to the caller, and so does {@link InferenceRequest#cancellation}, after which the receiver is not called again.
+     *
+     * @throws GatunException when the request is wrong, refused or failed; responses may have come before
+     */
+    default void infer(InferenceRequest request, ResponseReceiver receiver) {
+        receiver.accept(infer(request), true);
+    }
 
     /** The shared-memory regions that clients registered. */
     RegionRegistry regions();

@@ -7,6 +7,7 @@ import gatun.runtime.spi.Backend;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.spi.Execution;
+import gatun.runtime.spi.InstanceSpec;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -68,8 +69,8 @@ final class ScriptedBackend implements Backend {
         open.incrementAndGet();
         return new BackendModel() {
             @Override
-            public BackendInstance newInstance(String instance, int instanceCount) {
-                if (instance.endsWith("_9")) {
+            public BackendInstance newInstance(InstanceSpec instance) {
+                if (instance.name().endsWith("_9")) {
                     throw GatunException.invalidArgument("the tenth instance never starts");
                 }
                 open.incrementAndGet();

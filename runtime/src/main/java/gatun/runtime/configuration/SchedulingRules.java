@@ -27,9 +27,11 @@ final class SchedulingRules {
         if (config.getPlatform().equals("ensemble")) {
             throw unsupported(config, "platform 'ensemble'");
         }
-        if (config.getModelTransactionPolicy().getDecoupled()) {
-            throw unsupported(config, "model_transaction_policy { decoupled: true }");
-        }
+        require(
+                !config.getModelTransactionPolicy().getDecoupled()
+                        || config.getBatchInputCount() + config.getBatchOutputCount() == 0,
+                config,
+                "'batch_input' and 'batch_output' mean nothing in a decoupled model, whose requests run one at a time,");
         for (ModelInstanceGroup group : config.getInstanceGroupList()) {
             checkGroup(config, group);
         }

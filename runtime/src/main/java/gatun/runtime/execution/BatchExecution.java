@@ -10,8 +10,10 @@ import gatun.memory.SideBySide;
 import gatun.memory.Tensor;
 import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
+import gatun.runtime.spi.ExecutionRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +31,7 @@ class BatchExecution extends TimedExecution {
     private final List<Buffer> gathered = new ArrayList<>();
     private @Nullable Tensor[] inputs = {};
     private int rows;
+    private int sent;
 
     BatchExecution(ModelSignature signature, BufferPool pool) {
         super(pool);
@@ -87,6 +90,9 @@ class BatchExecution extends TimedExecution {
      * @throws GatunException when the backend did not give an output
      */
     void finish() {
+        if (sent > 1) {
+            throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
+        }
         for (BatchOutput output : outputs) {
             output.shareOut();
         }
@@ -118,6 +124,18 @@ class BatchExecution extends TimedExecution {
         tickets.clear();
         inputs = new Tensor[0];
         rows = 0;
+        sent = 0;
+    }
+
+    @Override
+    public List<ExecutionRequest> requests() {
+        return Collections.unmodifiableList(tickets);
+    }
+
+    /** Counts only: the responses are made of what there is at the end. */
+    @Override
+    public void send() {
+        sent++;
     }
 
     @Override

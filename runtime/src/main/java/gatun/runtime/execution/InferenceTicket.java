@@ -8,10 +8,13 @@ import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
+import gatun.runtime.ParameterValue;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.Ticket;
+import gatun.runtime.spi.ExecutionRequest;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * A checked request on its way to an instance and back. The request's thread makes it; the instance's thread writes
  * results or failure; the request's thread reads them after it has waited.
  */
-final class InferenceTicket extends Ticket {
+final class InferenceTicket extends Ticket implements ExecutionRequest {
     private final InferenceRequest request;
     private final long arrivedNanos;
     private final int batchSize;
@@ -35,6 +38,10 @@ final class InferenceTicket extends Ticket {
     private volatile boolean unwanted;
     private volatile @Nullable ModelInstance runner;
     private @Nullable GatunException failure;
+    private Map<String, ParameterValue> parameters = Map.of();
+
+    /** Where responses go while this runs; null unless the model is decoupled. */
+    private @Nullable ResponseStream responses;
 
     /**
      * A request that satisfies its model.
@@ -65,11 +72,25 @@ final class InferenceTicket extends Ticket {
         buffers = new Hold[wanted.length];
     }
 
+    /** Has each response go to {@code receiver} when it is there. To be called before this is submitted. */
+    void respondTo(ResponseStream receiver) {
+        responses = receiver;
+    }
+
+    @Override
+    protected void attend() {
+        ResponseStream receiver = responses;
+        if (receiver != null && !receiver.deliver()) {
+            request.cancellation().cancel();
+        }
+    }
+
     long arrivedNanos() {
         return arrivedNanos;
     }
 
-    int batchSize() {
+    @Override
+    public int batchSize() {
         return batchSize;
     }
 
@@ -201,10 +222,36 @@ final class InferenceTicket extends Ticket {
         if (giveUp(scheduler)) {
             return;
         }
+        if (responses != null) {
+            responses.abandon();
+        }
         ModelInstance instance = runner;
         if (instance != null) {
             instance.stopUnwanted();
         }
+    }
+
+    @Override
+    public String id() {
+        return request.id();
+    }
+
+    @Override
+    public Map<String, ParameterValue> parameters() {
+        return request.parameters();
+    }
+
+    @Override
+    public void responseParameter(String name, ParameterValue value) {
+        if (parameters.isEmpty()) {
+            parameters = new LinkedHashMap<>();
+        }
+        parameters.put(name, value);
+    }
+
+    @Override
+    public boolean cancelled() {
+        return unwanted;
     }
 
     boolean hasFailed() {
@@ -261,6 +308,43 @@ final class InferenceTicket extends Ticket {
                 holds.add(hold);
             }
         }
-        return new InferenceResponse(modelName, versionText, request.id(), outputs, Map.of(), holds);
+        return new InferenceResponse(modelName, versionText, request.id(), outputs, parameters, holds);
+    }
+
+    /**
+     * Sends what is answered so far as one response of several, and begins the next. Windows in the client's memory stay the request's,
+     * because later responses are written there too. For the instance's thread.
+     *
+     * @throws GatunException CANCELLED when nobody wants it
+     */
+    void send(boolean last) {
+        ResponseStream receiver = responses;
+        if (receiver == null) {
+            throw new IllegalStateException("this request takes a single response");
+        }
+        List<OutputTensor> outputs = new ArrayList<>(results.length);
+        List<Hold> holds = new ArrayList<>(results.length);
+        for (int i = 0; i < results.length; i++) {
+            OutputTensor result = results[i];
+            Hold buffer = buffers[i];
+            if (result != null) {
+                outputs.add(result);
+            }
+            if (buffer != null) {
+                holds.add(buffer);
+            }
+            results[i] = null;
+            buffers[i] = null;
+        }
+        Map<String, ParameterValue> own = parameters;
+        parameters = Map.of();
+        InferenceResponse response = new InferenceResponse(
+                request.model().name(), request.model().versionText(), request.id(), outputs, own, holds);
+        receiver.send(response, last);
+        if (isAwaitedHere()) {
+            attend();
+        } else {
+            callWaiter();
+        }
     }
 }

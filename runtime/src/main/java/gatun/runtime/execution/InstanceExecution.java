@@ -11,7 +11,9 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
 import gatun.runtime.OutputTensor;
+import gatun.runtime.spi.ExecutionRequest;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -19,11 +21,12 @@ import org.jspecify.annotations.Nullable;
  * One run of an instance: hands the backend its inputs and decides where each output goes. One object serves all runs of
  * the instance, one after the other; used by the instance's thread only.
  */
-final class InstanceExecution extends TimedExecution {
+class InstanceExecution extends TimedExecution {
     private final ModelSignature signature;
     private final BufferPool pool;
 
     private @Nullable InferenceTicket ticket;
+    private int sent;
 
     InstanceExecution(ModelSignature signature, BufferPool pool) {
         super(pool);
@@ -32,8 +35,9 @@ final class InstanceExecution extends TimedExecution {
     }
 
     /** Begins a run for one request. */
-    void begin(InferenceTicket next) {
+    final void begin(InferenceTicket next) {
         ticket = next;
+        sent = 0;
         start();
     }
 
@@ -43,34 +47,55 @@ final class InstanceExecution extends TimedExecution {
      */
     void finish() {
         InferenceTicket done = ticket();
+        if (sent > 1) {
+            throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
+        }
         for (int i = 0; i < done.outputCount(); i++) {
-            OutputTensor result = done.result(i);
-            if (result == null) {
+            if (done.result(i) == null) {
                 throw new GatunException(
                         ErrorCode.INTERNAL,
                         "the backend gave no output '" + outputName(i) + "' of model '" + signature.modelName() + "'");
             }
-            if (done.wanted(i).classification() > 0) {
-                Classification.apply(done, i, result, signature.leadingDims(), pool);
-            }
+            classify(i);
         }
         done.settle();
         answered(done);
         end();
     }
 
+    /** Turns output {@code index} into classes where it is made and the client wants that. */
+    final void classify(int index) {
+        InferenceTicket running = ticket();
+        OutputTensor result = running.result(index);
+        if (result != null && running.wanted(index).classification() > 0) {
+            Classification.apply(running, index, result, signature.leadingDims(), pool);
+        }
+    }
+
     /** Forgets the run, so that nothing of the request is kept alive, but for its times. */
-    void clear() {
+    final void clear() {
         end();
         ticket = null;
     }
 
-    private InferenceTicket ticket() {
+    /** The request of the run. */
+    final InferenceTicket ticket() {
         InferenceTicket running = ticket;
         if (running == null) {
             throw new IllegalStateException("an Execution was used after its run");
         }
         return running;
+    }
+
+    @Override
+    public List<ExecutionRequest> requests() {
+        return List.of(ticket());
+    }
+
+    /** Counts only: one response is made of what there is at the end. */
+    @Override
+    public void send() {
+        sent++;
     }
 
     @Override

@@ -10,6 +10,7 @@ import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ResponseReceiver;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.spi.BackendModel;
@@ -28,6 +29,9 @@ import java.util.function.Supplier;
  * {@link #close} it refuses requests.
  */
 public final class LoadedModel implements ServedModel {
+    /** How long an instance waits for a client that reads no response, while it could serve others. */
+    private static final Duration RECEIVER_PATIENCE = Duration.ofSeconds(60);
+
     private final ModelConfig config;
     private final long version;
     private final String versionText;
@@ -112,8 +116,42 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public InferenceResponse infer(InferenceRequest request) {
+        if (signature.decoupled()) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "model '" + config.getName() + "' is decoupled: it may give any number of responses,"
+                            + " and this request asks for exactly one");
+        }
         long arrivedNanos = System.nanoTime();
         InferenceTicket ticket = checked(request, arrivedNanos);
+        complete(ticket, request, arrivedNanos);
+        return ticket.response(config.getName(), versionText);
+    }
+
+    @Override
+    public void infer(InferenceRequest request, ResponseReceiver receiver) {
+        if (!signature.decoupled()) {
+            receiver.accept(infer(request), true);
+            return;
+        }
+        long arrivedNanos = System.nanoTime();
+        InferenceTicket ticket = checked(request, arrivedNanos);
+        ResponseStream responses = new ResponseStream(receiver, RECEIVER_PATIENCE);
+        ticket.respondTo(responses);
+        try {
+            complete(ticket, request, arrivedNanos);
+            responses.deliver();
+        } finally {
+            responses.abandon();
+        }
+        responses.check();
+        ticket.failure().ifPresent(failure -> {
+            throw failure;
+        });
+    }
+
+    /** Brings a checked request to its end, or throws what kept it from running; parks the calling thread. */
+    private void complete(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
         queueRules.apply(ticket, request, arrivedNanos);
         Cancellation cancellation = request.cancellation();
         if (!cancellation.arm(() -> ticket.cancel(scheduler))) {
@@ -124,7 +162,6 @@ public final class LoadedModel implements ServedModel {
         } finally {
             cancellation.end();
         }
-        return ticket.response(config.getName(), versionText);
     }
 
     /** Brings a ticket to its end; parks the calling thread. */

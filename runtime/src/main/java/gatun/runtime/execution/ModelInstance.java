@@ -6,7 +6,9 @@ import gatun.memory.GatunException;
 import gatun.runtime.scheduling.Worker;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Device;
 import gatun.runtime.spi.Execution;
+import gatun.runtime.spi.InstanceSpec;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
@@ -65,7 +67,9 @@ final class ModelInstance implements Worker<InferenceTicket> {
         this.modelCounters = modelCounters;
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
-        execution = new InstanceExecution(signature, pool);
+        execution = signature.decoupled()
+                ? new DecoupledExecution(signature, pool)
+                : new InstanceExecution(signature, pool);
         BatchTensors batchTensors = signature.batchTensors();
         alwaysBatch = batchTensors != null;
         batchExecution = batchTensors == null
@@ -80,7 +84,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
 
     @Override
     public void open() {
-        BackendInstance opened = model.newInstance(name, instanceCount);
+        BackendInstance opened = model.newInstance(new InstanceSpec(name, instanceCount, Device.CPU));
         try {
             opened.warmUp();
         } catch (RuntimeException | Error e) {

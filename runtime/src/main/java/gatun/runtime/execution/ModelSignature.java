@@ -21,6 +21,7 @@ final class ModelSignature {
     private final RequestedOutput[] allOutputs;
     private final @Nullable BatchTensors batchTensors;
     private final int requiredInputCount;
+    private final boolean decoupled;
     private final List<TensorSpec> inputSpecs;
     private final List<TensorSpec> outputSpecs;
 
@@ -32,6 +33,7 @@ final class ModelSignature {
     ModelSignature(ModelConfig config, Map<String, List<String>> labels) {
         modelName = config.getName();
         maxBatchSize = config.getMaxBatchSize();
+        decoupled = config.getModelTransactionPolicy().getDecoupled();
         inputs = config.getInputList().stream().map(ModelSignature::rule).toArray(InputRule[]::new);
         outputs = config.getOutputList().stream()
                 .map(output -> rule(output, labels.getOrDefault(output.getName(), List.of())))
@@ -116,6 +118,11 @@ final class ModelSignature {
 
     int inputCount() {
         return inputs.length;
+    }
+
+    /** Whether one request may have any number of responses. */
+    boolean decoupled() {
+        return decoupled;
     }
 
     int requiredInputCount() {

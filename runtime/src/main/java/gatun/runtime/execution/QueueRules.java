@@ -75,6 +75,12 @@ final class QueueRules {
             // An unsigned 32-bit number: one beyond 2^31 limits nothing.
             capacities.add(policy.getMaxQueueSize() <= 0 ? queueLimit : policy.getMaxQueueSize());
         }
+        int defaultLevel = (int) Math.max(0, batching.getDefaultPriorityLevel() - 1);
+        if (config.getModelTransactionPolicy().getDecoupled()) {
+            // The responses of a run belong to one request.
+            boolean ordered = batching.getPreserveOrdering();
+            return new QueueRules(new BatchPolicy(0, List.of(), 0, ordered, capacities, defaultLevel), levels);
+        }
         List<Integer> preferred = batching.getPreferredBatchSizeList();
         BatchPolicy policy = new BatchPolicy(
                 config.getMaxBatchSize(),
@@ -84,7 +90,7 @@ final class QueueRules {
                 TimeUnit.MICROSECONDS.toNanos(batching.getMaxQueueDelayMicroseconds()),
                 batching.getPreserveOrdering(),
                 capacities,
-                (int) Math.max(0, batching.getDefaultPriorityLevel() - 1));
+                defaultLevel);
         return new QueueRules(policy, levels);
     }
 

@@ -5,6 +5,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.ResponseReceiver;
 import java.time.Duration;
 import java.util.List;
 
@@ -17,9 +18,19 @@ public interface ServedModel extends ModelVersion {
      * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the request, which it
      * closes afterwards.
      *
-     * @throws GatunException when the request is wrong, refused or failed
+     * @throws GatunException when the request is wrong, refused or failed; UNSUPPORTED when this is decoupled
      */
     InferenceResponse infer(InferenceRequest request);
+
+    /**
+     * Answers a request with as many responses as there are: one, unless this is decoupled. Parks the calling thread, which also calls
+     * {@code receiver}. The caller still owns the request, which it closes afterwards.
+     *
+     * @throws GatunException as {@link #infer(InferenceRequest)}; responses may have come before. Also whatever the receiver throws
+     */
+    default void infer(InferenceRequest request, ResponseReceiver receiver) {
+        receiver.accept(infer(request), true);
+    }
 
     /** The counters as they are now. */
     ModelStatistics statistics();

@@ -87,6 +87,19 @@ public abstract class Ticket {
         return true;
     }
 
+    /** What the waiting thread does each time it is awake while this waits or runs; nothing by default. Must not throw. */
+    protected void attend() {}
+
+    /** Has the waiting thread {@link #attend}. For any thread. */
+    protected final void callWaiter() {
+        LockSupport.unpark(waiter);
+    }
+
+    /** Whether the calling thread is the one that waits for this. */
+    protected final boolean isAwaitedHere() {
+        return Thread.currentThread().equals(waiter);
+    }
+
     final int level() {
         return level;
     }
@@ -169,7 +182,7 @@ public abstract class Ticket {
                     case WITHDRAWN -> {
                         return Outcome.GIVEN_UP;
                     }
-                    case NEW, QUEUED, RUNNING -> {}
+                    case NEW, QUEUED, RUNNING -> attend();
                 }
                 if (Thread.interrupted()) {
                     interrupted = true;

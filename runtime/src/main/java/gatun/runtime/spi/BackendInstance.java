@@ -6,6 +6,9 @@ public interface BackendInstance extends AutoCloseable {
      * Runs once. Reads the inputs in place, obtains memory for each output with {@link Execution#output} and fills it.
      * The inputs are valid until this returns.
      *
+     * <p>Whatever this throws fails the requests of the run and nothing else: a {@code GatunException} with its own code and text, all
+     * else as a fault of the backend, whose stack trace is logged. The instance goes on to serve other requests.
+     *
      * @throws gatun.memory.GatunException when the engine refuses the inputs or fails
      */
     void execute(Execution execution);

@@ -6,11 +6,9 @@ public interface BackendModel extends AutoCloseable {
      * Makes an instance. Called on the very thread that will use it, so that the instance may keep memory which only that
      * thread may touch.
      *
-     * @param name the instance's name, for threads and messages
-     * @param instanceCount how many instances of the model share the machine, so that none takes all its cores
-     * @throws gatun.memory.GatunException when the engine refuses
+     * @throws gatun.memory.GatunException when the engine refuses, also for a device that it does not run on
      */
-    BackendInstance newInstance(String name, int instanceCount);
+    BackendInstance newInstance(InstanceSpec spec);
 
     @Override
     void close();

@@ -5,12 +5,21 @@ import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /**
  * One run of a {@link BackendInstance}, for one request or for a batch of them: what goes in and where the results belong. Used by the
  * instance's thread only.
  */
 public interface Execution {
+    /**
+     * The requests that this run is for, in the order of their rows; one unless the model batches. A run that is for nobody, such as one
+     * that warms up, has none.
+     */
+    default List<ExecutionRequest> requests() {
+        return List.of();
+    }
+
     /** How many inputs there are; less than the model's when optional ones are left out. */
     int inputCount();
 
@@ -48,6 +57,22 @@ public interface Execution {
      * @param shape the output's shape, of as many elements as the input
      */
     void outputFromInput(int output, int input, Shape shape);
+
+    /**
+     * Sends the outputs that were made since the last call as one response, and begins the next. For decoupled models, which answer a
+     * request with any number of responses, each with all or some of the wanted outputs; a run of theirs is for one request. The end of
+     * {@link BackendInstance#execute} ends the answer: outputs that are made and not sent then are its last response, and without any it
+     * ends with the response that was sent last, or without a single one.
+     *
+     * <p>Waits while the client is some responses behind. Memory that {@link #output} gave belongs to the response from then on and must
+     * not be touched again.
+     *
+     * <p>A model that is not decoupled need not call this, and fails the request when it does so twice.
+     *
+     * @throws gatun.memory.GatunException CANCELLED when nobody wants more responses, or when the client has taken none for too long: to
+     *     be passed on, which ends the run; others when the response cannot be made
+     */
+    default void send() {}
 
     /** To be called just before the engine begins; tells the time for inputs from the time of the engine. */
     void inferStarted();

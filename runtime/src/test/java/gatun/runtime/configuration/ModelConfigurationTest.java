@@ -71,10 +71,6 @@ class ModelConfigurationTest {
                         "backend: \"b\" ensemble_scheduling { }",
                         "model 'm' asks for ensemble_scheduling, which this version of the server does not serve"),
                 arguments(
-                        "backend: \"b\" model_transaction_policy { decoupled: true }",
-                        "model 'm' asks for model_transaction_policy { decoupled: true }, which this version of the server"
-                                + " does not serve"),
-                arguments(
                         "backend: \"b\" instance_group [ { name: \"g\" kind: KIND_GPU } ]",
                         "instance group g of model m has kind KIND_GPU but server does not support GPUs"),
                 arguments(

@@ -5,6 +5,7 @@ import gatun.memory.GatunException;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.spi.Execution;
+import gatun.runtime.spi.InstanceSpec;
 import java.util.Map;
 
 /** A model whose outputs repeat its inputs. Has no state, so that one object is the model and each of its instances. */
@@ -17,7 +18,7 @@ final class IdentityModel implements BackendModel, BackendInstance {
     }
 
     @Override
-    public BackendInstance newInstance(String name, int instanceCount) {
+    public BackendInstance newInstance(InstanceSpec spec) {
         return this;
     }
 

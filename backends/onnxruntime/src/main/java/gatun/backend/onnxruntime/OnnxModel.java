@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.InstanceSpec;
 import java.nio.file.Path;
 
 /** A model file and its configuration. Each instance opens a session of its own, with threads of its own. */
@@ -18,8 +19,8 @@ final class OnnxModel implements BackendModel {
     }
 
     @Override
-    public BackendInstance newInstance(String name, int instanceCount) {
-        try (SessionOptions options = SessionOptions.of(engine, config, instanceCount)) {
+    public BackendInstance newInstance(InstanceSpec spec) {
+        try (SessionOptions options = SessionOptions.of(engine, config, spec.instanceCount())) {
             Session session = Session.open(engine, file, options);
             try {
                 ModelDescription description = session.description();

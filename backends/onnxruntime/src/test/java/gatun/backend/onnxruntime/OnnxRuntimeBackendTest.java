@@ -13,6 +13,8 @@ import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
 import gatun.protocol.inference.ModelParameter;
 import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.Device;
+import gatun.runtime.spi.InstanceSpec;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
@@ -249,7 +251,7 @@ class OnnxRuntimeBackendTest {
     }
 
     private BackendInstance instance(ModelConfig config, String model) {
-        return backend.load(config, version(model)).newInstance(model + "_0", 1);
+        return backend.load(config, version(model)).newInstance(new InstanceSpec(model + "_0", 1, Device.CPU));
     }
 
     private static Path version(String model) {

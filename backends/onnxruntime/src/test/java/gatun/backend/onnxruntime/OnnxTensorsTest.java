@@ -12,6 +12,8 @@ import gatun.protocol.inference.ModelOutput;
 import gatun.protocol.inference.ModelTensorReshape;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.Datatypes;
+import gatun.runtime.spi.Device;
+import gatun.runtime.spi.InstanceSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -179,7 +181,7 @@ class OnnxTensorsTest {
                 configured.addDims(1).setReshape(ModelTensorReshape.getDefaultInstance());
             }
         }
-        return backend.load(config.build(), version).newInstance("m_0", 1);
+        return backend.load(config.build(), version).newInstance(new InstanceSpec("m_0", 1, Device.CPU));
     }
 
     private BackendInstance instance(String op, List<Value> inputs, List<Value> outputs) {

@@ -1,0 +1,137 @@
+package gatun.runtime.execution;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ResponseReceiver;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The responses of a decoupled model to one request, on their way from the instance's thread, which sends them, to the request's thread,
+ * which gives them to the receiver. A few may wait in between; then the instance does. Owns the responses that wait.
+ */
+final class ResponseStream {
+    /** How many responses may wait for the receiver. */
+    static final int CAPACITY = 8;
+
+    private final ResponseReceiver receiver;
+    private final Duration patience;
+
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Awaited by the instance's thread; signalled when a response was taken, or when nobody wants more. */
+    private final Condition room = lock.newCondition();
+
+    // Guarded by lock.
+    private final ArrayDeque<Sent> waiting = new ArrayDeque<>(CAPACITY);
+    private boolean abandoned;
+
+    /** Written and read by the request's thread only. */
+    private @Nullable Throwable receiverFailure;
+
+    private record Sent(InferenceResponse response, boolean last) {}
+
+    /**
+     * @param receiver gets the responses, on the request's thread
+     * @param patience how long the instance waits for a receiver that takes nothing: meanwhile nobody else can use it
+     */
+    ResponseStream(ResponseReceiver receiver, Duration patience) {
+        this.receiver = receiver;
+        this.patience = patience;
+    }
+
+    /**
+     * Adds a response; waits while too many are there. For the instance's thread.
+     *
+     * @param response owned by this from now on, also when this fails
+     * @throws GatunException CANCELLED when nobody wants it, or when the receiver took nothing for too long
+     */
+    void send(InferenceResponse response, boolean last) {
+        lock.lock();
+        try {
+            long nanos = patience.toNanos();
+            while (!abandoned && waiting.size() >= CAPACITY) {
+                if (nanos <= 0) {
+                    throw new GatunException(
+                            ErrorCode.CANCELLED,
+                            "the client has taken no response for " + patience.toMillis() + " ms while " + CAPACITY
+                                    + " were waiting; the run was ended, so that the instance can serve others");
+                }
+                nanos = room.awaitNanos(nanos);
+            }
+            if (!abandoned) {
+                waiting.add(new Sent(response, last));
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            response.close();
+            throw new GatunException(ErrorCode.CANCELLED, "the instance was interrupted", e);
+        } catch (GatunException e) {
+            response.close();
+            throw e;
+        } finally {
+            lock.unlock();
+        }
+        response.close();
+        throw new GatunException(ErrorCode.CANCELLED, "nobody waits for more responses to this request");
+    }
+
+    /**
+     * Gives the receiver what waits. For the request's thread. Never throws: a failure of the receiver is kept for {@link #check}.
+     *
+     * @return whether the receiver can take more; false for the first time when it has failed
+     */
+    boolean deliver() {
+        while (true) {
+            Sent next;
+            lock.lock();
+            try {
+                next = waiting.poll();
+                room.signal();
+            } finally {
+                lock.unlock();
+            }
+            if (next == null) {
+                return true;
+            }
+            try {
+                receiver.accept(next.response(), next.last());
+            } catch (RuntimeException | Error e) {
+                receiverFailure = e;
+                return false;
+            }
+        }
+    }
+
+    /** Says that nobody wants more responses: those that wait are closed, and those to come are refused. For any thread. */
+    void abandon() {
+        List<Sent> unwanted;
+        lock.lock();
+        try {
+            abandoned = true;
+            unwanted = new ArrayList<>(waiting);
+            waiting.clear();
+            room.signal();
+        } finally {
+            lock.unlock();
+        }
+        unwanted.forEach(sent -> sent.response().close());
+    }
+
+    /** Throws what the receiver threw, if it did. For the request's thread. */
+    void check() {
+        switch (receiverFailure) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case Throwable t -> throw new AssertionError("a receiver may not throw this", t);
+        }
+    }
+}
