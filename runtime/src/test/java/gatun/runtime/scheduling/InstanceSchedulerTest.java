@@ -104,6 +104,7 @@ class InstanceSchedulerTest {
         worker.gated = true;
         InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(1), List.of(worker));
         assertThat(scheduler.submit(new Job(0))).isEqualTo(Admission.ACCEPTED);
+        assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Job waiting = new Job(1);
         assertThat(scheduler.submit(waiting)).isEqualTo(Admission.ACCEPTED);
         assertThat(scheduler.submit(new Job(2))).isEqualTo(Admission.QUEUE_FULL);
