@@ -7,6 +7,8 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One inference as every protocol asks for it. An edge builds it on one thread and hands it to
@@ -23,6 +25,10 @@ public final class InferenceRequest implements AutoCloseable {
     private String id = "";
     private long timeoutMicros;
     private long priority;
+    private @Nullable CorrelationId correlationId;
+    private boolean sequenceStart;
+    private boolean sequenceEnd;
+    private @Nullable Runnable onSubmitted;
     private boolean closed;
 
     /** A request to {@code model} without inputs yet. */
@@ -68,6 +74,58 @@ public final class InferenceRequest implements AutoCloseable {
     /** Sets the priority. */
     public void priority(long newPriority) {
         priority = newPriority;
+    }
+
+    /** The sequence that this request belongs to; empty when it names none. */
+    public Optional<CorrelationId> correlationId() {
+        return Optional.ofNullable(correlationId);
+    }
+
+    /** Sets the number of the sequence that this request belongs to, unsigned; 0 for none. */
+    public void correlationId(long number) {
+        correlationId = number == 0 ? null : new CorrelationId.Uint64(number);
+    }
+
+    /** Sets the name of the sequence that this request belongs to; empty for none. */
+    public void correlationId(String text) {
+        correlationId = text.isEmpty() ? null : new CorrelationId.Text(text);
+    }
+
+    /** Whether this is the first request of its sequence. */
+    public boolean sequenceStart() {
+        return sequenceStart;
+    }
+
+    /** Sets whether this is the first request of its sequence. */
+    public void sequenceStart(boolean first) {
+        sequenceStart = first;
+    }
+
+    /** Whether this is the last request of its sequence. */
+    public boolean sequenceEnd() {
+        return sequenceEnd;
+    }
+
+    /** Sets whether this is the last request of its sequence. */
+    public void sequenceEnd(boolean last) {
+        sequenceEnd = last;
+    }
+
+    /**
+     * Sets what to do when a scheduler has taken this request in, so that whatever is submitted from then on comes after it. Not done for a
+     * request that is refused before.
+     *
+     * @param action must return at once, and not throw
+     */
+    public void onSubmitted(Runnable action) {
+        onSubmitted = action;
+    }
+
+    /** Does what is to be done when a scheduler has taken this request in. Called by the thread that submitted it, once. */
+    public void submitted() {
+        if (onSubmitted != null) {
+            onSubmitted.run();
+        }
     }
 
     /** The inputs in the client's order; not yet checked against the model. */

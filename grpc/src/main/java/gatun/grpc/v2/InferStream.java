@@ -47,6 +47,7 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
     private final InferenceServer server;
     private final InferRequests requests;
     private final boolean strict;
+    private final SubmissionTurns turns = new SubmissionTurns();
 
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -91,7 +92,8 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
         } finally {
             lock.unlock();
         }
-        THREADS.newThread(() -> run(message, slot)).start();
+        SubmissionTurns.Turn turn = turns.next(message);
+        THREADS.newThread(() -> run(message, slot, turn)).start();
     }
 
     @Override
@@ -122,7 +124,7 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
         }
     }
 
-    private void run(InferMessage message, Slot slot) {
+    private void run(InferMessage message, Slot slot, SubmissionTurns.Turn turn) {
         OutboundMessage answer = null;
         Status failure = null;
         boolean executed = false;
@@ -130,6 +132,8 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
             InferenceRequest request = requests.request(message, true);
             executed = true;
             begin(slot, request);
+            turn.await();
+            request.onSubmitted(turn::end);
             answer = InferEncoder.encodeStreamed(server.infer(request));
         } catch (GatunException e) {
             failure = StatusTable.toStatus(e);
@@ -137,6 +141,8 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
         } catch (RuntimeException | Error e) {
             LOG.error("a request of a stream failed", e);
             failure = Status.UNKNOWN.withDescription("Application error processing RPC");
+        } finally {
+            turn.end();
         }
         if (failure != null && !strict) {
             answer = InferEncoder.encodeError(String.valueOf(failure.getDescription()), message, executed);

@@ -27,16 +27,17 @@ final class RequestParameters {
         ParameterValue value = given.orElse(null);
         switch (name) {
             case "sequence_id" -> {
-                // Models without a sequence scheduler, which are all so far, have no use for it.
-                if (!(value instanceof ParameterValue.Int64 || value instanceof ParameterValue.Text)) {
+                if (value instanceof ParameterValue.Int64 number) {
+                    request.correlationId(number.value());
+                } else if (value instanceof ParameterValue.Text text) {
+                    request.correlationId(text.value());
+                } else {
                     throw wrongType(name, "int64_param or string_param.");
                 }
             }
-            case "sequence_start", "sequence_end", "triton_enable_empty_final_response" -> {
-                if (!(value instanceof ParameterValue.Bool)) {
-                    throw wrongType(name, "bool_param.");
-                }
-            }
+            case "sequence_start" -> request.sequenceStart(flag(name, value));
+            case "sequence_end" -> request.sequenceEnd(flag(name, value));
+            case "triton_enable_empty_final_response" -> flag(name, value);
             case "priority" -> request.priority(priority(value));
             case "timeout" -> {
                 if (!(value instanceof ParameterValue.Int64 timeout)) {
@@ -46,6 +47,13 @@ final class RequestParameters {
             }
             default -> custom(name, value, request);
         }
+    }
+
+    private static boolean flag(String name, @Nullable ParameterValue value) {
+        if (!(value instanceof ParameterValue.Bool flag)) {
+            throw wrongType(name, "bool_param.");
+        }
+        return flag.value();
     }
 
     private static long priority(@Nullable ParameterValue value) {

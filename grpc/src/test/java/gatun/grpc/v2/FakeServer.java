@@ -14,6 +14,7 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.BatchStatistics;
+import gatun.runtime.CorrelationId;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
@@ -31,8 +32,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -41,7 +44,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A server without engines. Its model answers every input with an output of the same name and data; a request whose id
- * begins with "wait" is answered when {@link #release} says so, one that begins with "fail" fails in its execution.
+ * begins with "wait" is answered when {@link #release} says so, one that begins with "hold" is not even submitted before that, one that
+ * begins with "fail" fails in its execution.
  */
 final class FakeServer implements InferenceServer {
     static final String MODEL = "echo";
@@ -61,6 +65,12 @@ final class FakeServer implements InferenceServer {
     volatile Map<String, ParameterValue> lastParameters = Map.of();
     volatile long lastPriority;
     volatile long lastTimeoutMicros;
+    volatile Optional<CorrelationId> lastCorrelationId = Optional.empty();
+    volatile boolean lastStart;
+    volatile boolean lastEnd;
+
+    /** The ids of the requests of sequences, in the order in which they were submitted. */
+    final List<String> submitted = new CopyOnWriteArrayList<>();
 
     /** Whether anybody asks for the readiness within that time. */
     boolean isAskedForReadinessWithin(Duration time) throws InterruptedException {
@@ -177,6 +187,13 @@ final class FakeServer implements InferenceServer {
         int now = running.incrementAndGet();
         mostRunning.accumulateAndGet(now, Math::max);
         try (request) {
+            if (request.id().startsWith("hold") && !latch(request.id()).await(30, TimeUnit.SECONDS)) {
+                throw new GatunException(ErrorCode.INTERNAL, "nobody released " + request.id());
+            }
+            if (request.correlationId().isPresent()) {
+                submitted.add(request.id());
+                request.submitted();
+            }
             if (request.id().startsWith("wait") && !latch(request.id()).await(30, TimeUnit.SECONDS)) {
                 throw new GatunException(ErrorCode.INTERNAL, "nobody released " + request.id());
             }
@@ -222,6 +239,9 @@ final class FakeServer implements InferenceServer {
         lastParameters = request.parameters();
         lastPriority = request.priority();
         lastTimeoutMicros = request.timeoutMicros();
+        lastCorrelationId = request.correlationId();
+        lastStart = request.sequenceStart();
+        lastEnd = request.sequenceEnd();
         return new InferenceResponse(MODEL, "3", request.id(), outputs, request.parameters(), holds);
     }
 

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferParameter;
 import gatun.protocol.inference.ModelInferResponse;
+import gatun.runtime.CorrelationId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -41,11 +42,36 @@ class InferParametersTest {
 
         assertThat(service.server().lastPriority).isEqualTo(2);
         assertThat(service.server().lastTimeoutMicros).isEqualTo(5000);
+        assertThat(service.server().lastCorrelationId).contains(new CorrelationId.Text("s"));
+        assertThat(service.server().lastStart).isTrue();
+        assertThat(service.server().lastEnd).isFalse();
         assertThat(service.server().lastParameters).containsOnlyKeys("mine", "ratio");
         assertThat(response.getParametersMap())
                 .containsEntry("mine", text("value"))
                 .containsEntry(
                         "ratio", InferParameter.newBuilder().setDoubleParam(0.5).build());
+    }
+
+    @Test
+    void shouldTakeTheNumberOfASequenceAsUnsigned() {
+        stub.modelInfer(request()
+                .putParameters("sequence_id", number(-1))
+                .putParameters(
+                        "sequence_end",
+                        InferParameter.newBuilder().setBoolParam(true).build())
+                .build());
+
+        assertThat(service.server().lastCorrelationId)
+                .hasValueSatisfying(id -> assertThat(id).hasToString("18446744073709551615"));
+        assertThat(service.server().lastEnd).isTrue();
+    }
+
+    @Test
+    void shouldTakeZeroAndTheEmptyTextForNoSequence() {
+        stub.modelInfer(request().putParameters("sequence_id", number(0)).build());
+        assertThat(service.server().lastCorrelationId).isEmpty();
+        stub.modelInfer(request().putParameters("sequence_id", text("")).build());
+        assertThat(service.server().lastCorrelationId).isEmpty();
     }
 
     @Test

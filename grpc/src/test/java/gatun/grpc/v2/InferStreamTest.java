@@ -110,6 +110,37 @@ class InferStreamTest {
     }
 
     @Test
+    void shouldSubmitTheRequestsOfSequencesInTheOrderOfTheStream() throws Exception {
+        StreamObserver<ModelInferRequest> requests = open();
+        requests.onNext(ofSequence("hold 0"));
+        requests.onNext(ofSequence("x").toBuilder().setModelName("unknown").build());
+        for (int i = 1; i < 10; i++) {
+            requests.onNext(ofSequence("step " + i));
+        }
+        requests.onNext(request("bystander"));
+        server.awaitRunning(1);
+        server.release("hold 0");
+
+        for (int i = 0; i < 12; i++) {
+            answers.next();
+        }
+        assertThat(server.submitted)
+                .containsExactly(
+                        "hold 0", "step 1", "step 2", "step 3", "step 4", "step 5", "step 6", "step 7", "step 8",
+                        "step 9");
+        requests.onCompleted();
+        assertThat(answers.end().isOk()).isTrue();
+    }
+
+    private static ModelInferRequest ofSequence(String id) {
+        return request(id).toBuilder()
+                .putParameters(
+                        "sequence_id",
+                        InferParameter.newBuilder().setInt64Param(7).build())
+                .build();
+    }
+
+    @Test
     void shouldFinishWhatIsOutstandingAfterTheClientsEnd() throws Exception {
         StreamObserver<ModelInferRequest> requests = open();
         requests.onNext(request("wait a"));

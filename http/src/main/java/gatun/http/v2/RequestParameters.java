@@ -29,23 +29,22 @@ final class RequestParameters {
                 long micros = json.readUnsigned("Unable to parse 'timeout'");
                 request.timeoutMicros(micros < 0 ? Long.MAX_VALUE : micros);
             } else if (json.nameIs("sequence_id")) {
-                readSequenceId(json);
+                readSequenceId(json, request);
             } else if (json.nameIs("sequence_start")) {
-                json.readBoolean("Unable to parse 'sequence_start'");
+                request.sequenceStart(json.readBoolean("Unable to parse 'sequence_start'"));
             } else if (json.nameIs("sequence_end")) {
-                json.readBoolean("Unable to parse 'sequence_end'");
+                request.sequenceEnd(json.readBoolean("Unable to parse 'sequence_end'"));
             } else {
                 readCustom(json, request);
             }
         }
     }
 
-    /** Models without a sequence scheduler have no use for it. */
-    private static void readSequenceId(JsonReader json) {
+    private static void readSequenceId(JsonReader json, InferenceRequest request) {
         if (json.peek() == JsonReader.Kind.STRING) {
-            json.skipValue();
+            request.correlationId(json.readString("Unable to parse 'sequence_id'"));
         } else {
-            json.readUnsigned("Unable to parse 'sequence_id'");
+            request.correlationId(json.readUnsigned("Unable to parse 'sequence_id'"));
         }
     }
 
