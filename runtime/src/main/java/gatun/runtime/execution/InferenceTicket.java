@@ -14,6 +14,7 @@ import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.spi.ExecutionRequest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -83,6 +84,15 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         if (receiver != null && !receiver.deliver()) {
             request.cancellation().cancel();
         }
+    }
+
+    /** A ticket for the same request that brings more inputs, after its own; only before anything was done with this one. */
+    InferenceTicket with(List<Tensor> more) {
+        Tensor[] all = Arrays.copyOf(inputs, inputs.length + more.size());
+        for (int i = 0; i < more.size(); i++) {
+            all[inputs.length + i] = more.get(i);
+        }
+        return new InferenceTicket(request, arrivedNanos, batchSize, all, wanted, rules, batchTensors);
     }
 
     long arrivedNanos() {

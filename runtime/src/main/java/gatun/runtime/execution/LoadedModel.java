@@ -11,6 +11,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.spi.BackendModel;
@@ -72,6 +73,7 @@ public final class LoadedModel implements ServedModel {
      * fails.
      *
      * @param labels the lines of the label files, by output name
+     * @param warmUpSamples what each instance answers before it serves
      * @param queueLimit how many requests may wait where the configuration sets no limit
      * @param readyVersions tells the ready versions of the same model, ascending
      * @throws GatunException when an instance does not start
@@ -81,10 +83,12 @@ public final class LoadedModel implements ServedModel {
             long version,
             BackendModel backend,
             Map<String, List<String>> labels,
+            List<WarmUpSample> warmUpSamples,
             BufferPool pool,
             int queueLimit,
             Supplier<List<String>> readyVersions) {
         ModelSignature signature = new ModelSignature(config, labels);
+        WarmUp warmUp = new WarmUp(warmUpSamples, new LoadingVersion(config, version, signature));
         List<String> names = instanceNames(config);
         List<InstanceCounters> instanceCounters =
                 names.stream().map(name -> new InstanceCounters()).toList();
@@ -92,7 +96,15 @@ public final class LoadedModel implements ServedModel {
         List<ModelInstance> instances = new ArrayList<>(names.size());
         for (int i = 0; i < names.size(); i++) {
             instances.add(new ModelInstance(
-                    names.get(i), i, names.size(), backend, signature, pool, instanceCounters.get(i), counters));
+                    names.get(i),
+                    i,
+                    names.size(),
+                    backend,
+                    signature,
+                    pool,
+                    warmUp,
+                    instanceCounters.get(i),
+                    counters));
         }
         try {
             QueueRules queueRules = QueueRules.of(config, queueLimit);

@@ -30,6 +30,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
     private final InstanceExecution execution;
     private final BatchExecution batchExecution;
     private final boolean alwaysBatch;
+    private final WarmUp warmUp;
     private final InstanceCounters counters;
     private final ModelCounters modelCounters;
 
@@ -50,6 +51,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
      * @param name what the backend calls it
      * @param ordinal its number among the model's instances, from 0
      * @param instanceCount how many instances the model has
+     * @param warmUp what it answers before it serves
      */
     ModelInstance(
             String name,
@@ -58,11 +60,13 @@ final class ModelInstance implements Worker<InferenceTicket> {
             BackendModel model,
             ModelSignature signature,
             BufferPool pool,
+            WarmUp warmUp,
             InstanceCounters counters,
             ModelCounters modelCounters) {
         this.name = name;
         this.instanceCount = instanceCount;
         this.model = model;
+        this.warmUp = warmUp;
         this.counters = counters;
         this.modelCounters = modelCounters;
         modelName = signature.modelName();
@@ -87,11 +91,13 @@ final class ModelInstance implements Worker<InferenceTicket> {
         BackendInstance opened = model.newInstance(new InstanceSpec(name, instanceCount, Device.CPU));
         try {
             opened.warmUp();
+            backend = opened;
+            warmUp.run(this::run);
         } catch (RuntimeException | Error e) {
+            backend = null;
             opened.close();
             throw e;
         }
-        backend = opened;
     }
 
     @Override

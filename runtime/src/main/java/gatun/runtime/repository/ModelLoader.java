@@ -4,6 +4,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.configuration.ModelConfiguration;
+import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.spi.Backend;
@@ -73,10 +74,11 @@ final class ModelLoader {
             ModelEntry entry) {
         long startedNanos = System.nanoTime();
         try {
+            List<WarmUpSample> warmUpSamples = WarmUpSample.of(config, directory.path());
             Backend backend = backends.started(config.getBackend());
             BackendModel model = backend.load(config, directory.version(version));
-            ServedModel loaded =
-                    LoadedModel.start(config, version, model, labels, pool, queueLimit, entry::readyVersions);
+            ServedModel loaded = LoadedModel.start(
+                    config, version, model, labels, warmUpSamples, pool, queueLimit, entry::readyVersions);
             Duration loadTime = Duration.ofNanos(System.nanoTime() - startedNanos);
             loaded.loadTime(loadTime);
             return VersionEntry.ready(loaded, loadTime);
@@ -101,9 +103,6 @@ final class ModelLoader {
 
     private static void warnOfIgnored(ModelConfig config) {
         List<String> ignored = new ArrayList<>();
-        if (config.getModelWarmupCount() > 0) {
-            ignored.add("model_warmup");
-        }
         if (config.getResponseCache().getEnable()) {
             ignored.add("response_cache");
         }

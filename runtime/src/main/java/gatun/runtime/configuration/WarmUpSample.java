@@ -1,0 +1,143 @@
+package gatun.runtime.configuration;
+
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelWarmup;
+import gatun.runtime.spi.Datatypes;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Requests that each instance of a model answers before it serves, so that no client pays for what is slow the first time.
+ *
+ * @param name what the configuration calls it
+ * @param requestCount how many equal requests run together
+ * @param runCount how many times they run
+ * @param inputs what each request brings, by the inputs' names
+ */
+public record WarmUpSample(String name, int requestCount, int runCount, List<Input> inputs) {
+    /** The folder of the model's directory where the files lie. */
+    private static final String FOLDER = "warmup";
+
+    /** An empty string, as a BYTES tensor holds it. */
+    private static final int EMPTY_STRING_BYTES = Integer.BYTES;
+
+    /** What an input is made of. */
+    public sealed interface Content {
+        /** Zeros; empty strings. */
+        record Zeros() implements Content {}
+
+        /** Numbers by chance, the same in each run of the server; empty strings. */
+        record Random() implements Content {}
+
+        /**
+         * What a file holds.
+         *
+         * @param bytes exactly those of the tensor, read-only
+         */
+        record Data(MemorySegment bytes) implements Content {}
+    }
+
+    /**
+     * An input of each request.
+     *
+     * @param spec name, datatype and shape, the batch dimension included
+     * @param byteSize what its bytes take
+     * @param content what they are
+     */
+    public record Input(TensorSpec spec, long byteSize, Content content) {}
+
+    /** A sample whose inputs nobody changes any more. */
+    public WarmUpSample {
+        inputs = List.copyOf(inputs);
+    }
+
+    /**
+     * The samples of a configuration, in its order, without those of batch size 0.
+     *
+     * @param modelDirectory the model's directory, where the files are
+     * @throws GatunException INVALID_ARGUMENT when a sample says too little or its file is not there
+     */
+    public static List<WarmUpSample> of(ModelConfig config, Path modelDirectory) {
+        List<WarmUpSample> samples = new ArrayList<>();
+        for (ModelWarmup warmUp : config.getModelWarmupList()) {
+            if (warmUp.getBatchSize() == 0) {
+                continue;
+            }
+            List<Input> inputs = new ArrayList<>();
+            // In an order that does not change from start to start.
+            for (Map.Entry<String, ModelWarmup.Input> input : new TreeMap<>(warmUp.getInputsMap()).entrySet()) {
+                inputs.add(input(input.getKey(), input.getValue(), config.getMaxBatchSize() > 0, modelDirectory));
+            }
+            samples.add(
+                    new WarmUpSample(warmUp.getName(), warmUp.getBatchSize(), Math.max(1, warmUp.getCount()), inputs));
+        }
+        return samples;
+    }
+
+    private static Input input(String name, ModelWarmup.Input input, boolean batching, Path modelDirectory) {
+        Datatype datatype = Datatypes.of(input.getDataType());
+        if (datatype == Datatype.INVALID) {
+            throw GatunException.invalidArgument("warmup setting expects input '" + name + "' to have data_type set");
+        }
+        Shape dims =
+                Shape.of(input.getDimsList().stream().mapToLong(Long::longValue).toArray());
+        long elementCount = dims.elementCount();
+        if (elementCount == Shape.UNKNOWN_COUNT) {
+            throw GatunException.invalidArgument(
+                    "warmup setting expects all variable-size dimensions are specified for input '" + name + "'");
+        }
+        long byteSize = datatype == Datatype.BYTES
+                ? Math.multiplyExact(Math.max(0, elementCount), EMPTY_STRING_BYTES)
+                : dims.byteSize(datatype);
+        if (elementCount < 0 || byteSize < 0) {
+            throw GatunException.invalidArgument(
+                    "warmup setting has dimensions " + dims + " for input '" + name + "', which no memory can hold");
+        }
+        TensorSpec spec = new TensorSpec(name, datatype, batching ? dims.prepend(1) : dims);
+        return switch (input.getInputDataTypeCase()) {
+            case ZERO_DATA -> new Input(spec, byteSize, new Content.Zeros());
+            case RANDOM_DATA -> new Input(spec, byteSize, new Content.Random());
+            case INPUT_DATA_FILE -> fromFile(spec, byteSize, input.getInputDataFile(), modelDirectory);
+            case INPUTDATATYPE_NOT_SET ->
+                throw GatunException.invalidArgument(
+                        "warmup setting expects input '" + name + "' to have input_data_type set");
+        };
+    }
+
+    private static Input fromFile(TensorSpec spec, long byteSize, String fileName, Path modelDirectory) {
+        MemorySegment bytes =
+                MemorySegment.ofArray(read(fileName, modelDirectory)).asReadOnly();
+        if (bytes.byteSize() < byteSize) {
+            // Without a blank before "only", as users know it.
+            throw GatunException.invalidArgument("warmup setting expects " + byteSize
+                    + " bytes, but the data provided from " + fileName + "only has " + bytes.byteSize() + " bytes");
+        }
+        MemorySegment used = spec.datatype() == Datatype.BYTES ? bytes : bytes.asSlice(0, byteSize);
+        return new Input(spec, used.byteSize(), new Content.Data(used));
+    }
+
+    private static byte[] read(String fileName, Path modelDirectory) {
+        Path folder = modelDirectory.resolve(FOLDER).normalize();
+        Path file = folder.resolve(fileName).normalize();
+        if (!file.startsWith(folder)) {
+            throw GatunException.invalidArgument(
+                    "warmup setting reads '" + fileName + "', which leads out of the model's folder " + FOLDER);
+        }
+        try {
+            return Files.readAllBytes(file);
+        } catch (IOException e) {
+            throw GatunException.invalidArgument(
+                    "cannot read '" + fileName + "' in the model's folder " + FOLDER + ": " + e.getMessage());
+        }
+    }
+}

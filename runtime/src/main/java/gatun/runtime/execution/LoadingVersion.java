@@ -1,0 +1,44 @@
+package gatun.runtime.execution;
+
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.ModelVersion;
+import java.util.List;
+
+/** A version while its instances start: what their warm-up requests are sent to. Immutable. */
+record LoadingVersion(ModelConfig config, long version, ModelSignature signature) implements ModelVersion {
+    @Override
+    public String name() {
+        return config.getName();
+    }
+
+    @Override
+    public String versionText() {
+        return Long.toString(version);
+    }
+
+    @Override
+    public String platform() {
+        return config.getPlatform().isEmpty() ? config.getBackend() : config.getPlatform();
+    }
+
+    @Override
+    public List<TensorSpec> inputs() {
+        return signature.inputSpecs();
+    }
+
+    @Override
+    public List<TensorSpec> outputs() {
+        return signature.outputSpecs();
+    }
+
+    @Override
+    public boolean ready() {
+        return false;
+    }
+
+    @Override
+    public List<String> readyVersions() {
+        return List.of();
+    }
+}

@@ -1,0 +1,143 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Tensor;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.configuration.WarmUpSample;
+import gatun.runtime.configuration.WarmUpSample.Content;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+
+/**
+ * Sends a model's warm-up samples to an instance before it serves, past its scheduler. They count in the statistics as any request
+ * does. Immutable; each instance's thread runs it for itself.
+ */
+final class WarmUp {
+    private static final int ALIGNMENT = 64;
+
+    /** Any number: every start of the server shall send the same. */
+    private static final long SEED = 20_011_914;
+
+    private final List<WarmUpSample> samples;
+    private final LoadingVersion version;
+    private final RequestCheck check;
+
+    WarmUp(List<WarmUpSample> samples, LoadingVersion version) {
+        this.samples = List.copyOf(samples);
+        this.version = version;
+        check = new RequestCheck(version.signature());
+    }
+
+    /**
+     * Runs all samples.
+     *
+     * @param instance runs tickets, as one batch, and leaves answer or failure in each
+     * @throws GatunException with the first sample that fails, and why
+     */
+    void run(Consumer<List<InferenceTicket>> instance) {
+        for (WarmUpSample sample : samples) {
+            try (Arena arena = Arena.ofConfined()) {
+                List<Tensor> inputs = tensors(sample, arena);
+                for (int run = 0; run < sample.runCount(); run++) {
+                    run(sample, inputs, instance);
+                }
+            }
+        }
+    }
+
+    private static List<Tensor> tensors(WarmUpSample sample, Arena arena) {
+        SplittableRandom numbers = new SplittableRandom(SEED);
+        List<Tensor> tensors = new ArrayList<>();
+        for (WarmUpSample.Input input : sample.inputs()) {
+            MemorySegment bytes = arena.allocate(input.byteSize(), ALIGNMENT);
+            switch (input.content()) {
+                case Content.Zeros zeros -> {}
+                case Content.Random random -> fill(bytes, input.spec().datatype(), numbers);
+                case Content.Data data -> bytes.copyFrom(data.bytes());
+            }
+            tensors.add(new Tensor(input.spec(), bytes));
+        }
+        return tensors;
+    }
+
+    /** Numbers that a model can be expected to bear: floats between 0 and 1, truth values that are 0 or 1, any integer. */
+    private static void fill(MemorySegment bytes, Datatype datatype, SplittableRandom random) {
+        long count = datatype.isFixedSize() ? bytes.byteSize() / datatype.byteSize() : 0;
+        for (long i = 0; i < count; i++) {
+            switch (datatype) {
+                case BOOL -> bytes.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt(2));
+                case INT8, UINT8 -> bytes.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
+                case INT16, UINT16 -> bytes.setAtIndex(ElementLayouts.INT16, i, (short) random.nextInt());
+                case INT32, UINT32 -> bytes.setAtIndex(ElementLayouts.INT32, i, random.nextInt());
+                case INT64, UINT64 -> bytes.setAtIndex(ElementLayouts.INT64, i, random.nextLong());
+                case FP16 ->
+                    bytes.setAtIndex(ElementLayouts.INT16, i, Float.floatToFloat16((float) random.nextDouble()));
+                case BF16 ->
+                    bytes.setAtIndex(ElementLayouts.INT16, i, (short)
+                            (Float.floatToRawIntBits((float) random.nextDouble()) >>> Short.SIZE));
+                case FP32 -> bytes.setAtIndex(ElementLayouts.FP32, i, (float) random.nextDouble());
+                case FP64 -> bytes.setAtIndex(ElementLayouts.FP64, i, random.nextDouble());
+                case BYTES, INVALID -> {}
+            }
+        }
+    }
+
+    private void run(WarmUpSample sample, List<Tensor> inputs, Consumer<List<InferenceTicket>> instance) {
+        List<InferenceTicket> tickets = new ArrayList<>();
+        for (int i = 0; i < sample.requestCount(); i++) {
+            tickets.add(ticket(inputs));
+        }
+        if (version.signature().batching() && !version.decoupled()) {
+            instance.accept(tickets);
+        } else {
+            tickets.forEach(ticket -> instance.accept(List.of(ticket)));
+        }
+        Set<String> failures = new LinkedHashSet<>();
+        for (InferenceTicket ticket : tickets) {
+            ticket.failure().ifPresentOrElse(failure -> failures.add(failure.getMessage() + "; "), () -> drop(ticket));
+        }
+        if (!failures.isEmpty()) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "failed to run warmup sample '" + sample.name() + "': " + String.join("", failures));
+        }
+    }
+
+    /** Gives back what an answer holds. */
+    private void drop(InferenceTicket answered) {
+        if (!version.decoupled()) {
+            answered.response(version.name(), version.versionText()).close();
+        }
+    }
+
+    /** A request with these inputs. What is no input of the model's clients, as a sequence's controls, reaches the backend as it is. */
+    private InferenceTicket ticket(List<Tensor> inputs) {
+        InferenceRequest request = new InferenceRequest(version);
+        List<Tensor> more = new ArrayList<>();
+        for (Tensor input : inputs) {
+            if (version.signature().inputIndex(input.spec().name(), 0) >= 0) {
+                request.addInput(input);
+            } else {
+                more.add(input);
+            }
+        }
+        InferenceTicket ticket = check.ticket(request, System.nanoTime());
+        InferenceTicket complete = more.isEmpty() ? ticket : ticket.with(more);
+        if (version.decoupled()) {
+            // Delivered at once, since this very thread runs the instance; so nothing ever waits.
+            complete.respondTo(new ResponseStream((response, last) -> response.close(), Duration.ZERO));
+        }
+        return complete;
+    }
+}
