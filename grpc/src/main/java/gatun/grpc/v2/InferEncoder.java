@@ -41,12 +41,29 @@ public final class InferEncoder {
      *     then
      */
     public static OutboundMessage encode(InferenceResponse response) {
-        return assemble(response, false);
+        return assemble(response, false, true);
     }
 
-    /** The only answer to a request of a stream. Otherwise as {@link #encode}. */
-    static OutboundMessage encodeStreamed(InferenceResponse response) {
-        return assemble(response, true);
+    /**
+     * An answer to a request of a stream. Otherwise as {@link #encode}.
+     *
+     * @param last whether it is the only one or the last
+     */
+    static OutboundMessage encodeStreamed(InferenceResponse response, boolean last) {
+        return assemble(response, true, last);
+    }
+
+    /** Says that a decoupled model is done with a request of a stream, without one more response. */
+    static OutboundMessage encodeEmptyFinal(String modelName, String modelVersion, String id) {
+        WireWriter inner = new WireWriter();
+        inner.text(MODEL_NAME, modelName);
+        inner.text(MODEL_VERSION, modelVersion);
+        inner.text(ID, id);
+        writeParameter(inner, FINAL_RESPONSE, new ParameterValue.Bool(true));
+        WireWriter message = new WireWriter();
+        message.header(INFER_RESPONSE, inner.size());
+        message.raw(inner);
+        return OutboundMessage.of(message.toByteArray());
     }
 
     /**
@@ -71,7 +88,7 @@ public final class InferEncoder {
         return OutboundMessage.of(message.toByteArray());
     }
 
-    private static void writeHead(WireWriter out, InferenceResponse response, boolean streamed) {
+    private static void writeHead(WireWriter out, InferenceResponse response, boolean streamed, boolean last) {
         out.text(MODEL_NAME, response.modelName());
         out.text(MODEL_VERSION, response.modelVersion());
         out.text(ID, response.id());
@@ -79,7 +96,7 @@ public final class InferEncoder {
             writeParameter(out, parameter.getKey(), parameter.getValue());
         }
         if (streamed) {
-            writeParameter(out, FINAL_RESPONSE, new ParameterValue.Bool(true));
+            writeParameter(out, FINAL_RESPONSE, new ParameterValue.Bool(last));
         }
         List<OutputTensor> outputs = response.outputs();
         for (int i = 0; i < outputs.size(); i++) {
@@ -142,10 +159,10 @@ public final class InferEncoder {
     }
 
     /** The response as parts in turn: from the heap what stands before a tensor's data, then the data. */
-    private static OutboundMessage assemble(InferenceResponse response, boolean streamed) {
+    private static OutboundMessage assemble(InferenceResponse response, boolean streamed, boolean last) {
         try {
             WireWriter head = new WireWriter();
-            writeHead(head, response, streamed);
+            writeHead(head, response, streamed, last);
             List<OutputTensor> outputs = response.outputs();
             int[] cuts = new int[outputs.size()];
             long byteSize = 0;

@@ -10,7 +10,19 @@ import org.jspecify.annotations.Nullable;
 final class RequestParameters {
     private static final String RESERVED_PREFIX = "triton_";
 
+    private static final String EMPTY_FINAL = "triton_enable_empty_final_response";
+
     private RequestParameters() {}
+
+    /** Whether the client wants to be told that a decoupled model is done, where no response says so. The parameters are checked already. */
+    static boolean wantsEmptyFinal(InferMessage message) {
+        for (InferMessage.Parameter parameter : message.parameters) {
+            if (parameter.name().equals(EMPTY_FINAL)) {
+                return parameter.value().orElse(null) instanceof ParameterValue.Bool wanted && wanted.value();
+            }
+        }
+        return false;
+    }
 
     /**
      * Puts a message's parameters into a request.
@@ -37,7 +49,7 @@ final class RequestParameters {
             }
             case "sequence_start" -> request.sequenceStart(flag(name, value));
             case "sequence_end" -> request.sequenceEnd(flag(name, value));
-            case "triton_enable_empty_final_response" -> flag(name, value);
+            case EMPTY_FINAL -> flag(name, value);
             case "priority" -> request.priority(priority(value));
             case "timeout" -> {
                 if (!(value instanceof ParameterValue.Int64 timeout)) {

@@ -13,6 +13,7 @@ import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelTransactionPolicy;
 import gatun.runtime.BatchStatistics;
 import gatun.runtime.CorrelationId;
 import gatun.runtime.EngineStatistics;
@@ -25,6 +26,7 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.ParameterValue;
+import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerMetadata;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -49,6 +51,12 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class FakeServer implements InferenceServer {
     static final String MODEL = "echo";
+
+    /**
+     * A decoupled model: answers with the input once for each element of it, where the id begins with "last" says so with the last of
+     * them, and where it begins with "endless" never stops.
+     */
+    static final String DECOUPLED = "repeat";
 
     private final BufferPool pool = new BufferPool(1L << 30);
     private final FakeRegions regions = new FakeRegions();
@@ -107,6 +115,17 @@ final class FakeServer implements InferenceServer {
         }
     }
 
+    /** Waits until no request runs. */
+    void awaitNothingRunning() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (running.get() > 0) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError(running.get() + " requests still run");
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+
     /** Waits until all memory is back: an answer arrives a moment before the server is done with it. */
     void awaitNothingHeld() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
@@ -142,10 +161,10 @@ final class FakeServer implements InferenceServer {
 
     @Override
     public ModelVersion model(String name, String version) {
-        if (!name.equals(MODEL)) {
+        if (!name.equals(MODEL) && !name.equals(DECOUPLED)) {
             throw new GatunException(ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
         }
-        return new Echo();
+        return new Echo(name);
     }
 
     @Override
@@ -211,6 +230,24 @@ final class FakeServer implements InferenceServer {
         }
     }
 
+    @Override
+    public void infer(InferenceRequest request, ResponseReceiver receiver) {
+        running.incrementAndGet();
+        try (request) {
+            long count = request.id().startsWith("endless")
+                    ? Long.MAX_VALUE
+                    : request.inputs().getFirst().spec().shape().elementCount();
+            for (long i = 0; i < count; i++) {
+                receiver.accept(echo(request), request.id().startsWith("last") && i == count - 1);
+            }
+            if (request.id().startsWith("fail")) {
+                throw new GatunException(ErrorCode.INTERNAL, "the engine failed");
+            }
+        } finally {
+            running.decrementAndGet();
+        }
+    }
+
     private InferenceResponse echo(InferenceRequest request) {
         List<OutputTensor> outputs = new ArrayList<>();
         List<Hold> holds = new ArrayList<>();
@@ -242,7 +279,7 @@ final class FakeServer implements InferenceServer {
         lastCorrelationId = request.correlationId();
         lastStart = request.sequenceStart();
         lastEnd = request.sequenceEnd();
-        return new InferenceResponse(MODEL, "3", request.id(), outputs, request.parameters(), holds);
+        return new InferenceResponse(request.model().name(), "3", request.id(), outputs, request.parameters(), holds);
     }
 
     @Override
@@ -261,11 +298,7 @@ final class FakeServer implements InferenceServer {
         pool.close();
     }
 
-    private static final class Echo implements ModelVersion {
-        @Override
-        public String name() {
-            return MODEL;
-        }
+    private record Echo(String name) implements ModelVersion {
 
         @Override
         public long version() {
@@ -294,7 +327,12 @@ final class FakeServer implements InferenceServer {
 
         @Override
         public ModelConfig config() {
-            return ModelConfig.newBuilder().setName(MODEL).setMaxBatchSize(8).build();
+            return ModelConfig.newBuilder()
+                    .setName(name)
+                    .setMaxBatchSize(8)
+                    .setModelTransactionPolicy(
+                            ModelTransactionPolicy.newBuilder().setDecoupled(name.equals(DECOUPLED)))
+                    .build();
         }
 
         @Override

@@ -13,8 +13,12 @@ import io.grpc.ClientInterceptors;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -237,5 +241,171 @@ class InferStreamTest {
 
         assertThat(answers.end().getCode()).isEqualTo(Status.Code.CANCELLED);
         server.release("wait b");
+    }
+
+    private static ModelInferRequest several(String id, int count) {
+        return request(id).toBuilder()
+                .setModelName(FakeServer.DECOUPLED)
+                .setInputs(
+                        0,
+                        ModelInferRequest.InferInputTensor.newBuilder()
+                                .setName("A")
+                                .setDatatype("UINT8")
+                                .addShape(count))
+                .setRawInputContents(0, ByteString.copyFrom(new byte[count]))
+                .build();
+    }
+
+    private static boolean isFinal(ModelStreamInferResponse answer) {
+        return answer.getInferResponse()
+                .getParametersOrThrow("triton_final_response")
+                .getBoolParam();
+    }
+
+    @Test
+    void shouldSendEachResponseOfADecoupledModelAndNothingAfterThem() throws Exception {
+        StreamObserver<ModelInferRequest> requests = open();
+        requests.onNext(several("a", 3));
+        requests.onNext(several("none", 0));
+        requests.onCompleted();
+
+        for (int i = 0; i < 3; i++) {
+            ModelStreamInferResponse answer = answers.next();
+            assertThat(answer.getInferResponse().getId()).isEqualTo("a");
+            assertThat(answer.getInferResponse().getModelName()).isEqualTo(FakeServer.DECOUPLED);
+            assertThat(answer.getInferResponse().getOutputsCount()).isEqualTo(1);
+            assertThat(isFinal(answer)).isFalse();
+        }
+        assertThat(answers.end().isOk()).isTrue();
+        assertThat(answers.received).isEmpty();
+    }
+
+    @Test
+    void shouldEndTheResponsesOfADecoupledModelWithAnEmptyOneWhereTheClientAsks() throws Exception {
+        InferParameter wanted = InferParameter.newBuilder().setBoolParam(true).build();
+        StreamObserver<ModelInferRequest> requests = open();
+        requests.onNext(several("a", 1).toBuilder()
+                .putParameters("triton_enable_empty_final_response", wanted)
+                .build());
+
+        assertThat(isFinal(answers.next())).isFalse();
+        ModelStreamInferResponse end = answers.next();
+        assertThat(isFinal(end)).isTrue();
+        assertThat(end.getErrorMessage()).isEmpty();
+        assertThat(end.getInferResponse().getId()).isEqualTo("a");
+        assertThat(end.getInferResponse().getModelName()).isEqualTo(FakeServer.DECOUPLED);
+        assertThat(end.getInferResponse().getModelVersion()).isEqualTo("3");
+        assertThat(end.getInferResponse().getOutputsCount()).isZero();
+
+        requests.onNext(several("last b", 2).toBuilder()
+                .putParameters("triton_enable_empty_final_response", wanted)
+                .build());
+        requests.onCompleted();
+        assertThat(isFinal(answers.next())).isFalse();
+        assertThat(isFinal(answers.next()))
+                .as("the last response says it itself")
+                .isTrue();
+        assertThat(answers.end().isOk()).isTrue();
+        assertThat(answers.received).isEmpty();
+    }
+
+    @Test
+    void shouldNotMakeADecoupledModelWaitForAnswersInOrder() throws Exception {
+        StreamObserver<ModelInferRequest> requests = open();
+        requests.onNext(request("wait first"));
+        requests.onNext(several("b", 2));
+        requests.onCompleted();
+
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("b");
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("b");
+        server.release("wait first");
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("wait first");
+        assertThat(answers.end().isOk()).isTrue();
+    }
+
+    @Test
+    void shouldReportTheFailureOfADecoupledModelAfterItsResponses() throws Exception {
+        StreamObserver<ModelInferRequest> requests = open();
+        requests.onNext(several("fail a", 1));
+        requests.onNext(several("last b", 1));
+        requests.onCompleted();
+
+        List<ModelStreamInferResponse> a = new ArrayList<>();
+        List<ModelStreamInferResponse> b = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            ModelStreamInferResponse answer = answers.next();
+            (answer.getInferResponse().getId().equals("fail a") ? a : b).add(answer);
+        }
+        assertThat(a).hasSize(2);
+        assertThat(a.getFirst().getErrorMessage()).isEmpty();
+        assertThat(a.getLast().getErrorMessage()).isEqualTo("the engine failed");
+        assertThat(isFinal(a.getLast())).isTrue();
+        assertThat(b).hasSize(1);
+        assertThat(answers.end().isOk()).isTrue();
+    }
+
+    @Test
+    void shouldEndADecoupledModelsRunWhenTheClientCancels() throws Exception {
+        Context.CancellableContext client = Context.current().withCancellation();
+        client.run(() -> open().onNext(several("endless", 1000)));
+        assertThat(answers.next().getInferResponse().getId()).isEqualTo("endless");
+
+        client.cancel(new IllegalStateException("enough"));
+
+        assertThat(answers.end().getCode()).isEqualTo(Status.Code.CANCELLED);
+        server.awaitNothingHeld();
+        server.awaitNothingRunning();
+    }
+
+    @Test
+    void shouldWaitForAClientThatDoesNotRead() throws Exception {
+        ManualClient slow = new ManualClient();
+        GRPCInferenceServiceGrpc.newStub(edge.channel()).modelStreamInfer(slow);
+        slow.requests.onNext(several("endless", 100_000));
+        slow.take();
+        long mostHeld = server.buffers().usedBytes();
+        for (int i = 0; i < 50; i++) {
+            slow.take();
+            mostHeld = Math.max(mostHeld, server.buffers().usedBytes());
+        }
+        // The request, what is on its way, and what waits for the window.
+        assertThat(mostHeld).isLessThan(10 * 131_072L);
+        slow.requests.cancel("enough", null);
+        server.awaitNothingRunning();
+    }
+
+    /** Takes one message at a time. */
+    private static final class ManualClient
+            implements ClientResponseObserver<ModelInferRequest, ModelStreamInferResponse> {
+        private final BlockingQueue<ModelStreamInferResponse> received = new LinkedBlockingQueue<>();
+        private ClientCallStreamObserver<ModelInferRequest> requests;
+
+        @Override
+        public void beforeStart(ClientCallStreamObserver<ModelInferRequest> stream) {
+            requests = stream;
+            stream.disableAutoRequestWithInitial(0);
+        }
+
+        void take() throws InterruptedException {
+            requests.request(1);
+            assertThat(received.poll(20, TimeUnit.SECONDS))
+                    .as("an answer within 20 s")
+                    .isNotNull();
+        }
+
+        @Override
+        public void onNext(ModelStreamInferResponse response) {
+            received.add(response);
+        }
+
+        @Override
+        public void onError(Throwable t) {
+            // The test cancels the call.
+        }
+
+        @Override
+        public void onCompleted() {
+            // An endless stream never completes.
+        }
     }
 }
