@@ -43,7 +43,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
     private boolean stopped; // guarded by running
 
     /** Made and closed by the instance's thread. */
-    private @Nullable BackendInstance backend;
+    private volatile @Nullable BackendInstance backend;
 
     /**
      * An instance that is not open yet.
@@ -84,6 +84,12 @@ final class ModelInstance implements Worker<InferenceTicket> {
     @Override
     public String threadName() {
         return threadName;
+    }
+
+    @Override
+    public boolean isBoundToThread() {
+        BackendInstance opened = backend;
+        return opened == null || opened.isBoundToThread();
     }
 
     @Override

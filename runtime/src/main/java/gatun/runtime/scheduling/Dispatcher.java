@@ -40,15 +40,14 @@ final class Dispatcher<T extends Ticket> {
     /** A ticket that waits longer than this does not wait behind short runs. */
     private static final long LONG_WAIT_NANOS = 100_000;
 
-    /** The weight of one run in the average, as a power of two: 1/8. */
-    private static final int TYPICAL_SHIFT = 3;
-
     private enum Activity {
         /** Sleeps until it is woken, or until its time as the watcher is over. */
         IDLE,
         /** Was woken, and will ask for something to run. */
         WAKING,
-        RUNNING
+        RUNNING,
+        /** Runs a ticket on the thread that brought it; its own thread sleeps. */
+        LENT
     }
 
     private final BatchPolicy policy;
@@ -65,14 +64,16 @@ final class Dispatcher<T extends Ticket> {
 
     private long watcherWakesAt;
 
+    /** How many instances run on threads of those who brought tickets. */
+    private int lentCount;
+
     /** How many instances are on their way. */
     private int coming;
 
     /** How many of these were woken only to keep the time, and may as well run something. */
     private int comingToWatch;
 
-    /** A moving average of how long a run takes. */
-    private long typicalNanos = WAKING_NANOS;
+    private final RunTimes runTimes = new RunTimes(WAKING_NANOS);
 
     private boolean stopping;
 
@@ -147,7 +148,12 @@ final class Dispatcher<T extends Ticket> {
     /** Whether the instances that are awake will have come to what waits before an idle one could be awake. */
     private boolean isWakingDearer() {
         int batches = 1 + (queue.size() - 1) / Math.max(1, policy.maxBatchSize());
-        return watcher != NONE && typicalNanos * batches < WAKING_NANOS * (instances.length - idleCount);
+        return watcher != NONE && runTimes.typicalNanos() * batches < WAKING_NANOS * awakeCount();
+    }
+
+    /** How many instances will come by themselves to what waits. */
+    private int awakeCount() {
+        return instances.length - idleCount - lentCount;
     }
 
     /** Whether the instances that are awake do not keep up after all; a batch that waits for more tickets is none of their business. */
@@ -177,7 +183,39 @@ final class Dispatcher<T extends Ticket> {
 
     /** Notes how long the instance's run took. */
     void ran(long nanos) {
-        typicalNanos += (nanos - typicalNanos) >> TYPICAL_SHIFT;
+        runTimes.ran(nanos);
+    }
+
+    /**
+     * Lends an idle instance to the thread that brings {@code ticket}, which is marked as running and is not to be submitted; {@link
+     * #NONE} where it must wait its turn, or where a run may take long.
+     */
+    int lend(T ticket) {
+        if (idleCount == 0 || stopping || !mayBeLent()) {
+            return NONE;
+        }
+        int instance = idle[idleCount - 1];
+        leaveIdle(instance);
+        instances[instance] = Activity.LENT;
+        lentCount++;
+        ticket.become(State.RUNNING);
+        return instance;
+    }
+
+    private boolean mayBeLent() {
+        if (order != null || policy.maxQueueDelayNanos() > 0 || !runTimes.areShort()) {
+            return false;
+        }
+        // While others run, those who come now may share a batch.
+        return policy.maxBatchSize() == 0 || idleCount == instances.length;
+    }
+
+    /** Takes a lent instance back; answers an instance to wake, or {@link #NONE}. */
+    int giveBack(int instance, long now) {
+        instances[instance] = Activity.IDLE;
+        idle[idleCount++] = instance;
+        lentCount--;
+        return stopping ? wake(instance) : instanceToWake(now);
     }
 
     /**
@@ -186,6 +224,9 @@ final class Dispatcher<T extends Ticket> {
      * when this answers {@link #END}. Afterwards {@link #instanceToWake} is to be asked.
      */
     long take(int instance, long now, List<T> batch) {
+        if (instances[instance] == Activity.LENT) {
+            return FOREVER; // It woke by itself, as the watcher that it was before.
+        }
         if (instances[instance] == Activity.IDLE) {
             // It woke by itself, as the watcher.
             boolean needed = !isWakingDearer() || hasWaitedLong(now);
@@ -235,7 +276,7 @@ final class Dispatcher<T extends Ticket> {
         long nanos = FOREVER;
         if (batchWaits) {
             nanos = waitNanos;
-        } else if (idleCount < instances.length) {
+        } else if (awakeCount() > 0) {
             nanos = WATCH_NANOS;
         }
         if (nanos == FOREVER || (watcher != NONE && watcherWakesAt - now <= nanos)) {

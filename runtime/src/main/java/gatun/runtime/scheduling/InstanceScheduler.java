@@ -21,6 +21,9 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
     private final Dispatcher<T> dispatcher;
     private final List<InstanceThread<T>> threads;
 
+    /** Whether short runs may be on the threads that bring the tickets; set when all workers have opened. */
+    private volatile boolean lends;
+
     private InstanceScheduler(BatchPolicy policy, List<? extends Worker<T>> workers) {
         dispatcher = new Dispatcher<>(policy, workers.size());
         threads = new ArrayList<>(workers.size());
@@ -44,23 +47,55 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
             scheduler.close(OPENING_GRACE);
             throw e;
         }
+        scheduler.lends = workers.stream().noneMatch(Worker::isBoundToThread);
         return scheduler;
     }
 
     @Override
     public Admission submit(T ticket) {
-        Admission admission;
+        Admission admission = Admission.ACCEPTED;
+        int woken = Dispatcher.NONE;
+        int lent;
+        lock.lock();
+        try {
+            lent = lends ? dispatcher.lend(ticket) : Dispatcher.NONE;
+            if (lent == Dispatcher.NONE) {
+                long now = System.nanoTime();
+                admission = dispatcher.submit(ticket, now);
+                woken = admission == Admission.ACCEPTED ? dispatcher.instanceToWake(now) : Dispatcher.NONE;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (lent == Dispatcher.NONE) {
+            wake(woken);
+        } else {
+            runHere(lent, ticket);
+        }
+        return admission;
+    }
+
+    /** Runs a ticket on the thread that brings it, by an instance that was lent for that. */
+    private void runHere(int instance, T ticket) {
+        long ranNanos = 0;
+        try {
+            ranNanos = threads.get(instance).runElsewhere(List.of(ticket));
+        } finally {
+            ticket.become(Ticket.State.COMPLETED);
+            giveBack(instance, ranNanos);
+        }
+    }
+
+    private void giveBack(int instance, long ranNanos) {
         int woken;
         lock.lock();
         try {
-            long now = System.nanoTime();
-            admission = dispatcher.submit(ticket, now);
-            woken = admission == Admission.ACCEPTED ? dispatcher.instanceToWake(now) : Dispatcher.NONE;
+            dispatcher.ran(ranNanos);
+            woken = dispatcher.giveBack(instance, System.nanoTime());
         } finally {
             lock.unlock();
         }
         wake(woken);
-        return admission;
     }
 
     private void wake(int instance) {

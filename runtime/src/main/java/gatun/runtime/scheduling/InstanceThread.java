@@ -88,6 +88,11 @@ final class InstanceThread<T extends Ticket> {
         return worker.run(batch);
     }
 
+    /** Runs tickets that are marked as running on the calling thread, while this thread has nothing to run. */
+    long runElsewhere(List<T> batch) {
+        return worker.run(batch);
+    }
+
     /** Ends the present sleep of this thread, or else its next one at once. */
     void wake() {
         woken = true;

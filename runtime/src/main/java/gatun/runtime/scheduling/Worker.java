@@ -3,8 +3,8 @@ package gatun.runtime.scheduling;
 import java.util.List;
 
 /**
- * What an instance's thread does. All methods are called by that one thread, so that an implementation may keep memory
- * and handles that only their thread may use.
+ * What an instance's thread does. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other threads run it too,
+ * never two at a time, and each sees what the one before wrote.
  *
  * @param <T> what it runs
  */
@@ -14,6 +14,9 @@ public interface Worker<T extends Ticket> {
 
     /** Makes ready; a failure keeps the scheduler from opening. */
     void open();
+
+    /** Whether {@link #run} too must be called by its own thread. Asked when it is open, by any thread. */
+    boolean isBoundToThread();
 
     /**
      * Runs a batch and leaves the result, or the failure, in each ticket. Must not throw.

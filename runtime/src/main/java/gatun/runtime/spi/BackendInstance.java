@@ -1,6 +1,10 @@
 package gatun.runtime.spi;
 
-/** Runs a model. Made, used and closed by one thread, the own platform thread of the instance. */
+/**
+ * Runs a model. Made, warmed up and closed by one thread, the own platform thread of the instance. Runs there too; but where {@link
+ * #isBoundToThread} is false, and its runs have shown to be short, a request's own virtual thread may call {@link #execute}, which spares
+ * waking another. Never two threads at a time, and each sees what the one before wrote.
+ */
 public interface BackendInstance extends AutoCloseable {
     /**
      * Runs once. Reads the inputs in place, obtains memory for each output with {@link Execution#output} and fills it.
@@ -12,6 +16,14 @@ public interface BackendInstance extends AutoCloseable {
      * @throws gatun.memory.GatunException when the engine refuses the inputs or fails
      */
     void execute(Execution execution);
+
+    /**
+     * Whether {@link #execute} must be called by the thread that made this: true unless the engine does not mind, and nothing here is
+     * confined to a thread.
+     */
+    default boolean isBoundToThread() {
+        return true;
+    }
 
     /**
      * Asks the run under way to end soon, by a failure: nobody wants its answer any more. Called by other threads, but only during {@link

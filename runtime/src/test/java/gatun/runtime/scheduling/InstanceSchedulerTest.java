@@ -40,10 +40,16 @@ class InstanceSchedulerTest {
         final AtomicInteger closed = new AtomicInteger();
         volatile boolean gated;
         volatile long runNanos = 1_000_000;
+        boolean boundToThread = true;
 
         @Override
         public String threadName() {
             return "worker";
+        }
+
+        @Override
+        public boolean isBoundToThread() {
+            return boundToThread;
         }
 
         @Override

@@ -24,6 +24,7 @@ final class SchedulerSimulation {
     private final Random random;
     private final BatchPolicy policy;
     private final boolean[] timesOut;
+    private final boolean lends;
     private final PriorityQueue<Event> events =
             new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
     private final Dispatcher<Job> dispatcher;
@@ -31,6 +32,7 @@ final class SchedulerSimulation {
     private final List<Instance> instances;
     private long now;
     private long eventNumber;
+    private boolean stopped;
 
     private record Event(long at, long number, Runnable action) {}
 
@@ -80,11 +82,17 @@ final class SchedulerSimulation {
         boolean asleep = true;
         boolean waking;
         boolean ended;
+        /** Whether the thread of a client runs its ticket by this. */
+        boolean lent;
         /** Tells the alarm of the present sleep from those of earlier ones. */
         long sleep;
 
         Instance(int ordinal) {
             this.ordinal = ordinal;
+        }
+
+        boolean isIdle() {
+            return asleep && !lent;
         }
 
         /** As the thread does when it is awake. */
@@ -114,17 +122,40 @@ final class SchedulerSimulation {
         }
 
         private void begin() {
+            assertThat(lent).as("runs two batches at a time").isFalse();
             checkBatch(batch);
             for (Job job : batch) {
                 job.startedAt = now;
             }
             wake(dispatcher.instanceToWake(now));
-            long runNanos = random.nextInt(10) == 0 ? random.nextLong(1_000_000) : 1 + random.nextLong(30_000);
+            long runNanos = runNanos();
             after(runNanos, () -> {
                 dispatcher.complete(batch);
                 dispatcher.ran(runNanos);
                 batch.clear();
                 ask();
+            });
+        }
+
+        /** Runs a ticket as the thread of its client does. */
+        void runFor(Job job) {
+            assertThat(asleep).as("lent while awake").isTrue();
+            assertThat(lent).as("lent twice").isFalse();
+            assertThat(policy.maxBatchSize() > 0 && instances.stream().anyMatch(other -> other.lent || !other.asleep))
+                    .as("lent though its ticket might share a batch")
+                    .isFalse();
+            assertThat(policy.preserveOrdering() || policy.maxQueueDelayNanos() > 0)
+                    .as("lent though its ticket may have to wait for others")
+                    .isFalse();
+            assertThat(job.state()).isEqualTo(State.RUNNING);
+            lent = true;
+            job.startedAt = now;
+            long runNanos = runNanos();
+            after(runNanos, () -> {
+                job.become(State.COMPLETED);
+                lent = false;
+                dispatcher.ran(runNanos);
+                wake(dispatcher.giveBack(ordinal, now));
             });
         }
 
@@ -158,6 +189,7 @@ final class SchedulerSimulation {
                 .toList();
         policy = new BatchPolicy(maxBatchSize, preferred, maxBatchSize == 0 ? 0 : delayNanos, ordered, capacities, 0);
         timesOut = new boolean[] {random.nextBoolean(), !ordered && random.nextBoolean()};
+        lends = random.nextBoolean();
         int instanceCount = 1 + random.nextInt(4);
         dispatcher = new Dispatcher<>(policy, instanceCount);
         instances = IntStream.range(0, instanceCount).mapToObj(Instance::new).toList();
@@ -226,6 +258,12 @@ final class SchedulerSimulation {
                 deadline,
                 timesOut[1]);
         jobs.add(job);
+        int lent = lends ? dispatcher.lend(job) : Dispatcher.NONE;
+        if (lent != Dispatcher.NONE) {
+            job.accepted = true;
+            instances.get(lent).runFor(job);
+            return;
+        }
         Admission admission = dispatcher.submit(job, now);
         job.accepted = admission == Admission.ACCEPTED;
         checkCapacity(job, admission);
@@ -241,14 +279,22 @@ final class SchedulerSimulation {
         }
     }
 
+    private long runNanos() {
+        return random.nextInt(10) == 0 ? random.nextLong(1_000_000) : 1 + random.nextLong(30_000);
+    }
+
     private void wake(int instance) {
         if (instance != Dispatcher.NONE) {
-            assertThat(instances.get(instance).asleep).as("woken while awake").isTrue();
+            // Those that are to end were all woken before.
+            assertThat(stopped || instances.get(instance).asleep)
+                    .as("woken while awake")
+                    .isTrue();
             instances.get(instance).rouse();
         }
     }
 
     private void stop() {
+        stopped = true;
         if (random.nextBoolean()) {
             dispatcher.drain();
         } else {
@@ -317,9 +363,9 @@ final class SchedulerSimulation {
     /** No ticket waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do. */
     private void checkNotForgotten() {
         long limit = Long.MAX_VALUE;
-        if (instances.stream().allMatch(instance -> instance.asleep)) {
+        if (instances.stream().allMatch(Instance::isIdle)) {
             limit = policy.maxQueueDelayNanos() + TICK_NANOS;
-        } else if (instances.stream().anyMatch(instance -> instance.asleep)) {
+        } else if (instances.stream().anyMatch(Instance::isIdle)) {
             limit = policy.maxQueueDelayNanos() + IDLE_LIMIT_NANOS;
         }
         for (Job job : jobs) {

@@ -23,6 +23,11 @@ final class IdentityModel implements BackendModel, BackendInstance {
     }
 
     @Override
+    public boolean isBoundToThread() {
+        return false;
+    }
+
+    @Override
     public void execute(Execution execution) {
         execution.inferStarted();
         for (int i = 0; i < execution.outputCount(); i++) {

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Memory of one instance for inputs that do not lie on a multiple of their element's size, as the engine needs it. Grows to the largest
- * that was seen. Used by the instance's thread only; owns its memory.
+ * that was seen. Used by one thread at a time; owns its memory.
  */
 final class AlignedCopies implements AutoCloseable {
     private static final int ALIGNMENT = 64;
@@ -25,8 +25,9 @@ final class AlignedCopies implements AutoCloseable {
             if (arenas[index] != null) {
                 arenas[index].close();
             }
-            arenas[index] = Arena.ofConfined();
-            copies[index] = arenas[index].allocate(byteSize, ALIGNMENT);
+            arenas[index] = Arena.ofShared();
+            // To the next power of two, since closing a shared arena stops all threads for a moment.
+            copies[index] = arenas[index].allocate(Long.highestOneBit(byteSize) << 1, ALIGNMENT);
         }
         MemorySegment copy = copies[index].asSlice(0, byteSize);
         copy.copyFrom(bytes);

@@ -28,8 +28,8 @@ final class OnnxInstance implements BackendInstance {
     private final StringTensors strings;
     private final AlignedCopies alignedCopies;
 
-    /** Confined to the instance's thread, which makes, uses and closes everything here. */
-    private final Arena arena = Arena.ofConfined();
+    /** Shared, since short runs come on the requests' threads. */
+    private final Arena arena = Arena.ofShared();
 
     private final MemorySegment run;
     private final RunOptions runOptions;
@@ -92,6 +92,11 @@ final class OnnxInstance implements BackendInstance {
             caches[i] = new ValueCache(engine, arena);
         }
         return caches;
+    }
+
+    @Override
+    public boolean isBoundToThread() {
+        return false;
     }
 
     @Override

@@ -1,0 +1,210 @@
+package gatun.runtime.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Short runs on the threads that bring the tickets. */
+class LentInstanceTest {
+    private static final Duration GRACE = Duration.ofSeconds(20);
+
+    private static final class Job extends Ticket {
+        volatile Thread ranOn = Thread.currentThread();
+    }
+
+    /** A worker whose runs wait for a permit while it is gated. */
+    private static final class Runner implements Worker<Job> {
+        final boolean boundToThread;
+        final AtomicInteger running = new AtomicInteger();
+        final AtomicInteger most = new AtomicInteger();
+        final BlockingQueue<Boolean> begun = new LinkedBlockingQueue<>();
+        final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
+        volatile boolean gated;
+        volatile long runNanos = 1000;
+        volatile Thread closedOn = Thread.currentThread();
+
+        Runner(boolean boundToThread) {
+            this.boundToThread = boundToThread;
+        }
+
+        @Override
+        public String threadName() {
+            return "worker";
+        }
+
+        @Override
+        public boolean isBoundToThread() {
+            return boundToThread;
+        }
+
+        @Override
+        public void open() {}
+
+        @Override
+        public long run(List<Job> batch) {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            batch.forEach(job -> job.ranOn = Thread.currentThread());
+            if (gated) {
+                begun.add(true);
+                takePermit();
+            }
+            running.decrementAndGet();
+            return runNanos;
+        }
+
+        private void takePermit() {
+            try {
+                assertThat(permits.poll(20, TimeUnit.SECONDS)).as("a permit").isNotNull();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        public void close() {
+            closedOn = Thread.currentThread();
+        }
+    }
+
+    private final Runner worker = new Runner(false);
+    private InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker));
+
+    @AfterEach
+    void close() {
+        worker.permits.add(true);
+        worker.permits.add(true);
+        assertThat(scheduler.close(GRACE)).isTrue();
+    }
+
+    private Job run() {
+        Job job = new Job();
+        assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
+        assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        return job;
+    }
+
+    private void earnTrust() {
+        for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
+            run();
+        }
+        awaitLoan();
+    }
+
+    /** Runs until a run is on this thread: an instance's thread ends a ticket before it is idle again. */
+    private void awaitLoan() {
+        long deadline = System.nanoTime() + GRACE.toNanos();
+        while (!run().ranOn.equals(Thread.currentThread())) {
+            assertThat(System.nanoTime()).as("waiting for a loan").isLessThan(deadline);
+        }
+    }
+
+    /** A client that waits for a ticket on a thread of its own. */
+    private CompletableFuture<Ticket.Outcome> client(CompletableFuture<Thread> ranOn) {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    Job job = new Job();
+                    assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
+                    Ticket.Outcome outcome = job.await(scheduler);
+                    ranOn.complete(job.ranOn);
+                    return outcome;
+                },
+                task -> Thread.ofPlatform().start(task));
+    }
+
+    @Test
+    void shouldRunOnTheCallersThreadOnceRunsHaveShownToBeShort() {
+        for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
+            assertThat(run().ranOn.getName()).isEqualTo("worker");
+        }
+        awaitLoan();
+    }
+
+    @Test
+    void shouldGoBackToItsOwnThreadWhenRunsTakeLong() {
+        earnTrust();
+        worker.runNanos = 50_000_000;
+        assertThat(run().ranOn).isEqualTo(Thread.currentThread());
+        assertThat(run().ranOn.getName()).isEqualTo("worker");
+    }
+
+    @Test
+    void shouldStayOnItsOwnThreadWhereTheWorkerIsBoundToIt() {
+        Runner bound = new Runner(true);
+        scheduler.close(GRACE);
+        scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(bound));
+        for (int i = 0; i < 2 * RunTimes.FIRST_TRIAL; i++) {
+            assertThat(run().ranOn.getName()).isEqualTo("worker");
+        }
+    }
+
+    @Test
+    void shouldServeWhatCameWhileTheInstanceWasLentOnItsOwnThread() throws Exception {
+        earnTrust();
+        worker.gated = true;
+        CompletableFuture<Thread> firstRanOn = new CompletableFuture<>();
+        CompletableFuture<Ticket.Outcome> first = client(firstRanOn);
+        assertThat(worker.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
+        Job second = new Job();
+        assertThat(scheduler.submit(second)).isEqualTo(Admission.ACCEPTED);
+        assertThat(scheduler.pendingCount()).isEqualTo(1);
+        worker.permits.add(true);
+        worker.permits.add(true);
+
+        assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(firstRanOn.get().getName()).isNotEqualTo("worker");
+        assertThat(second.ranOn.getName()).isEqualTo("worker");
+        assertThat(worker.most).hasValue(1);
+    }
+
+    @Test
+    void shouldWaitWithClosingForTheThreadThatRuns() throws Exception {
+        earnTrust();
+        worker.gated = true;
+        CompletableFuture<Ticket.Outcome> client = client(new CompletableFuture<>());
+        assertThat(worker.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
+        assertThat(scheduler.close(Duration.ZERO)).as("still lent").isFalse();
+        assertThat(scheduler.submit(new Job())).isEqualTo(Admission.STOPPING);
+        worker.permits.add(true);
+        assertThat(client.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(scheduler.close(GRACE)).isTrue();
+        assertThat(worker.closedOn.getName()).isEqualTo("worker");
+    }
+
+    @Test
+    void shouldLetRequestsGatherWhereTheyMayShareABatch() throws Exception {
+        Runner other = new Runner(false);
+        scheduler.close(GRACE);
+        scheduler = InstanceScheduler.open(BatchPolicy.upTo(4, 10), List.of(worker, other));
+        earnTrust();
+        worker.gated = true;
+        other.gated = true;
+        CompletableFuture<Ticket.Outcome> first = client(new CompletableFuture<>());
+        awaitBegun(other, 1);
+        CompletableFuture<Thread> secondRanOn = new CompletableFuture<>();
+        CompletableFuture<Ticket.Outcome> second = client(secondRanOn);
+        awaitBegun(other, 2);
+        worker.permits.add(true);
+        other.permits.add(true);
+        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(second.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(secondRanOn.get(20, TimeUnit.SECONDS).getName()).isEqualTo("worker");
+    }
+
+    /** Waits until {@code count} runs have begun on the two workers. */
+    private void awaitBegun(Runner other, int count) {
+        long deadline = System.nanoTime() + GRACE.toNanos();
+        while (worker.begun.size() + other.begun.size() < count) {
+            assertThat(System.nanoTime()).as("waiting for a run").isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+}

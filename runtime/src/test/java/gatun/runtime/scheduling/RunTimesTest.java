@@ -1,0 +1,67 @@
+package gatun.runtime.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class RunTimesTest {
+    private static final long SHORT = 50_000;
+    private static final long LONG = RunTimes.LONG_NANOS;
+
+    private final RunTimes times = new RunTimes(20_000);
+
+    private void run(int count, long nanos) {
+        for (int i = 0; i < count; i++) {
+            times.ran(nanos);
+        }
+    }
+
+    @Test
+    void shouldTrustAModelAfterEnoughShortRuns() {
+        run(RunTimes.FIRST_TRIAL - 1, SHORT);
+        assertThat(times.areShort()).isFalse();
+        run(1, SHORT);
+        assertThat(times.areShort()).isTrue();
+    }
+
+    @Test
+    void shouldNotMindARunThatTheSystemInterrupted() {
+        run(100, SHORT);
+        run(1, 4_000_000);
+        assertThat(times.areShort()).isTrue();
+        assertThat(times.typicalNanos()).isLessThan(2 * SHORT);
+    }
+
+    @Test
+    void shouldNoticeThatRunsTakeLongerThanBefore() {
+        run(100, SHORT);
+        run(20, 2 * RunTimes.SHORT_NANOS);
+        assertThat(times.areShort()).isFalse();
+        run(100, SHORT);
+        assertThat(times.areShort()).isTrue();
+    }
+
+    @Test
+    void shouldTakeTwiceAsLongToTrustAgainAfterEachLongRun() {
+        run(RunTimes.FIRST_TRIAL, SHORT);
+        int trial = RunTimes.FIRST_TRIAL;
+        for (int i = 0; i < 20; i++) {
+            trial = Math.min(2 * trial, RunTimes.LAST_TRIAL);
+            run(1, LONG);
+            run(trial - 1, SHORT);
+            assertThat(times.areShort()).as("after long run " + i).isFalse();
+            run(1, SHORT);
+            assertThat(times.areShort()).as("after long run " + i).isTrue();
+        }
+        assertThat(trial).isEqualTo(RunTimes.LAST_TRIAL);
+    }
+
+    @Test
+    void shouldForgiveLongRunsBeforeTrust() {
+        run(5, LONG);
+        run(RunTimes.FIRST_TRIAL + 40, SHORT);
+        assertThat(times.areShort())
+                .as("only runs that broke trust make the trial longer")
+                .isTrue();
+    }
+}
