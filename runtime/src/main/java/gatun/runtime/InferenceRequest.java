@@ -36,6 +36,22 @@ public final class InferenceRequest implements AutoCloseable {
         this.model = model;
     }
 
+    /**
+     * A request to another model on behalf of this one: of the same id, priority, timeout, sequence and parameters, but without tensors and
+     * without claims on memory. Whoever gives this request up has to see to the other.
+     */
+    public InferenceRequest onBehalf(ModelVersion other) {
+        InferenceRequest request = new InferenceRequest(other);
+        request.id = id;
+        request.timeoutMicros = timeoutMicros;
+        request.priority = priority;
+        request.correlationId = correlationId;
+        request.sequenceStart = sequenceStart;
+        request.sequenceEnd = sequenceEnd;
+        parameters.forEach(request::parameter);
+        return request;
+    }
+
     /** The model version that is to answer. */
     public ModelVersion model() {
         return model;

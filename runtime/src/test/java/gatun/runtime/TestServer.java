@@ -49,6 +49,16 @@ final class TestServer implements AutoCloseable {
         return this;
     }
 
+    /** Adds a file to the directory of a model. */
+    public TestServer file(String path, String text) {
+        try {
+            Files.writeString(repository.resolve(path), text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return this;
+    }
+
     public TestServer open(Consumer<Execution> script) {
         return open(script, options -> options);
     }

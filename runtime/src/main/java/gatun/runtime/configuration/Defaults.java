@@ -16,10 +16,7 @@ final class Defaults {
     /** {@code config} with every default filled in; it names its backend already. */
     static ModelConfig fill(ModelConfig config) {
         ModelConfig.Builder filled = config.toBuilder();
-        if (filled.getVersionPolicy().getPolicyChoiceCase()
-                == ModelVersionPolicy.PolicyChoiceCase.POLICYCHOICE_NOT_SET) {
-            filled.getVersionPolicyBuilder().getLatestBuilder().setNumVersions(1);
-        }
+        fillVersionPolicy(filled);
         if (filled.hasDynamicBatching()
                 && filled.getDynamicBatching().getPreferredBatchSizeCount() == 0
                 && filled.getMaxBatchSize() > 0) {
@@ -33,6 +30,20 @@ final class Defaults {
             fillGroup(filled.getInstanceGroupBuilder(i), i, filled.getName(), filled.getBackend());
         }
         return filled.build();
+    }
+
+    /** {@code config}, which is an ensemble's, with every default filled in: it has no instances of its own. */
+    static ModelConfig fillEnsemble(ModelConfig config) {
+        ModelConfig.Builder filled = config.toBuilder();
+        fillVersionPolicy(filled);
+        return filled.build();
+    }
+
+    private static void fillVersionPolicy(ModelConfig.Builder config) {
+        if (config.getVersionPolicy().getPolicyChoiceCase()
+                == ModelVersionPolicy.PolicyChoiceCase.POLICYCHOICE_NOT_SET) {
+            config.getVersionPolicyBuilder().getLatestBuilder().setNumVersions(1);
+        }
     }
 
     private static void fillOptimization(ModelOptimizationPolicy.Builder optimization) {

@@ -29,6 +29,9 @@ public final class ModelConfiguration {
             Function<String, Backend> backends) {
         ModelConfig written = named(read(directory, autoComplete), name);
         SchedulingRules.check(written);
+        if (EnsembleRules.apply(written)) {
+            return ensemble(written);
+        }
         ModelConfig chosen = BackendChoice.complete(written, autoComplete ? versionDirectory : Optional.empty());
         ModelConfig completed = chosen;
         if (autoComplete && versionDirectory.isPresent()) {
@@ -38,6 +41,17 @@ public final class ModelConfiguration {
         SchedulingRules.check(filled);
         TensorRules.check(filled);
         return filled;
+    }
+
+    private static ModelConfig ensemble(ModelConfig written) {
+        boolean unnamed =
+                written.getPlatform().isEmpty() && written.getBackend().isEmpty();
+        ModelConfig named = unnamed
+                ? written.toBuilder().setPlatform(EnsembleRules.PLATFORM).build()
+                : written;
+        EnsembleRules.check(named);
+        TensorRules.check(named);
+        return Defaults.fillEnsemble(named);
     }
 
     private static ModelConfig read(Path directory, boolean autoComplete) {

@@ -21,11 +21,7 @@ final class SchedulingRules {
         switch (config.getSchedulingChoiceCase()) {
             case DYNAMIC_BATCHING -> checkBatching(config, config.getDynamicBatching());
             case SEQUENCE_BATCHING -> throw unsupported(config, "sequence_batching");
-            case ENSEMBLE_SCHEDULING -> throw unsupported(config, "ensemble_scheduling");
-            case SCHEDULINGCHOICE_NOT_SET -> {}
-        }
-        if (config.getPlatform().equals("ensemble")) {
-            throw unsupported(config, "platform 'ensemble'");
+            case ENSEMBLE_SCHEDULING, SCHEDULINGCHOICE_NOT_SET -> {}
         }
         require(
                 !config.getModelTransactionPolicy().getDecoupled()

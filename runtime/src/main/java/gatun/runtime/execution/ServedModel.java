@@ -8,6 +8,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.ResponseReceiver;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A model version as the server runs it, whatever it is made of: instances of a backend, or other models. Safe for any thread; after
@@ -48,6 +49,11 @@ public interface ServedModel extends ModelVersion {
 
     /** Refuses new requests from now on, and does not wait; those that were accepted are answered. May be called again. */
     void drain();
+
+    /** Why it cannot answer now although nobody closed it, which is a model that it asks; empty when it can. */
+    default Optional<String> unavailability() {
+        return Optional.empty();
+    }
 
     /**
      * Refuses new requests, lets those that were accepted finish and gives up all memory. Those that still wait when the grace is over are

@@ -51,7 +51,7 @@ final class ModelEntry {
     /** The highest ready version. */
     ServedModel latest() {
         Optional<ServedModel> found = latest;
-        if (found.isEmpty()) {
+        if (found.isEmpty() || found.get().unavailability().isPresent()) {
             throw new GatunException(
                     ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' has no available versions");
         }
@@ -66,11 +66,17 @@ final class ModelEntry {
             Optional<ServedModel> model = entry.model();
             if (entry.state() == ModelState.READY
                     && model.isPresent()
-                    && model.get().version() == number) {
+                    && model.get().version() == number
+                    && model.get().unavailability().isEmpty()) {
                 return model.get();
             }
         }
         throw absent(number, all);
+    }
+
+    /** What is said of a name that no model has. */
+    static GatunException unknown(String name) {
+        return new GatunException(ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
     }
 
     private GatunException absent(long number, List<VersionEntry> all) {

@@ -5,6 +5,8 @@ import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.WarmUpSample;
+import gatun.runtime.ensemble.Ensemble;
+import gatun.runtime.ensemble.MemberModels;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.spi.Backend;
@@ -27,16 +29,21 @@ final class ModelLoader {
     private final BufferPool pool;
     private final boolean autoComplete;
     private final int queueLimit;
+    private final MemberModels members;
 
-    ModelLoader(Backends backends, BufferPool pool, boolean autoComplete, int queueLimit) {
+    ModelLoader(Backends backends, BufferPool pool, boolean autoComplete, int queueLimit, MemberModels members) {
         this.backends = backends;
         this.pool = pool;
         this.autoComplete = autoComplete;
         this.queueLimit = queueLimit;
+        this.members = members;
     }
 
-    /** Loads the versions that the configuration chooses. Never throws: what went wrong becomes the entry's reason. */
-    void load(ModelDirectory directory, ModelEntry entry) {
+    /**
+     * Loads the versions that the configuration chooses, or leaves an ensemble to {@code ensembles}, for when its members are there.
+     * Never throws: what went wrong becomes the entry's reason.
+     */
+    void load(ModelDirectory directory, ModelEntry entry, PendingEnsembles ensembles) {
         long startedNanos = System.nanoTime();
         try {
             TreeSet<Long> present = directory.versions();
@@ -51,11 +58,11 @@ final class ModelLoader {
             }
             warnOfIgnored(config);
             Map<String, List<String>> labels = LabelFiles.read(config, directory.path());
-            List<VersionEntry> versions = new ArrayList<>();
-            for (long version : chosen) {
-                versions.add(load(directory, config, version, labels, entry));
+            if (config.hasEnsembleScheduling()) {
+                ensembles.add(config, entry, () -> load(directory, config, chosen, labels, entry));
+            } else {
+                load(directory, config, chosen, labels, entry);
             }
-            entry.versions(versions);
         } catch (RuntimeException | Error e) {
             entry.versions(List.of(VersionEntry.failed(
                     directory.name(),
@@ -66,6 +73,19 @@ final class ModelLoader {
         }
     }
 
+    private void load(
+            ModelDirectory directory,
+            ModelConfig config,
+            List<Long> chosen,
+            Map<String, List<String>> labels,
+            ModelEntry entry) {
+        List<VersionEntry> versions = new ArrayList<>();
+        for (long version : chosen) {
+            versions.add(load(directory, config, version, labels, entry));
+        }
+        entry.versions(versions);
+    }
+
     private VersionEntry load(
             ModelDirectory directory,
             ModelConfig config,
@@ -74,11 +94,9 @@ final class ModelLoader {
             ModelEntry entry) {
         long startedNanos = System.nanoTime();
         try {
-            List<WarmUpSample> warmUpSamples = WarmUpSample.of(config, directory.path());
-            Backend backend = backends.started(config.getBackend());
-            BackendModel model = backend.load(config, directory.version(version));
-            ServedModel loaded = LoadedModel.start(
-                    config, version, model, labels, warmUpSamples, pool, queueLimit, entry::readyVersions);
+            ServedModel loaded = config.hasEnsembleScheduling()
+                    ? Ensemble.open(config, version, labels, members, pool, entry::readyVersions)
+                    : start(directory, config, version, labels, entry);
             Duration loadTime = Duration.ofNanos(System.nanoTime() - startedNanos);
             loaded.loadTime(loadTime);
             return VersionEntry.ready(loaded, loadTime);
@@ -90,6 +108,18 @@ final class ModelLoader {
                     reason(directory.name(), e),
                     Duration.ofNanos(System.nanoTime() - startedNanos));
         }
+    }
+
+    private LoadedModel start(
+            ModelDirectory directory,
+            ModelConfig config,
+            long version,
+            Map<String, List<String>> labels,
+            ModelEntry entry) {
+        List<WarmUpSample> warmUpSamples = WarmUpSample.of(config, directory.path());
+        Backend backend = backends.started(config.getBackend());
+        BackendModel model = backend.load(config, directory.version(version));
+        return LoadedModel.start(config, version, model, labels, warmUpSamples, pool, queueLimit, entry::readyVersions);
     }
 
     private static String reason(String model, Throwable failure) {

@@ -1,7 +1,6 @@
 package gatun.runtime.repository;
 
 import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
@@ -27,15 +26,16 @@ public final class ModelRepository {
     private final ModelLoader loader;
     private volatile SortedMap<String, ModelEntry> models = new TreeMap<>();
 
-    private ModelRepository(List<Path> repositories, ModelLoader loader) {
+    private ModelRepository(
+            List<Path> repositories, Backends backends, BufferPool pool, boolean autoComplete, int queueLimit) {
         this.repositories = List.copyOf(repositories);
-        this.loader = loader;
+        loader = new ModelLoader(backends, pool, autoComplete, queueLimit, new RepositoryMembers(() -> models));
     }
 
     /** A repository of these directories, without any model loaded. */
     public static ModelRepository of(
             List<Path> repositories, Backends backends, BufferPool pool, boolean autoComplete, int queueLimit) {
-        return new ModelRepository(repositories, new ModelLoader(backends, pool, autoComplete, queueLimit));
+        return new ModelRepository(repositories, backends, pool, autoComplete, queueLimit);
     }
 
     /**
@@ -71,6 +71,7 @@ public final class ModelRepository {
     private void load(SortedMap<String, RepositoryScan.Finding> found, int threadCount) {
         SortedMap<String, ModelEntry> entries = new TreeMap<>();
         found.keySet().forEach(name -> entries.put(name, new ModelEntry(name)));
+        PendingEnsembles ensembles = new PendingEnsembles();
         try (ExecutorService threads = Executors.newFixedThreadPool(
                 threadCount,
                 Thread.ofPlatform().name("model-load-", 0).daemon(true).factory())) {
@@ -81,12 +82,13 @@ public final class ModelRepository {
                                 List.of(VersionEntry.failed(entry.name(), "", "", conflict.reason(), Duration.ZERO)));
                     case RepositoryScan.Finding.Model model -> {
                         entry.versions(List.of(loading(entry.name())));
-                        threads.execute(() -> loader.load(model.directory(), entry));
+                        threads.execute(() -> loader.load(model.directory(), entry, ensembles));
                     }
                 }
             }
             models = entries;
         }
+        ensembles.load();
     }
 
     private static VersionEntry loading(String name) {
@@ -103,7 +105,7 @@ public final class ModelRepository {
         long number = version.isEmpty() ? -1 : VersionText.parse(version);
         ModelEntry entry = models.get(name);
         if (entry == null) {
-            throw new GatunException(ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
+            throw ModelEntry.unknown(name);
         }
         return version.isEmpty() ? entry.latest() : entry.version(number);
     }
@@ -130,6 +132,7 @@ public final class ModelRepository {
     private List<VersionEntry> entries() {
         return models.values().stream()
                 .flatMap(model -> model.versions().stream())
+                .map(VersionEntry::now)
                 .toList();
     }
 
@@ -139,15 +142,22 @@ public final class ModelRepository {
      * @return whether all ended; otherwise engines are still at work
      */
     public boolean close(Duration grace) {
-        change(entry -> entry.state() == ModelState.READY, ModelState.UNLOADING, "");
         List<ServedModel> open = new ArrayList<>();
         entries().forEach(entry -> entry.model().ifPresent(open::add));
-        // All at once, so that none admits requests while another drains.
-        open.forEach(ServedModel::drain);
         long deadline = System.nanoTime() + grace.toNanos();
         boolean ended = true;
-        for (ServedModel model : open) {
-            ended &= model.close(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+        // What asks others goes before them: its requests may still need them.
+        for (List<ServedModel> round : DependencyOrder.closing(open)) {
+            change(
+                    entry -> entry.state() == ModelState.READY
+                            && entry.model().filter(round::contains).isPresent(),
+                    ModelState.UNLOADING,
+                    "");
+            // All at once, so that none admits requests while another drains.
+            round.forEach(ServedModel::drain);
+            for (ServedModel model : round) {
+                ended &= model.close(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+            }
         }
         change(entry -> entry.state() == ModelState.UNLOADING, ModelState.UNAVAILABLE, "unloaded");
         return ended;

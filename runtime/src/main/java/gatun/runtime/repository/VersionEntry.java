@@ -37,6 +37,17 @@ record VersionEntry(
                 Optional.of(model));
     }
 
+    /** This version as it is now: one that asks a model which cannot answer cannot answer either. */
+    VersionEntry now() {
+        if (state != ModelState.READY || model.isEmpty()) {
+            return this;
+        }
+        return model.get()
+                .unavailability()
+                .map(why -> in(ModelState.UNAVAILABLE, why))
+                .orElse(this);
+    }
+
     /** The same version in another state. */
     VersionEntry in(ModelState newState, String newReason) {
         return new VersionEntry(name, version, backend, newState, newReason, loadTime, model);

@@ -66,10 +66,10 @@ class ModelConfigurationTest {
                         "model 'm' asks for sequence_batching, which this version of the server does not serve"),
                 arguments(
                         "platform: \"ensemble\"",
-                        "model 'm' asks for platform 'ensemble', which this version of the server does not serve"),
+                        "ensemble scheduling must be set for ensemble m whose platform is ensemble"),
                 arguments(
                         "backend: \"b\" ensemble_scheduling { }",
-                        "model 'm' asks for ensemble_scheduling, which this version of the server does not serve"),
+                        "ensemble scheduling cannot be set for model 'm' whose platform is not ensemble"),
                 arguments(
                         "backend: \"b\" instance_group [ { name: \"g\" kind: KIND_GPU } ]",
                         "instance group g of model m has kind KIND_GPU but server does not support GPUs"),

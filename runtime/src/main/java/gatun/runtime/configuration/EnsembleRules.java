@@ -1,0 +1,157 @@
+package gatun.runtime.configuration;
+
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelEnsembling.Step;
+import gatun.protocol.inference.ModelInput;
+import gatun.protocol.inference.ModelOutput;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Checks what the configuration of an ensemble says of itself; whether it suits its members is found out when those are loaded. */
+final class EnsembleRules {
+    /** The platform of every ensemble. */
+    static final String PLATFORM = "ensemble";
+
+    private final ModelConfig config;
+
+    /** Every ensemble tensor, by name, so that the first that is wrong is always the same. */
+    private final SortedMap<String, Node> tensors = new TreeMap<>();
+
+    /** A tensor of the ensemble and what it is made from. */
+    private static final class Node {
+        final List<String> sources = new ArrayList<>();
+        final List<String> results = new ArrayList<>();
+        boolean written;
+        boolean used;
+        boolean ready;
+    }
+
+    private EnsembleRules(ModelConfig config) {
+        this.config = config;
+    }
+
+    /** Whether {@code config} is, or means to be, an ensemble. */
+    static boolean apply(ModelConfig config) {
+        return config.hasEnsembleScheduling() || config.getPlatform().equals(PLATFORM);
+    }
+
+    /** @throws GatunException INVALID_ARGUMENT with the first rule that {@code config}, to which these rules apply, breaks */
+    static void check(ModelConfig config) {
+        String name = config.getName();
+        require(
+                !config.getPlatform().equals(PLATFORM) || config.getBackend().isEmpty(),
+                "Ensemble model '" + name + "' must have platform type 'ensemble' and empty backend type");
+        require(
+                config.getPlatform().equals(PLATFORM),
+                "ensemble scheduling cannot be set for model '" + name + "' whose platform is not ensemble");
+        require(
+                config.hasEnsembleScheduling(),
+                "ensemble scheduling must be set for ensemble " + name + " whose platform is ensemble");
+        require(
+                config.getInstanceGroupCount() == 0,
+                "instance group should not be specified for ensemble '" + name + "'");
+        require(!config.hasOptimization(), "optimization should not be specified for ensemble '" + name + "'");
+        require(config.getModelWarmupCount() == 0, "model_warmup can not be specified for ensemble '" + name + "'");
+        require(config.getEnsembleScheduling().getStepCount() > 0, "must specify 'step' for ensemble '" + name + "'");
+        EnsembleRules rules = new EnsembleRules(config);
+        rules.connect();
+        rules.checkFlow();
+    }
+
+    private void connect() {
+        for (ModelInput input : config.getInputList()) {
+            node(input.getName()).written = true;
+        }
+        List<Step> steps = config.getEnsembleScheduling().getStepList();
+        for (int i = 0; i < steps.size(); i++) {
+            Step step = steps.get(i);
+            String where = " in step " + i + " of ensemble '" + config.getName() + "'";
+            require(!step.getModelName().isEmpty(), "must specify 'model_name'" + where);
+            require(step.getInputMapCount() > 0, "must specify 'input_map'" + where);
+            require(step.getOutputMapCount() > 0, "must specify 'output_map'" + where);
+            connect(step, i);
+        }
+    }
+
+    private void connect(Step step, int index) {
+        for (String output : step.getOutputMapMap().values()) {
+            Node node = node(output);
+            require(
+                    !node.written,
+                    "ensemble tensor '" + output + "' can appear in an output map only once for ensemble '"
+                            + config.getName() + "' step " + index);
+            node.written = true;
+            node.used = true;
+        }
+        for (String input : step.getInputMapMap().values()) {
+            Node source = node(input);
+            source.used = true;
+            for (String output : step.getOutputMapMap().values()) {
+                source.results.add(output);
+                node(output).sources.add(input);
+            }
+        }
+    }
+
+    private Node node(String tensor) {
+        return tensors.computeIfAbsent(tensor, name -> new Node());
+    }
+
+    private void checkFlow() {
+        Deque<Node> ready = new ArrayDeque<>();
+        for (ModelInput input : config.getInputList()) {
+            Node node = node(input.getName());
+            require(
+                    node.used,
+                    "ensemble input '" + input.getName() + "' for ensemble " + config.getName() + " is not used");
+            node.ready = true;
+            ready.add(node);
+        }
+        for (Node next = ready.poll(); next != null; next = ready.poll()) {
+            for (String result : next.results) {
+                Node node = node(result);
+                if (!node.ready && node.sources.stream().allMatch(source -> node(source).ready)) {
+                    node.ready = true;
+                    ready.add(node);
+                }
+            }
+        }
+        Set<String> outputs = new HashSet<>();
+        for (ModelOutput output : config.getOutputList()) {
+            checkOutput(output.getName());
+            outputs.add(output.getName());
+        }
+        tensors.forEach((tensor, node) -> require(
+                outputs.contains(tensor) || (node.ready && !node.results.isEmpty()),
+                "ensemble tensor '" + tensor + "' is unused in ensemble '" + config.getName() + "'"));
+    }
+
+    private void checkOutput(String output) {
+        Optional<Node> node = Optional.ofNullable(tensors.get(output));
+        require(node.isPresent(), "ensemble output '" + output + "' for ensemble " + config.getName() + " is not used");
+        if (node.get().ready) {
+            return;
+        }
+        Optional<String> missing = node.get().sources.stream()
+                .filter(source -> !node(source).ready)
+                .findFirst();
+        throw GatunException.invalidArgument("output '" + output + "' for ensemble '" + config.getName()
+                + "' is not written"
+                + missing.map(tensor -> ": at least one of its depending tensors, '" + tensor + "', is not connected")
+                        .orElse(""));
+    }
+
+    private static void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw GatunException.invalidArgument(otherwise);
+        }
+    }
+}

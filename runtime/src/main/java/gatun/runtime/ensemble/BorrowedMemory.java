@@ -1,0 +1,24 @@
+package gatun.runtime.ensemble;
+
+import gatun.memory.RegionLease;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * Tells a member that an input's memory is not its to keep: it lies in a client's region, or belongs to whoever called. The ensemble's own
+ * request keeps it valid until all members have answered.
+ *
+ * @param segment the memory
+ * @param lease the claim on the region that the ensemble's request owns; empty where it is no region
+ */
+record BorrowedMemory(MemorySegment segment, Optional<RegionLease> lease) implements RegionLease {
+    @Override
+    public void settle() {
+        lease.ifPresent(RegionLease::settle);
+    }
+
+    @Override
+    public void close() {
+        // The ensemble's request owns the claim.
+    }
+}

@@ -1,0 +1,237 @@
+package gatun.runtime.ensemble;
+
+import gatun.memory.BufferPool;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.execution.ComposedAnswer;
+import gatun.runtime.execution.ComposedRequests;
+import gatun.runtime.execution.ServedModel;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * A model made of other models. A step runs as soon as its inputs are there, beside others that can run too; what it answers goes to the
+ * next steps where it lies. Members are looked up for each request, so that one that was reloaded is used at once. Safe for any thread.
+ */
+public final class Ensemble implements ServedModel {
+    private final ModelConfig config;
+    private final long version;
+    private final String versionText;
+    private final EnsemblePlan plan;
+    private final MemberModels members;
+    private final ComposedRequests requests;
+    private final Supplier<List<String>> readyVersions;
+    private final EnsembleCounters counters = new EnsembleCounters();
+    private final RunningRequests running = new RunningRequests();
+    private volatile long loadNanos;
+
+    private Ensemble(
+            ModelConfig config,
+            long version,
+            EnsemblePlan plan,
+            MemberModels members,
+            ComposedRequests requests,
+            Supplier<List<String>> readyVersions) {
+        this.config = config;
+        this.version = version;
+        this.versionText = Long.toString(version);
+        this.plan = plan;
+        this.members = members;
+        this.requests = requests;
+        this.readyVersions = readyVersions;
+    }
+
+    /**
+     * Makes the ensemble of a configuration that was checked; its members are loaded already.
+     *
+     * @param labels the lines of its own label files, by output name; an output without one is named as by the member that makes it
+     * @param pool where answers come from that must be copied
+     * @param readyVersions tells the ready versions of the same model, ascending
+     * @throws GatunException UNAVAILABLE when a member cannot answer, INVALID_ARGUMENT when the members do not fit together
+     */
+    public static Ensemble open(
+            ModelConfig config,
+            long version,
+            Map<String, List<String>> labels,
+            MemberModels members,
+            BufferPool pool,
+            Supplier<List<String>> readyVersions) {
+        EnsemblePlan plan = EnsemblePlan.of(config);
+        unavailability(config.getName(), plan, members).ifPresent(reason -> {
+            throw new GatunException(ErrorCode.UNAVAILABLE, reason);
+        });
+        List<ServedModel> asked = plan.steps().stream()
+                .map(step -> members.member(step.model(), step.version()))
+                .toList();
+        MemberRules.check(config, asked.stream().map(ServedModel::config).toList());
+        ComposedRequests requests = new ComposedRequests(config, allLabels(config, plan, labels, asked), pool);
+        return new Ensemble(config, version, plan, members, requests, readyVersions);
+    }
+
+    private static Map<String, List<String>> allLabels(
+            ModelConfig config, EnsemblePlan plan, Map<String, List<String>> own, List<ServedModel> members) {
+        Map<String, List<String>> all = new HashMap<>(own);
+        for (int i = 0; i < config.getOutputCount(); i++) {
+            int tensor = plan.output(i);
+            int producer = plan.producer(tensor);
+            if (producer != EnsemblePlan.FROM_REQUEST) {
+                for (EnsembleStep.Link link : plan.steps().get(producer).outputs()) {
+                    if (link.tensor() == tensor) {
+                        all.putIfAbsent(
+                                config.getOutput(i).getName(),
+                                members.get(producer).labels(link.name()));
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
+    private static Optional<String> unavailability(String ensemble, EnsemblePlan plan, MemberModels members) {
+        for (EnsembleStep step : plan.steps()) {
+            Optional<String> missing = members.missing(ensemble, step.model(), step.version());
+            if (missing.isPresent()) {
+                return missing;
+            }
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    public InferenceResponse infer(InferenceRequest request) {
+        long arrivedNanos = System.nanoTime();
+        try {
+            if (!running.enter()) {
+                throw new GatunException(
+                        ErrorCode.UNAVAILABLE,
+                        "Server is stopping, scheduler for model has stopped accepting new inference requests");
+            }
+            try {
+                return answer(request, arrivedNanos);
+            } finally {
+                running.leave();
+            }
+        } catch (GatunException e) {
+            counters.failed(e, arrivedNanos);
+            throw e;
+        }
+    }
+
+    private InferenceResponse answer(InferenceRequest request, long arrivedNanos) {
+        ComposedAnswer answer = requests.answer(request, arrivedNanos);
+        EnsembleRun run = new EnsembleRun(this, request, answer);
+        if (!request.cancellation().arm(run::cancel)) {
+            throw new GatunException(ErrorCode.CANCELLED, "");
+        }
+        InferenceResponse response;
+        try {
+            response = run.answer();
+        } finally {
+            request.cancellation().end();
+        }
+        counters.answered(answer.batchSize(), arrivedNanos);
+        return response;
+    }
+
+    EnsemblePlan plan() {
+        return plan;
+    }
+
+    MemberModels members() {
+        return members;
+    }
+
+    /** Whether requests have a batch dimension in front. */
+    boolean batching() {
+        return config.getMaxBatchSize() > 0;
+    }
+
+    @Override
+    public ModelStatistics statistics() {
+        return counters.snapshot(config.getName(), versionText, loadNanos);
+    }
+
+    @Override
+    public void loadTime(Duration time) {
+        loadNanos = time.toNanos();
+    }
+
+    @Override
+    public List<String> labels(String output) {
+        return requests.labels(output);
+    }
+
+    @Override
+    public List<String> dependencies() {
+        return plan.members();
+    }
+
+    @Override
+    public Optional<String> unavailability() {
+        return unavailability(config.getName(), plan, members);
+    }
+
+    @Override
+    public void drain() {
+        running.close(Duration.ZERO);
+    }
+
+    @Override
+    public boolean close(Duration grace) {
+        return running.close(grace);
+    }
+
+    @Override
+    public String name() {
+        return config.getName();
+    }
+
+    @Override
+    public long version() {
+        return version;
+    }
+
+    @Override
+    public String versionText() {
+        return versionText;
+    }
+
+    @Override
+    public String platform() {
+        return config.getPlatform();
+    }
+
+    @Override
+    public List<TensorSpec> inputs() {
+        return requests.inputs();
+    }
+
+    @Override
+    public List<TensorSpec> outputs() {
+        return requests.outputs();
+    }
+
+    @Override
+    public ModelConfig config() {
+        return config;
+    }
+
+    @Override
+    public boolean ready() {
+        return !running.isClosing() && unavailability().isEmpty();
+    }
+
+    @Override
+    public List<String> readyVersions() {
+        return readyVersions.get();
+    }
+}

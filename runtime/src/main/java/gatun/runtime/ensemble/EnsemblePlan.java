@@ -1,0 +1,135 @@
+package gatun.runtime.ensemble;
+
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelEnsembling.Step;
+import gatun.protocol.inference.ModelInput;
+import gatun.protocol.inference.ModelOutput;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The data flow of an ensemble: its tensors by number, and its steps. Made once from a configuration that was checked. Immutable. */
+final class EnsemblePlan {
+    /** What the producer of a tensor is called that comes with the request. */
+    static final int FROM_REQUEST = -1;
+
+    private final List<String> tensors;
+    private final List<EnsembleStep> steps;
+    private final int[] producers;
+    private final int[][] consumers;
+    private final int[] outputs;
+    private final boolean[] allSteps;
+
+    private EnsemblePlan(ModelConfig config) {
+        Map<String, Integer> numbers = new LinkedHashMap<>();
+        for (ModelInput input : config.getInputList()) {
+            numbers.putIfAbsent(input.getName(), numbers.size());
+        }
+        List<EnsembleStep> made = new ArrayList<>();
+        for (Step step : config.getEnsembleScheduling().getStepList()) {
+            made.add(new EnsembleStep(
+                    made.size(),
+                    step.getModelName(),
+                    step.getModelVersion(),
+                    links(step.getInputMapMap(), numbers),
+                    links(step.getOutputMapMap(), numbers)));
+        }
+        steps = List.copyOf(made);
+        tensors = List.copyOf(numbers.keySet());
+        producers = new int[tensors.size()];
+        List<List<Integer>> readers = new ArrayList<>();
+        for (int tensor = 0; tensor < producers.length; tensor++) {
+            producers[tensor] = FROM_REQUEST;
+            readers.add(new ArrayList<>());
+        }
+        for (EnsembleStep step : steps) {
+            step.outputs().forEach(link -> producers[link.tensor()] = step.index());
+            step.inputs().forEach(link -> readers.get(link.tensor()).add(step.index()));
+        }
+        consumers = readers.stream()
+                .map(list -> list.stream().mapToInt(Integer::intValue).toArray())
+                .toArray(int[][]::new);
+        outputs = config.getOutputList().stream()
+                .map(ModelOutput::getName)
+                .mapToInt(tensors::indexOf)
+                .toArray();
+        allSteps = needed(outputs);
+    }
+
+    /** The plan of {@code config}. */
+    static EnsemblePlan of(ModelConfig config) {
+        return new EnsemblePlan(config);
+    }
+
+    private static List<EnsembleStep.Link> links(Map<String, String> mapped, Map<String, Integer> numbers) {
+        List<EnsembleStep.Link> links = new ArrayList<>();
+        mapped.forEach((name, tensor) -> {
+            numbers.putIfAbsent(tensor, numbers.size());
+            links.add(new EnsembleStep.Link(name, numbers.get(tensor)));
+        });
+        return links;
+    }
+
+    int tensorCount() {
+        return producers.length;
+    }
+
+    String tensorName(int tensor) {
+        return tensors.get(tensor);
+    }
+
+    /** The number of that tensor; negative when there is none. */
+    int tensor(String name) {
+        return tensors.indexOf(name);
+    }
+
+    List<EnsembleStep> steps() {
+        return steps;
+    }
+
+    /** The step that writes a tensor, or {@link #FROM_REQUEST}. */
+    int producer(int tensor) {
+        return producers[tensor];
+    }
+
+    /** How often each step that reads a tensor does so: a step stands here once for each of its inputs. Not to be changed. */
+    int[] consumers(int tensor) {
+        return consumers[tensor];
+    }
+
+    /** The tensor that is output {@code index} of the configuration. */
+    int output(int index) {
+        return outputs[index];
+    }
+
+    /** The names of the members, each once, in the order of the steps. */
+    List<String> members() {
+        return steps.stream().map(EnsembleStep::model).distinct().toList();
+    }
+
+    /** Which steps it takes to make all outputs. Not to be changed. */
+    boolean[] allSteps() {
+        return allSteps;
+    }
+
+    /** Which steps it takes to make these tensors. */
+    boolean[] needed(int[] wanted) {
+        boolean[] needed = new boolean[steps.size()];
+        for (int tensor : wanted) {
+            need(tensor, needed);
+        }
+        return needed;
+    }
+
+    private void need(int tensor, boolean[] needed) {
+        int producer = producers[tensor];
+        if (producer == FROM_REQUEST || needed[producer]) {
+            return;
+        }
+        needed[producer] = true;
+        for (EnsembleStep.Link link : steps.get(producer).inputs()) {
+            need(link.tensor(), needed);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package gatun.runtime.ensemble;
+
+import gatun.memory.Hold;
+import gatun.memory.RegionLease;
+import gatun.memory.Tensor;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A tensor of a run that was made, or that the client left out. Each step that reads it, and the answer where it is wanted there, has a
+ * claim of its own on its memory, so that the memory goes back with the last of them. Guarded by the run's lock.
+ */
+final class EnsembleTensor {
+    private final @Nullable Tensor tensor;
+    private final Optional<RegionLease> region;
+    private final Queue<Hold> claims = new ArrayDeque<>();
+
+    private EnsembleTensor(@Nullable Tensor tensor, Optional<RegionLease> region) {
+        this.tensor = tensor;
+        this.region = region;
+    }
+
+    /** An input that the client left out. */
+    static EnsembleTensor absent() {
+        return new EnsembleTensor(null, Optional.empty());
+    }
+
+    /**
+     * A tensor whose memory the ensemble's request keeps valid.
+     *
+     * @param region the client's region that it lies in; empty for other memory
+     */
+    static EnsembleTensor borrowed(Tensor tensor, Optional<RegionLease> region) {
+        return new EnsembleTensor(tensor, region);
+    }
+
+    /** A tensor in memory of our own, with {@code readers} claims on it. */
+    static EnsembleTensor owned(Tensor tensor, SharedHolds memory, int readers) {
+        EnsembleTensor made = new EnsembleTensor(tensor, Optional.empty());
+        for (int i = 0; i < readers; i++) {
+            made.claims.add(memory.share());
+        }
+        return made;
+    }
+
+    /** The tensor; empty when the client left it out. */
+    Optional<Tensor> tensor() {
+        return Optional.ofNullable(tensor);
+    }
+
+    /** The client's region that it lies in. */
+    Optional<RegionLease> region() {
+        return region;
+    }
+
+    /** The claim of one reader, who owns it from now on; empty when the memory is not ours. */
+    Optional<Hold> claim() {
+        return Optional.ofNullable(claims.poll());
+    }
+
+    /** Gives up the claims that nobody took. */
+    void release() {
+        for (Hold claim = claims.poll(); claim != null; claim = claims.poll()) {
+            claim.close();
+        }
+    }
+}

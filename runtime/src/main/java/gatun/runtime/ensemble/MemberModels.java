@@ -1,0 +1,27 @@
+package gatun.runtime.ensemble;
+
+import gatun.memory.GatunException;
+import gatun.runtime.execution.ServedModel;
+import java.util.Optional;
+
+/** Finds the models that an ensemble asks, as they are served at that moment: a member that was reloaded is found in its new form. */
+public interface MemberModels {
+    /** The version of a step that takes whichever is the highest that is ready. */
+    long LATEST = -1;
+
+    /**
+     * The model of a step.
+     *
+     * @param name the member's name
+     * @param version its version, or {@link #LATEST}
+     * @throws GatunException when no such version can answer now
+     */
+    ServedModel member(String name, long version);
+
+    /**
+     * Why a member that {@code ensemble} needs cannot answer now, in the words of the index; empty when it can.
+     *
+     * @param version its version, or {@link #LATEST}
+     */
+    Optional<String> missing(String ensemble, String name, long version);
+}

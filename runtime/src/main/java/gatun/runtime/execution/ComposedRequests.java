@@ -1,0 +1,56 @@
+package gatun.runtime.execution;
+
+import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.InferenceRequest;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Checks the requests to one model that are answered by something else than an instance: by other models, or from memory. Says what an
+ * instance would say of them. Safe for any thread.
+ */
+public final class ComposedRequests {
+    private final ModelSignature signature;
+    private final RequestCheck check;
+    private final BufferPool pool;
+
+    /**
+     * For a model with this configuration.
+     *
+     * @param labels the names of its classes, by output name
+     * @param pool where answers come from that must be copied
+     */
+    public ComposedRequests(ModelConfig config, Map<String, List<String>> labels, BufferPool pool) {
+        signature = new ModelSignature(config, labels);
+        check = new RequestCheck(signature);
+        this.pool = pool;
+    }
+
+    /**
+     * An answer to {@code request} that has no output yet. The caller still owns the request.
+     *
+     * @param arrivedNanos reading of {@link System#nanoTime} at the request's arrival
+     * @throws GatunException INVALID_ARGUMENT with the protocol's text when the request is wrong
+     */
+    public ComposedAnswer answer(InferenceRequest request, long arrivedNanos) {
+        return new ComposedAnswer(check.ticket(request, arrivedNanos), signature, pool);
+    }
+
+    /** The inputs as clients shape them, the batch dimension included. */
+    public List<TensorSpec> inputs() {
+        return signature.inputSpecs();
+    }
+
+    /** The outputs as clients get them, the batch dimension included. */
+    public List<TensorSpec> outputs() {
+        return signature.outputSpecs();
+    }
+
+    /** The names of an output's classes, by index; empty where there are none. */
+    public List<String> labels(String output) {
+        return signature.labels(output);
+    }
+}
