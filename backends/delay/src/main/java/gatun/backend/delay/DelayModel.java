@@ -1,0 +1,29 @@
+package gatun.backend.delay;
+
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.InstanceSpec;
+import java.time.Duration;
+import java.util.Map;
+
+/**
+ * A model that answers with its inputs after a time.
+ *
+ * @param inputOfOutput the input that each output is answered with, by their names
+ * @param delay how long a run takes where the request does not say
+ */
+record DelayModel(Map<String, String> inputOfOutput, Duration delay) implements BackendModel {
+    DelayModel {
+        inputOfOutput = Map.copyOf(inputOfOutput);
+    }
+
+    @Override
+    public BackendInstance newInstance(InstanceSpec spec) {
+        return new DelayInstance(this);
+    }
+
+    @Override
+    public void close() {
+        // Nothing is held.
+    }
+}

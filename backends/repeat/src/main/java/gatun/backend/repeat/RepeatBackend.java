@@ -1,0 +1,88 @@
+package gatun.backend.repeat;
+
+import gatun.memory.GatunException;
+import gatun.protocol.inference.DataType;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.spi.Backend;
+import gatun.runtime.spi.BackendModel;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Answers a request once for each element of its input {@code IN}, of INT32: with the element as {@code OUT} and its index as
+ * {@code IDX}, of UINT32. Before the n-th response it waits the n-th of {@code DELAY} milliseconds, and the whole run takes {@code WAIT}
+ * milliseconds at least; both are of UINT32. The same tensors as Triton's repeat example has, for the same clients.
+ */
+public final class RepeatBackend implements Backend {
+    /** For {@link java.util.ServiceLoader}. */
+    public RepeatBackend() {}
+
+    @Override
+    public String name() {
+        return "repeat";
+    }
+
+    @Override
+    public void start(Map<String, String> options) {
+        // There is no engine to start.
+    }
+
+    @Override
+    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        return config;
+    }
+
+    @Override
+    public BackendModel load(ModelConfig config, Path versionDirectory) {
+        require(
+                config.getMaxBatchSize() == 0,
+                config,
+                "max_batch_size is " + config.getMaxBatchSize() + ", expected 0");
+        require(
+                config.getModelTransactionPolicy().getDecoupled(),
+                config,
+                "it is not decoupled; add model_transaction_policy { decoupled: true }");
+        input(config, RepeatInstance.IN, DataType.TYPE_INT32);
+        input(config, RepeatInstance.DELAY, DataType.TYPE_UINT32);
+        input(config, RepeatInstance.WAIT, DataType.TYPE_UINT32);
+        require(
+                config.getInputCount() == 3,
+                config,
+                "it has " + config.getInputCount() + " inputs, expected IN, DELAY, WAIT");
+        output(config, RepeatInstance.OUT, DataType.TYPE_INT32);
+        output(config, RepeatInstance.IDX, DataType.TYPE_UINT32);
+        require(
+                config.getOutputCount() == 2,
+                config,
+                "it has " + config.getOutputCount() + " outputs, expected OUT, IDX");
+        return new RepeatModel();
+    }
+
+    private static void input(ModelConfig config, String name, DataType datatype) {
+        require(
+                config.getInputList().stream()
+                        .anyMatch(input -> input.getName().equals(name) && input.getDataType() == datatype),
+                config,
+                "it has no input '" + name + "' of " + datatype);
+    }
+
+    private static void output(ModelConfig config, String name, DataType datatype) {
+        require(
+                config.getOutputList().stream()
+                        .anyMatch(output -> output.getName().equals(name) && output.getDataType() == datatype),
+                config,
+                "it has no output '" + name + "' of " + datatype);
+    }
+
+    private static void require(boolean holds, ModelConfig config, String otherwise) {
+        if (!holds) {
+            throw GatunException.invalidArgument(
+                    "the repeat backend cannot run model '" + config.getName() + "': " + otherwise);
+        }
+    }
+
+    @Override
+    public void close() {
+        // There is no engine to end.
+    }
+}

@@ -1,0 +1,8 @@
+/** The engine that answers one request many times: for trying out decoupled models. */
+module gatun.backend.repeat {
+    requires static org.jspecify;
+    requires gatun.runtime;
+
+    provides gatun.runtime.spi.Backend with
+            gatun.backend.repeat.RepeatBackend;
+}

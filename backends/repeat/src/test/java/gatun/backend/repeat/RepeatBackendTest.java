@@ -1,0 +1,174 @@
+package gatun.backend.repeat;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.SystemRegions;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.GatunServer;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.ServerOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The backend as the runtime finds and drives it. */
+@Timeout(60)
+class RepeatBackendTest {
+    private static final String TENSORS = """
+            backend: "repeat"
+            input [
+              { name: "IN" data_type: TYPE_INT32 dims: [ -1 ] },
+              { name: "DELAY" data_type: TYPE_UINT32 dims: [ -1 ] },
+              { name: "WAIT" data_type: TYPE_UINT32 dims: [ 1 ] }
+            ]
+            output [
+              { name: "OUT" data_type: TYPE_INT32 dims: [ 1 ] },
+              { name: "IDX" data_type: TYPE_UINT32 dims: [ 1 ] }
+            ]
+            """;
+
+    private static final String DECOUPLED = TENSORS + "model_transaction_policy { decoupled: true }";
+
+    @TempDir
+    Path repository;
+
+    private final BufferPool pool = new BufferPool(1 << 20);
+    private final SystemRegions regions = SystemRegions.open(pool);
+    private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
+    private final List<List<Integer>> responses = new ArrayList<>();
+    private GatunServer server;
+
+    @AfterEach
+    void nothingShouldBeLeft() {
+        clients.close();
+        server.close();
+        regions.close();
+        assertThat(pool.usedBytes()).isZero();
+        pool.close();
+    }
+
+    private void open(String config) throws IOException {
+        Files.createDirectories(repository.resolve("m").resolve("1"));
+        Files.writeString(repository.resolve("m").resolve("config.pbtxt"), config);
+        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
+    }
+
+    private InferenceRequest request(int[] elements, int[] delays, int wait) {
+        InferenceRequest request = new InferenceRequest(server.model("m", ""));
+        input(request, "IN", Datatype.INT32, elements);
+        input(request, "DELAY", Datatype.UINT32, delays);
+        input(request, "WAIT", Datatype.UINT32, wait);
+        return request;
+    }
+
+    private void input(InferenceRequest request, String name, Datatype datatype, int... values) {
+        Buffer buffer = pool.take(Math.max(1, values.length * Integer.BYTES));
+        request.hold(buffer);
+        for (int i = 0; i < values.length; i++) {
+            buffer.segment().setAtIndex(ElementLayouts.INT32, i, values[i]);
+        }
+        request.addInput(new Tensor(
+                new TensorSpec(name, datatype, Shape.of(values.length)),
+                buffer.segment().asSlice(0, (long) values.length * Integer.BYTES)));
+    }
+
+    private void receive(InferenceResponse response, boolean last) {
+        try (response) {
+            assertThat(last).isFalse();
+            responses.add(response.outputs().stream()
+                    .map(output -> output.tensor().bytes().get(ElementLayouts.INT32, 0))
+                    .toList());
+        }
+    }
+
+    @Test
+    void shouldAnswerWithEachElementInTurn() throws IOException {
+        open(DECOUPLED);
+        long started = System.nanoTime();
+        server.infer(request(new int[] {7, -8, 9}, new int[] {0, 60, 0}, 100), this::receive);
+        assertThat(responses).containsExactly(List.of(7, 0), List.of(-8, 1), List.of(9, 2));
+        assertThat(System.nanoTime() - started).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(100));
+    }
+
+    @Test
+    void shouldAnswerNothingToNothing() throws IOException {
+        open(DECOUPLED);
+        server.infer(request(new int[0], new int[0], 0), this::receive);
+        assertThat(responses).isEmpty();
+    }
+
+    @Test
+    void shouldSendOnlyTheOutputsThatAreWanted() throws IOException {
+        open(DECOUPLED);
+        InferenceRequest request = request(new int[] {5, 6}, new int[] {0, 0}, 0);
+        request.addOutput(RequestedOutput.of("IDX"));
+        server.infer(request, this::receive);
+        assertThat(responses).containsExactly(List.of(0), List.of(1));
+    }
+
+    @Test
+    void shouldRefuseDelaysThatAreNotOneForEachElement() throws IOException {
+        open(DECOUPLED);
+        assertThatThrownBy(() -> server.infer(request(new int[] {1, 2}, new int[] {0}, 0), this::receive))
+                .hasMessage("input 'DELAY' has shape [1] but input 'IN' has [2]; expected one delay for each element");
+    }
+
+    @Test
+    void shouldStopWhenTheClientDoes() throws Exception {
+        open(DECOUPLED);
+        CountDownLatch first = new CountDownLatch(1);
+        InferenceRequest request = request(new int[] {1, 2}, new int[] {0, 3_000_000}, 0);
+        Future<?> answer = clients.submit(() -> server.infer(request, (response, last) -> {
+            response.close();
+            first.countDown();
+        }));
+        assertThat(first.await(30, TimeUnit.SECONDS)).isTrue();
+        request.cancellation().cancel();
+        assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
+    }
+
+    @Test
+    void shouldNotLoadAModelThatIsNotDecoupled() throws IOException {
+        open(TENSORS);
+        assertThat(server.index())
+                .extracting(ModelStatus::reason)
+                .containsExactly("the repeat backend cannot run model 'm': it is not decoupled;"
+                        + " add model_transaction_policy { decoupled: true }");
+    }
+
+    @Test
+    void shouldNotLoadAModelOfOtherTensors() throws IOException {
+        open(DECOUPLED.replace("\"WAIT\"", "\"PAUSE\""));
+        assertThat(server.index())
+                .extracting(ModelStatus::reason)
+                .containsExactly("the repeat backend cannot run model 'm': it has no input 'WAIT' of TYPE_UINT32");
+    }
+}

@@ -1,0 +1,76 @@
+package gatun.backend.sequence;
+
+import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
+import gatun.memory.GatunException;
+import gatun.memory.Tensor;
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.Execution;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/** Adds up what the sequences of one instance bring. */
+final class AccumulatorInstance implements BackendInstance {
+    static final String INPUT = "INPUT";
+    static final String OUTPUT = "OUTPUT";
+
+    private final AccumulatorModel model;
+    private final Sums sums;
+
+    AccumulatorInstance(AccumulatorModel model) {
+        this.model = model;
+        sums = new Sums(model.sequenceLimit());
+    }
+
+    @Override
+    public void execute(Execution execution) {
+        Tensor input = input(execution);
+        int rows = model.batching() ? Math.toIntExact(input.spec().shape().dim(0)) : 1;
+        if (input.spec().shape().elementCount() != rows) {
+            throw GatunException.invalidArgument("input 'INPUT' has shape "
+                    + input.spec().shape() + ", expected one element for each of " + rows + " requests");
+        }
+        execution.inferStarted();
+        MemorySegment output = execution.output(
+                0, Datatype.INT32, input.spec().shape(), input.bytes().byteSize());
+        for (int row = 0; row < rows; row++) {
+            int value = input.bytes().getAtIndex(ElementLayouts.INT32, row);
+            boolean ready = isSet(model.controls().ready(), execution, row, true);
+            output.setAtIndex(ElementLayouts.INT32, row, ready ? sum(execution, row, value) : 0);
+        }
+        execution.inferEnded();
+    }
+
+    private int sum(Execution execution, int row, int value) {
+        Optional<Control> id = model.controls().correlationId();
+        Object sequence = id.isPresent() ? id.get().id(execution, row) : (Integer) row;
+        int sum = sums.add(sequence, isSet(model.controls().start(), execution, row, false), value);
+        if (isSet(model.controls().end(), execution, row, false)) {
+            sums.end(sequence);
+        }
+        return sum;
+    }
+
+    private static boolean isSet(Optional<Control> control, Execution execution, int row, boolean otherwise) {
+        return control.isPresent() ? control.get().isSet(execution, row) : otherwise;
+    }
+
+    private static Tensor input(Execution execution) {
+        for (int i = 0; i < execution.inputCount(); i++) {
+            if (execution.inputSpec(i).name().equals(INPUT)) {
+                return execution.input(i);
+            }
+        }
+        throw GatunException.invalidArgument("the request has no input 'INPUT'");
+    }
+
+    @Override
+    public void warmUp() {
+        // Nothing is slower the first time.
+    }
+
+    @Override
+    public void close() {
+        // Nothing is held but the sums.
+    }
+}

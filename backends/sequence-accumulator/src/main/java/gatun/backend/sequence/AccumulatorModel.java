@@ -1,0 +1,24 @@
+package gatun.backend.sequence;
+
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.InstanceSpec;
+
+/**
+ * A model that adds up sequences.
+ *
+ * @param controls what tells it of them
+ * @param batching whether tensors have a batch dimension
+ * @param sequenceLimit how many sequences an instance may serve at a time
+ */
+record AccumulatorModel(Controls controls, boolean batching, int sequenceLimit) implements BackendModel {
+    @Override
+    public BackendInstance newInstance(InstanceSpec spec) {
+        return new AccumulatorInstance(this);
+    }
+
+    @Override
+    public void close() {
+        // Nothing is held.
+    }
+}
