@@ -30,6 +30,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
     private final InstanceExecution execution;
     private final BatchExecution batchExecution;
     private final boolean alwaysBatch;
+    private final boolean decoupled;
     private final WarmUp warmUp;
     private final InstanceCounters counters;
     private final ModelCounters modelCounters;
@@ -71,9 +72,8 @@ final class ModelInstance implements Worker<InferenceTicket> {
         this.modelCounters = modelCounters;
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
-        execution = signature.decoupled()
-                ? new DecoupledExecution(signature, pool)
-                : new InstanceExecution(signature, pool);
+        decoupled = signature.decoupled();
+        execution = decoupled ? new DecoupledExecution(signature, pool) : new InstanceExecution(signature, pool);
         BatchTensors batchTensors = signature.batchTensors();
         alwaysBatch = batchTensors != null;
         batchExecution = batchTensors == null
@@ -89,7 +89,8 @@ final class ModelInstance implements Worker<InferenceTicket> {
     @Override
     public boolean isBoundToThread() {
         BackendInstance opened = backend;
-        return opened == null || opened.isBoundToThread();
+        // A request's own thread would hold a decoupled model's instance for as long as its client does not read.
+        return opened == null || decoupled || opened.isBoundToThread();
     }
 
     @Override
