@@ -3,6 +3,7 @@ package gatun.runtime.configuration;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInstanceGroup;
 import gatun.protocol.inference.ModelOptimizationPolicy;
+import gatun.protocol.inference.ModelSequenceBatching;
 import gatun.protocol.inference.ModelVersionPolicy;
 import java.util.Set;
 
@@ -10,6 +11,9 @@ import java.util.Set;
 final class Defaults {
     /** Engines on the processor that answer several requests faster with two instances than with one. */
     private static final Set<String> TWO_INSTANCES_ON_CPU = Set.of("onnxruntime", "tensorflow");
+
+    /** How long a sequence may have nothing to do. */
+    private static final long DEFAULT_IDLE_MICROS = 1_000_000;
 
     private Defaults() {}
 
@@ -21,6 +25,9 @@ final class Defaults {
                 && filled.getDynamicBatching().getPreferredBatchSizeCount() == 0
                 && filled.getMaxBatchSize() > 0) {
             filled.getDynamicBatchingBuilder().addPreferredBatchSize(filled.getMaxBatchSize());
+        }
+        if (filled.hasSequenceBatching()) {
+            fillSequences(filled.getSequenceBatchingBuilder(), filled.getMaxBatchSize());
         }
         fillOptimization(filled.getOptimizationBuilder());
         if (filled.getInstanceGroupCount() == 0) {
@@ -43,6 +50,15 @@ final class Defaults {
         if (config.getVersionPolicy().getPolicyChoiceCase()
                 == ModelVersionPolicy.PolicyChoiceCase.POLICYCHOICE_NOT_SET) {
             config.getVersionPolicyBuilder().getLatestBuilder().setNumVersions(1);
+        }
+    }
+
+    private static void fillSequences(ModelSequenceBatching.Builder batching, int maxBatchSize) {
+        if (batching.getMaxSequenceIdleMicroseconds() == 0) {
+            batching.setMaxSequenceIdleMicroseconds(DEFAULT_IDLE_MICROS);
+        }
+        if (batching.hasOldest() && batching.getOldest().getPreferredBatchSizeCount() == 0 && maxBatchSize > 0) {
+            batching.getOldestBuilder().addPreferredBatchSize(maxBatchSize);
         }
     }
 

@@ -1,6 +1,5 @@
 package gatun.runtime.configuration;
 
-import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelDynamicBatching;
@@ -20,7 +19,7 @@ final class SchedulingRules {
         require(config.getMaxBatchSize() >= 0, config, "'max_batch_size' must be non-negative value");
         switch (config.getSchedulingChoiceCase()) {
             case DYNAMIC_BATCHING -> checkBatching(config, config.getDynamicBatching());
-            case SEQUENCE_BATCHING -> throw unsupported(config, "sequence_batching");
+            case SEQUENCE_BATCHING -> SequenceRules.check(config);
             case ENSEMBLE_SCHEDULING, SCHEDULINGCHOICE_NOT_SET -> {}
         }
         require(
@@ -97,13 +96,6 @@ final class SchedulingRules {
                         + config.getName() + " has unknown kind " + group.getKindValue()
                         + "; known: KIND_AUTO, KIND_GPU, KIND_CPU, KIND_MODEL");
         }
-    }
-
-    private static GatunException unsupported(ModelConfig config, String what) {
-        return new GatunException(
-                ErrorCode.UNSUPPORTED,
-                "model '" + config.getName() + "' asks for " + what
-                        + ", which this version of the server does not serve");
     }
 
     private static void require(boolean holds, ModelConfig config, String otherwise) {

@@ -61,19 +61,27 @@ final class TensorRules {
             List<Long> dims,
             boolean reshaped,
             ModelTensorReshape reshape) {
+        checkDatatype(config, subject, datatype);
+        checkDims(config, subject, dims);
+        if (reshaped) {
+            checkReshape(config, subject, dims, reshape.getShapeList());
+        }
+    }
+
+    static void checkDatatype(ModelConfig config, String subject, DataType datatype) {
         require(
                 datatype != DataType.TYPE_INVALID && datatype != DataType.UNRECOGNIZED,
                 config,
                 subject + "must specify 'data_type'");
+    }
+
+    static void checkDims(ModelConfig config, String subject, List<Long> dims) {
         require(!dims.isEmpty(), config, subject + "must specify 'dims'");
         for (long dim : dims) {
             require(
                     dim >= 1 || dim == Shape.VARIABLE,
                     config,
                     subject + "dimension must be integer >= 1, or -1 to indicate a variable-size dimension");
-        }
-        if (reshaped) {
-            checkReshape(config, subject, dims, reshape.getShapeList());
         }
     }
 

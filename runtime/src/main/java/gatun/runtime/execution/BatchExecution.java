@@ -56,7 +56,8 @@ class BatchExecution extends TimedExecution {
         }
     }
 
-    private boolean isWanted(OutputRule rule) {
+    /** Whether some request wants that output. */
+    boolean isWanted(OutputRule rule) {
         for (InferenceTicket ticket : tickets) {
             if (ticket.indexOf(rule) >= 0) {
                 return true;
@@ -104,7 +105,8 @@ class BatchExecution extends TimedExecution {
         end();
     }
 
-    private void settle(InferenceTicket ticket) {
+    /** Ends a request's use of its regions, which can fail it. */
+    void settle(InferenceTicket ticket) {
         try {
             ticket.settle();
             answered(ticket);

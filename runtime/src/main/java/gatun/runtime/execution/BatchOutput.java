@@ -73,7 +73,7 @@ final class BatchOutput {
         if (rule.datatype() == Datatype.BYTES) {
             return -1;
         }
-        return scatter == null ? wholeShape.withoutFirst().byteSize(rule.datatype()) : 0;
+        return scatter == null ? ownShape(wholeShape, 1).byteSize(rule.datatype()) : 0;
     }
 
     private Optional<MemorySegment> windows(long byteSize, long rowByteSize) {
@@ -87,7 +87,7 @@ final class BatchOutput {
             Optional<RegionLease> destination =
                     index < 0 ? Optional.empty() : ticket.wanted(index).destination();
             long piece = scatter == null
-                    ? rowByteSize * ticket.batchSize()
+                    ? rowByteSize * ticket.size()
                     : scattered(scatter, ticket).byteSize(rule.datatype());
             if (piece < 0
                     || destination.isEmpty()
@@ -114,7 +114,7 @@ final class BatchOutput {
         }
         long at = 0;
         for (InferenceTicket ticket : tickets) {
-            Shape own = scatter == null ? whole.withoutFirst().prepend(ticket.batchSize()) : scattered(scatter, ticket);
+            Shape own = scatter == null ? ownShape(whole, ticket.batchSize()) : scattered(scatter, ticket);
             MemorySegment piece;
             if (fromInput >= 0) {
                 piece = ticket.input(fromInput).bytes();
@@ -128,6 +128,11 @@ final class BatchOutput {
                 answer(ticket, index, own, piece);
             }
         }
+    }
+
+    /** The shape of some of the rows; of everything where the model has no batch dimension, and a run is for one request. */
+    private Shape ownShape(Shape whole, int rows) {
+        return signature.batching() ? whole.withoutFirst().prepend(rows) : whole;
     }
 
     /** The shape of what belongs to {@code ticket}. */

@@ -11,6 +11,7 @@ import gatun.runtime.OutputTensor;
 import gatun.runtime.ParameterValue;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.scheduling.Scheduler;
+import gatun.runtime.scheduling.SequenceStep;
 import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.spi.ExecutionRequest;
 import java.util.ArrayList;
@@ -40,6 +41,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     private volatile @Nullable ModelInstance runner;
     private @Nullable GatunException failure;
     private Map<String, ParameterValue> parameters = Map.of();
+
+    /** What it is a step of, and thus runs together with others only when their states suit; null unless the model has sequences. */
+    private @Nullable SequenceModel sequences;
 
     /** Where responses go while this runs; null unless the model is decoupled. */
     private @Nullable ResponseStream responses;
@@ -71,6 +75,29 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         this.batchTensors = batchTensors;
         results = new OutputTensor[wanted.length];
         buffers = new Hold[wanted.length];
+    }
+
+    /** Makes it a step of a sequence. To be called before this is submitted. */
+    void isStepOf(SequenceModel model, SequenceStep step) {
+        sequences = model;
+        belongsTo(step);
+    }
+
+    /** Whether it is a step of a sequence. */
+    boolean isStep() {
+        return sequences != null;
+    }
+
+    /** A ticket for nobody, with these inputs: what stands in a batch where a sequence has no step. */
+    InferenceTicket gap(Tensor[] emptyInputs) {
+        return new InferenceTicket(
+                new InferenceRequest(request.model()),
+                arrivedNanos,
+                batchSize,
+                emptyInputs,
+                new RequestedOutput[0],
+                new OutputRule[0],
+                null);
     }
 
     /** Has each response go to {@code receiver} when it is there. To be called before this is submitted. */
@@ -126,7 +153,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
                 return false;
             }
         }
-        return true;
+        return sequences == null || sequences.haveSameStates(step(), first.step());
     }
 
     private boolean isRagged(String input) {

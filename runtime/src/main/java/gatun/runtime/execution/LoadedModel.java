@@ -11,9 +11,11 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
+import gatun.runtime.scheduling.SequenceScheduler;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
@@ -24,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A model version with running instances. Owns the backend's model and the instances' threads. Safe for any thread; after
@@ -39,6 +42,7 @@ public final class LoadedModel implements ServedModel {
     private final ModelSignature signature;
     private final RequestCheck check;
     private final QueueRules queueRules;
+    private final @Nullable SequenceModel sequences;
     private final BackendModel backend;
     private final Scheduler<InferenceTicket> scheduler;
     private final ModelCounters counters;
@@ -53,6 +57,7 @@ public final class LoadedModel implements ServedModel {
             ModelSignature signature,
             BackendModel backend,
             QueueRules queueRules,
+            @Nullable SequenceModel sequences,
             Scheduler<InferenceTicket> scheduler,
             ModelCounters counters,
             Supplier<List<String>> readyVersions) {
@@ -62,6 +67,7 @@ public final class LoadedModel implements ServedModel {
         this.signature = signature;
         this.check = new RequestCheck(signature);
         this.queueRules = queueRules;
+        this.sequences = sequences;
         this.backend = backend;
         this.scheduler = scheduler;
         this.counters = counters;
@@ -74,6 +80,7 @@ public final class LoadedModel implements ServedModel {
      *
      * @param labels the lines of the label files, by output name
      * @param warmUpSamples what each instance answers before it serves
+     * @param states what the model gives for one step of a sequence and gets for the next
      * @param queueLimit how many requests may wait where the configuration sets no limit
      * @param readyVersions tells the ready versions of the same model, ascending
      * @throws GatunException when an instance does not start
@@ -84,10 +91,12 @@ public final class LoadedModel implements ServedModel {
             BackendModel backend,
             Map<String, List<String>> labels,
             List<WarmUpSample> warmUpSamples,
+            List<StateTensor> states,
             BufferPool pool,
             int queueLimit,
             Supplier<List<String>> readyVersions) {
         ModelSignature signature = new ModelSignature(config, labels);
+        SequenceModel sequences = SequenceModel.of(config, states, queueLimit);
         WarmUp warmUp = new WarmUp(warmUpSamples, new LoadingVersion(config, version, signature));
         List<String> names = instanceNames(config);
         List<InstanceCounters> instanceCounters =
@@ -101,6 +110,7 @@ public final class LoadedModel implements ServedModel {
                     names.size(),
                     backend,
                     signature,
+                    sequences,
                     pool,
                     warmUp,
                     instanceCounters.get(i),
@@ -108,8 +118,11 @@ public final class LoadedModel implements ServedModel {
         }
         try {
             QueueRules queueRules = QueueRules.of(config, queueLimit);
-            Scheduler<InferenceTicket> scheduler = InstanceScheduler.open(queueRules.policy(), instances);
-            return new LoadedModel(config, version, signature, backend, queueRules, scheduler, counters, readyVersions);
+            Scheduler<InferenceTicket> scheduler = sequences == null
+                    ? InstanceScheduler.open(queueRules.policy(), instances)
+                    : SequenceScheduler.open(sequences.policy(), instances);
+            return new LoadedModel(
+                    config, version, signature, backend, queueRules, sequences, scheduler, counters, readyVersions);
         } catch (RuntimeException | Error e) {
             backend.close();
             throw e;
@@ -179,13 +192,17 @@ public final class LoadedModel implements ServedModel {
     /** Brings a ticket to its end; parks the calling thread. */
     private void run(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
         switch (scheduler.submit(ticket)) {
-            case ACCEPTED -> {}
+            case ACCEPTED -> request.submitted();
             case QUEUE_FULL -> {
                 counters.failed(FailureReason.REJECTED, arrivedNanos);
                 throw new GatunException(
                         ErrorCode.UNAVAILABLE, RequestErrors.prefix(request) + "Exceeds maximum queue size");
             }
             case STOPPING -> throw stopping(arrivedNanos);
+            case NO_SEQUENCE -> {
+                counters.failed(FailureReason.OTHER, arrivedNanos);
+                throw RequestErrors.sequenceNotStarted(request, config.getName());
+            }
         }
         if (ticket.isUnwanted()) {
             ticket.giveUp(scheduler); // it was not in the queue yet when it was given up
@@ -195,7 +212,11 @@ public final class LoadedModel implements ServedModel {
             case REFUSED -> throw stopping(arrivedNanos);
             case EXPIRED -> {
                 counters.failed(FailureReason.REJECTED, arrivedNanos);
-                throw new GatunException(ErrorCode.UNAVAILABLE, "Request timeout expired");
+                throw new GatunException(
+                        ErrorCode.UNAVAILABLE,
+                        sequences == null
+                                ? "Request timeout expired"
+                                : "timeout of the corresponding sequence has been expired");
             }
             case GIVEN_UP -> throw givenUp(arrivedNanos);
         }
@@ -208,7 +229,11 @@ public final class LoadedModel implements ServedModel {
 
     private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
         try {
-            return check.ticket(request, arrivedNanos);
+            InferenceTicket ticket = check.ticket(request, arrivedNanos);
+            if (sequences != null) {
+                ticket.isStepOf(sequences, sequences.step(request, ticket.batchSize()));
+            }
+            return ticket;
         } catch (GatunException e) {
             counters.failed(FailureReason.OTHER, arrivedNanos);
             throw e;

@@ -31,6 +31,10 @@ final class ModelInstance implements Worker<InferenceTicket> {
     private final BatchExecution batchExecution;
     private final boolean alwaysBatch;
     private final boolean decoupled;
+
+    /** For steps of sequences; null unless the model has them. */
+    private final @Nullable SequenceExecution sequenceExecution;
+
     private final WarmUp warmUp;
     private final InstanceCounters counters;
     private final ModelCounters modelCounters;
@@ -52,6 +56,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
      * @param name what the backend calls it
      * @param ordinal its number among the model's instances, from 0
      * @param instanceCount how many instances the model has
+     * @param sequences what the model has to do with sequences; null for nothing
      * @param warmUp what it answers before it serves
      */
     ModelInstance(
@@ -60,6 +65,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             int instanceCount,
             BackendModel model,
             ModelSignature signature,
+            @Nullable SequenceModel sequences,
             BufferPool pool,
             WarmUp warmUp,
             InstanceCounters counters,
@@ -79,6 +85,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
         batchExecution = batchTensors == null
                 ? new BatchExecution(signature, pool)
                 : new RaggedExecution(signature, batchTensors, pool);
+        sequenceExecution = sequences == null ? null : new SequenceExecution(signature, sequences, pool);
     }
 
     @Override
@@ -121,7 +128,12 @@ final class ModelInstance implements Worker<InferenceTicket> {
             tickets.forEach(ticket -> fail(ticket, unwanted, FailureReason.CANCELED));
             return 0;
         }
-        return tickets.size() == 1 && !alwaysBatch ? runOne(opened, tickets.getFirst()) : runAll(opened, tickets);
+        if (sequenceExecution != null && tickets.getFirst().isStep()) {
+            return runAll(opened, tickets, sequenceExecution);
+        }
+        return tickets.size() == 1 && !alwaysBatch
+                ? runOne(opened, tickets.getFirst())
+                : runAll(opened, tickets, batchExecution);
     }
 
     private void begin(List<InferenceTicket> tickets) {
@@ -193,24 +205,25 @@ final class ModelInstance implements Worker<InferenceTicket> {
         }
     }
 
-    private long runAll(BackendInstance opened, List<InferenceTicket> tickets) {
+    private long runAll(BackendInstance opened, List<InferenceTicket> tickets, BatchExecution run) {
         try {
-            batchExecution.begin(tickets);
-            execute(opened, batchExecution);
-            batchExecution.finish();
-            counters.executed(batchExecution.batchSize(), batchExecution);
+            run.begin(tickets);
+            execute(opened, run);
+            run.finish();
+            counters.executed(run.batchSize(), run);
             for (InferenceTicket ticket : tickets) {
                 ticket.failure().ifPresent(failure -> failed(ticket, failure, FailureReason.OTHER));
             }
         } catch (GatunException e) {
-            FailureReason reason = batchExecution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND;
+            FailureReason reason = run.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND;
             tickets.forEach(ticket -> fail(ticket, e, reason));
         } catch (RuntimeException | Error e) {
             tickets.forEach(ticket -> failUnexpectedly(ticket, e));
         } finally {
-            batchExecution.clear();
+            over(); // it may have failed before the engine was asked
+            run.clear();
         }
-        return batchExecution.endedNanos() - batchExecution.startedNanos();
+        return run.endedNanos() - run.startedNanos();
     }
 
     private void finish(InferenceTicket ticket) {

@@ -6,6 +6,7 @@ import gatun.memory.RegionLease;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
+import gatun.runtime.CorrelationId;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -161,6 +162,13 @@ final class RequestErrors {
                     case BytesCodec.Check.TooFew few ->
                         "expected " + expectedCount + " string elements for " + subject + ", got " + few.foundCount();
                 });
+    }
+
+    /** What a request is told that belongs to a sequence of which there is none. */
+    static GatunException sequenceNotStarted(InferenceRequest request, String model) {
+        return GatunException.invalidArgument("inference request for sequence "
+                + request.correlationId().map(CorrelationId::toString).orElse("") + " to model '" + model
+                + "' must specify the START flag on the first request of the sequence");
     }
 
     /**

@@ -4,6 +4,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.configuration.ModelConfiguration;
+import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
@@ -117,9 +118,11 @@ final class ModelLoader {
             Map<String, List<String>> labels,
             ModelEntry entry) {
         List<WarmUpSample> warmUpSamples = WarmUpSample.of(config, directory.path());
+        List<StateTensor> states = StateTensor.of(config, directory.path());
         Backend backend = backends.started(config.getBackend());
         BackendModel model = backend.load(config, directory.version(version));
-        return LoadedModel.start(config, version, model, labels, warmUpSamples, pool, queueLimit, entry::readyVersions);
+        return LoadedModel.start(
+                config, version, model, labels, warmUpSamples, states, pool, queueLimit, entry::readyVersions);
     }
 
     private static String reason(String model, Throwable failure) {

@@ -7,5 +7,7 @@ public enum Admission {
     /** Too many wait already; the caller still owns the ticket. */
     QUEUE_FULL,
     /** The scheduler takes no more; the caller still owns the ticket. */
-    STOPPING
+    STOPPING,
+    /** It is the step of a sequence that has not begun, or is over; the caller still owns the ticket. */
+    NO_SEQUENCE
 }

@@ -41,6 +41,7 @@ public abstract class Ticket {
     private int level;
     private long deadlineNanos;
     private boolean delayedAtDeadline;
+    private @Nullable SequenceStep step;
 
     // From here on guarded by the scheduler's lock: the neighbours in the queue, and where in it the ticket stands.
     @Nullable
@@ -75,6 +76,24 @@ public abstract class Ticket {
         this.level = level;
         this.deadlineNanos = deadlineNanos;
         delayedAtDeadline = delayed;
+    }
+
+    /** Makes it a step of a sequence, for a {@link SequenceScheduler}. To be called before it is submitted. */
+    public final void belongsTo(SequenceStep newStep) {
+        step = newStep;
+    }
+
+    /**
+     * What it is to its sequence.
+     *
+     * @throws IllegalStateException when it belongs to none
+     */
+    public final SequenceStep step() {
+        SequenceStep known = step;
+        if (known == null) {
+            throw new IllegalStateException("the ticket belongs to no sequence");
+        }
+        return known;
     }
 
     /** What it counts in a batch; at least 1. */

@@ -1,0 +1,134 @@
+package gatun.runtime.configuration;
+
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelSequenceBatching.InitialState;
+import gatun.protocol.inference.ModelSequenceBatching.State;
+import gatun.runtime.spi.Datatypes;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A tensor that the model gives for one step of a sequence and gets for the next.
+ *
+ * @param inputName what the model calls it when it gets it
+ * @param outputName what it calls it when it gives it
+ * @param dims the dimensions without the batch dimension; some may be variable
+ * @param initialShape the dimensions that the first step gets, none of them variable
+ * @param initialByteSize how many bytes the first step gets
+ * @param initialData these bytes, on the heap and read-only; empty for zeros
+ * @param sameBuffer whether the model writes it where it read it
+ */
+public record StateTensor(
+        String inputName,
+        String outputName,
+        Datatype datatype,
+        Shape dims,
+        Shape initialShape,
+        long initialByteSize,
+        Optional<MemorySegment> initialData,
+        boolean sameBuffer) {
+    /** The folder for initial states in a model's directory. */
+    private static final String FOLDER = "initial_state";
+
+    /**
+     * The states of a configuration that has been checked, in its order.
+     *
+     * @param modelDirectory the model's directory, where the files are
+     * @throws GatunException INVALID_ARGUMENT when an initial state does not suit its state, or its file cannot be read
+     */
+    public static List<StateTensor> of(ModelConfig config, Path modelDirectory) {
+        List<StateTensor> states = new ArrayList<>();
+        for (State state : config.getSequenceBatching().getStateList()) {
+            Optional<InitialState> initial =
+                    state.getInitialStateCount() == 0 ? Optional.empty() : Optional.of(state.getInitialState(0));
+            states.add(of(state, initial, modelDirectory));
+        }
+        return List.copyOf(states);
+    }
+
+    private static StateTensor of(State state, Optional<InitialState> initial, Path modelDirectory) {
+        Datatype datatype = Datatypes.of(state.getDataType());
+        Shape dims = shape(state.getDimsList());
+        Shape initialShape = initial.map(given -> shape(given.getDimsList())).orElseGet(() -> smallest(dims));
+        String subject = "initial state of '" + state.getInputName() + "' ";
+        if (initial.isPresent() && Datatypes.of(initial.get().getDataType()) != datatype) {
+            throw GatunException.invalidArgument(subject + "has data_type "
+                    + initial.get().getDataType() + ", expected " + state.getDataType() + " as the state");
+        }
+        if (!initialShape.isFixed() || !dims.accepts(initialShape)) {
+            throw GatunException.invalidArgument(subject + "has dims " + initialShape
+                    + ", expected fixed ones that suit those of the state, " + dims);
+        }
+        long count = initialShape.elementCount();
+        long byteSize = datatype == Datatype.BYTES
+                ? Math.multiplyExact(Math.max(0, count), (long) BytesCodec.LENGTH_BYTES)
+                : initialShape.byteSize(datatype);
+        if (count < 0 || byteSize < 0) {
+            throw GatunException.invalidArgument(subject + "has dims " + initialShape + ", which no memory can hold");
+        }
+        Optional<MemorySegment> data = initial.filter(InitialState::hasDataFile)
+                .map(given -> read(subject, given.getDataFile(), modelDirectory));
+        if (data.isPresent()) {
+            checkData(subject, datatype, count, byteSize, data.get());
+            byteSize = data.get().byteSize();
+        }
+        return new StateTensor(
+                state.getInputName(),
+                state.getOutputName(),
+                datatype,
+                dims,
+                initialShape,
+                byteSize,
+                data,
+                state.getUseSameBufferForInputOutput());
+    }
+
+    private static Shape shape(List<Long> dims) {
+        return Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
+    }
+
+    /** The shape of a state of which the configuration does not say how it begins. */
+    private static Shape smallest(Shape dims) {
+        long[] fixed = dims.toArray();
+        for (int i = 0; i < fixed.length; i++) {
+            fixed[i] = fixed[i] == Shape.VARIABLE ? 1 : fixed[i];
+        }
+        return Shape.of(fixed);
+    }
+
+    private static void checkData(String subject, Datatype datatype, long count, long byteSize, MemorySegment data) {
+        if (datatype == Datatype.BYTES) {
+            if (BytesCodec.check(data, count) != BytesCodec.Check.Complete.COMPLETE) {
+                throw GatunException.invalidArgument(
+                        subject + "has a data_file that is not " + count + " strings, each after its 4-byte length");
+            }
+        } else if (data.byteSize() != byteSize) {
+            throw GatunException.invalidArgument(
+                    subject + "has a data_file of " + data.byteSize() + " bytes, expected " + byteSize);
+        }
+    }
+
+    private static MemorySegment read(String subject, String fileName, Path modelDirectory) {
+        Path folder = modelDirectory.resolve(FOLDER).normalize();
+        Path file = folder.resolve(fileName).normalize();
+        if (!file.startsWith(folder)) {
+            throw GatunException.invalidArgument(
+                    subject + "reads '" + fileName + "', which leads out of the model's folder " + FOLDER);
+        }
+        try {
+            return MemorySegment.ofArray(Files.readAllBytes(file)).asReadOnly();
+        } catch (IOException e) {
+            throw GatunException.invalidArgument(
+                    subject + "cannot read '" + fileName + "' in the model's folder " + FOLDER + ": " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package gatun.runtime.execution;
+
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
+import gatun.protocol.inference.ModelSequenceBatching.Control;
+import gatun.protocol.inference.ModelSequenceBatching.ControlInput;
+import gatun.runtime.CorrelationId;
+import gatun.runtime.scheduling.SequenceStep;
+import gatun.runtime.spi.Datatypes;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * An input that no request brings: it tells the model of each row of a batch where in its sequence the row's step stands. Immutable.
+ *
+ * @param name what the model calls it
+ * @param kind what it tells
+ * @param datatype of its elements, of which a row has one
+ * @param no the value for "no", or for no id; a float's bits where the datatype is FP32
+ * @param yes the value for "yes", likewise
+ */
+record SequenceControl(String name, Control.Kind kind, Datatype datatype, int no, int yes) {
+    /** What a configuration that has been checked says of one. */
+    static SequenceControl of(ControlInput input) {
+        Control control = input.getControl(0);
+        if (control.getKind() == Control.Kind.CONTROL_SEQUENCE_CORRID) {
+            return new SequenceControl(input.getName(), control.getKind(), Datatypes.of(control.getDataType()), 0, 0);
+        }
+        if (control.getInt32FalseTrueCount() > 0) {
+            List<Integer> values = control.getInt32FalseTrueList();
+            return new SequenceControl(
+                    input.getName(), control.getKind(), Datatype.INT32, values.get(0), values.get(1));
+        }
+        if (control.getFp32FalseTrueCount() > 0) {
+            List<Float> values = control.getFp32FalseTrueList();
+            return new SequenceControl(
+                    input.getName(),
+                    control.getKind(),
+                    Datatype.FP32,
+                    Float.floatToRawIntBits(values.get(0)),
+                    Float.floatToRawIntBits(values.get(1)));
+        }
+        List<Boolean> values = control.getBoolFalseTrueList();
+        return new SequenceControl(
+                input.getName(), control.getKind(), Datatype.BOOL, values.get(0) ? 1 : 0, values.get(1) ? 1 : 0);
+    }
+
+    /** How many bytes the row of {@code step} takes; of a row without a step when that is empty. */
+    long rowByteSize(Optional<SequenceStep> step) {
+        if (datatype != Datatype.BYTES) {
+            return datatype.byteSize();
+        }
+        return BytesCodec.LENGTH_BYTES + BytesCodec.utf8ByteSize(text(step));
+    }
+
+    /** Writes a row at {@code offset} and answers where the next one goes. */
+    long writeRow(Optional<SequenceStep> step, MemorySegment target, long offset) {
+        switch (kind) {
+            case CONTROL_SEQUENCE_START ->
+                writeFlag(step.isPresent() && step.get().starts(), target, offset);
+            case CONTROL_SEQUENCE_END ->
+                writeFlag(step.isPresent() && step.get().ends(), target, offset);
+            case CONTROL_SEQUENCE_READY -> writeFlag(step.isPresent(), target, offset);
+            case CONTROL_SEQUENCE_CORRID -> {
+                return writeId(step, target, offset);
+            }
+            case UNRECOGNIZED -> throw new AssertionError("an unchecked kind of control '" + name + "'");
+        }
+        return offset + datatype.byteSize();
+    }
+
+    private void writeFlag(boolean flag, MemorySegment target, long offset) {
+        int value = flag ? yes : no;
+        if (datatype == Datatype.BOOL) {
+            target.set(ValueLayout.JAVA_BYTE, offset, (byte) value);
+        } else {
+            target.set(ElementLayouts.INT32, offset, value);
+        }
+    }
+
+    private long writeId(Optional<SequenceStep> step, MemorySegment target, long offset) {
+        if (datatype == Datatype.BYTES) {
+            return BytesCodec.putText(target, offset, text(step));
+        }
+        long number = step.isPresent() && step.get().id() instanceof CorrelationId.Uint64 id ? id.value() : 0;
+        if (datatype.byteSize() == Long.BYTES) {
+            target.set(ElementLayouts.INT64, offset, number);
+        } else {
+            target.set(ElementLayouts.INT32, offset, (int) number);
+        }
+        return offset + datatype.byteSize();
+    }
+
+    private static String text(Optional<SequenceStep> step) {
+        return step.isPresent() && step.get().id() instanceof CorrelationId.Text id ? id.value() : "";
+    }
+}

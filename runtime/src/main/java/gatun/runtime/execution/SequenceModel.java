@@ -1,0 +1,153 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelSequenceBatching;
+import gatun.protocol.inference.ModelSequenceBatching.Control;
+import gatun.runtime.CorrelationId;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.configuration.StateTensor;
+import gatun.runtime.scheduling.SequencePolicy;
+import gatun.runtime.scheduling.SequencePolicy.Strategy;
+import gatun.runtime.scheduling.SequenceStep;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** What the configuration of a model says of sequences, prepared when the model is loaded. Immutable. */
+final class SequenceModel {
+    private final String modelName;
+    private final SequencePolicy policy;
+    private final List<SequenceControl> controls;
+    private final List<StateTensor> states;
+    private final boolean statesVary;
+
+    private SequenceModel(
+            String modelName, SequencePolicy policy, List<SequenceControl> controls, List<StateTensor> states) {
+        this.modelName = modelName;
+        this.policy = policy;
+        this.controls = List.copyOf(controls);
+        this.states = List.copyOf(states);
+        statesVary = states.stream().anyMatch(state -> !state.dims().isFixed());
+    }
+
+    /**
+     * What {@code config} says; null when its requests belong to no sequences.
+     *
+     * @param states its states
+     * @param queueLimit how many requests may wait
+     */
+    static @Nullable SequenceModel of(ModelConfig config, List<StateTensor> states, int queueLimit) {
+        if (!config.hasSequenceBatching()) {
+            return null;
+        }
+        ModelSequenceBatching batching = config.getSequenceBatching();
+        List<SequenceControl> controls =
+                batching.getControlInputList().stream().map(SequenceControl::of).toList();
+        return new SequenceModel(config.getName(), policy(config, batching, queueLimit), controls, states);
+    }
+
+    private static SequencePolicy policy(ModelConfig config, ModelSequenceBatching batching, int queueLimit) {
+        int maxBatchSize = config.getMaxBatchSize();
+        boolean oldest = batching.hasOldest();
+        int candidates = batching.getOldest().getMaxCandidateSequences();
+        long delayMicros = oldest
+                ? batching.getOldest().getMaxQueueDelayMicroseconds()
+                : batching.getDirect().getMaxQueueDelayMicroseconds();
+        return new SequencePolicy(
+                oldest ? Strategy.OLDEST : Strategy.DIRECT,
+                oldest && candidates > 0 ? candidates : Math.max(1, maxBatchSize),
+                maxBatchSize,
+                batching.getOldest().getPreferredBatchSizeList().stream()
+                        .sorted()
+                        .toList(),
+                TimeUnit.MICROSECONDS.toNanos(delayMicros),
+                batching.getDirect().getMinimumSlotUtilization(),
+                TimeUnit.MICROSECONDS.toNanos(batching.getMaxSequenceIdleMicroseconds()),
+                queueLimit);
+    }
+
+    SequencePolicy policy() {
+        return policy;
+    }
+
+    List<SequenceControl> controls() {
+        return controls;
+    }
+
+    List<StateTensor> states() {
+        return states;
+    }
+
+    /** Whether a sequence keeps its place in the batch. */
+    boolean isDirect() {
+        return policy.strategy() == Strategy.DIRECT;
+    }
+
+    /** Whether a tensor of that name is a state that the model gives. */
+    boolean givesState(String output) {
+        for (StateTensor state : states) {
+            if (state.outputName().equals(output)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * What a request is to its sequence.
+     *
+     * @param batchSize its batch size; 0 when the model has no batch dimension
+     * @throws GatunException INVALID_ARGUMENT with the protocol's text
+     */
+    SequenceStep step(InferenceRequest request, int batchSize) {
+        if (batchSize > 1) {
+            throw GatunException.invalidArgument("inference request to model '" + modelName
+                    + "' must specify batch-size 1 due to requirements of sequence batcher");
+        }
+        CorrelationId id = request.correlationId()
+                .orElseThrow(() -> GatunException.invalidArgument("inference request to model '" + modelName
+                        + "' must specify a non-zero or non-empty correlation ID"));
+        for (SequenceControl control : controls) {
+            if (control.kind() == Control.Kind.CONTROL_SEQUENCE_CORRID) {
+                checkKind(request, id, control);
+            }
+        }
+        return new SequenceStep(id, request.sequenceStart(), request.sequenceEnd());
+    }
+
+    private void checkKind(InferenceRequest request, CorrelationId id, SequenceControl control) {
+        Datatype given =
+                switch (id) {
+                    case CorrelationId.Uint64 number -> Datatype.UINT64;
+                    case CorrelationId.Text text -> Datatype.BYTES;
+                };
+        if ((given == Datatype.BYTES) != (control.datatype() == Datatype.BYTES)) {
+            throw GatunException.invalidArgument(RequestErrors.prefix(request) + "sequence batching control '"
+                    + control.name() + "' data-type is '" + given.wireName() + "', but model '" + modelName
+                    + "' expects '" + control.datatype().wireName() + "'");
+        }
+    }
+
+    /** Whether the states that two steps begin with have the same shapes, so that the steps may run together. */
+    boolean haveSameStates(SequenceStep one, SequenceStep other) {
+        if (!statesVary) {
+            return true;
+        }
+        for (int i = 0; i < states.size(); i++) {
+            if (!stateShape(one, i).equals(stateShape(other, i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Shape stateShape(SequenceStep step, int index) {
+        Optional<SequenceState> state = step.starts() ? Optional.empty() : SequenceState.of(step.sequence());
+        return state.map(known -> known.shape(index))
+                .orElseGet(() -> states.get(index).initialShape());
+    }
+}

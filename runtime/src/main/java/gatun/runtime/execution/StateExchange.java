@@ -1,0 +1,219 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorCopy;
+import gatun.memory.TensorSpec;
+import gatun.runtime.configuration.StateTensor;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One state of the sequences whose steps run together: what the model gets of them, and what it gives back. For a single row the sequence's
+ * own buffer is what the model reads, and what it wrote becomes the sequence's buffer; the rows of several are gathered and shared out. One
+ * object serves all runs of an instance; used by the instance's thread only.
+ */
+final class StateExchange {
+    private final int index;
+    private final StateTensor rule;
+    private final ModelSignature signature;
+    private final BufferPool pool;
+
+    /** The sequences in the order of the rows; empty for a row without a step. */
+    private List<Optional<SequenceState>> rows = List.of();
+
+    private @Nullable Tensor input;
+    private @Nullable Buffer gathered;
+    private @Nullable Buffer given;
+    private @Nullable Shape givenShape;
+
+    /** @param index the place of the state among the model's */
+    StateExchange(int index, StateTensor rule, ModelSignature signature, BufferPool pool) {
+        this.index = index;
+        this.rule = rule;
+        this.signature = signature;
+        this.pool = pool;
+    }
+
+    StateTensor rule() {
+        return rule;
+    }
+
+    /** Begins a run. At least one row has a step. */
+    void begin(List<Optional<SequenceState>> sequences) {
+        rows = sequences;
+    }
+
+    /** Name, datatype and shape of what the model gets. */
+    TensorSpec inputSpec() {
+        Shape shape = present().shape(index);
+        return new TensorSpec(
+                rule.inputName(), rule.datatype(), signature.batching() ? shape.prepend(rows.size()) : shape);
+    }
+
+    /** Any sequence of the run: all have states of the same shape. */
+    private SequenceState present() {
+        for (Optional<SequenceState> row : rows) {
+            if (row.isPresent()) {
+                return row.get();
+            }
+        }
+        throw new AssertionError("a run without steps");
+    }
+
+    /** What the model gets. */
+    Tensor input() {
+        Tensor known = input;
+        if (known == null) {
+            known = new Tensor(inputSpec(), rows.size() == 1 ? present().bytes(index) : gather());
+            input = known;
+        }
+        return known;
+    }
+
+    private MemorySegment gather() {
+        long emptyByteSize = emptyRowByteSize();
+        long byteSize = 0;
+        for (Optional<SequenceState> row : rows) {
+            byteSize += row.isPresent() ? row.get().bytes(index).byteSize() : emptyByteSize;
+        }
+        Buffer buffer = pool.take(byteSize);
+        gathered = buffer;
+        long at = 0;
+        for (Optional<SequenceState> row : rows) {
+            if (row.isPresent()) {
+                MemorySegment bytes = row.get().bytes(index);
+                TensorCopy.copy(bytes, buffer.segment().asSlice(at, bytes.byteSize()));
+                at += bytes.byteSize();
+            } else {
+                buffer.segment().asSlice(at, emptyByteSize).fill((byte) 0);
+                at += emptyByteSize;
+            }
+        }
+        return buffer.segment();
+    }
+
+    /** The bytes of a row that no sequence has: zeros, which are empty strings too. */
+    private long emptyRowByteSize() {
+        Shape shape = present().shape(index);
+        return rule.datatype() == Datatype.BYTES
+                ? shape.elementCount() * BytesCodec.LENGTH_BYTES
+                : shape.byteSize(rule.datatype());
+    }
+
+    /**
+     * Memory for what the model gives.
+     *
+     * @throws GatunException INTERNAL when that is not what the configuration says
+     */
+    MemorySegment output(Datatype datatype, Shape shape, long byteSize) {
+        Shape dims = signature.batching() && shape.rank() > 0 ? shape.withoutFirst() : shape;
+        boolean suits = datatype == rule.datatype() && rule.dims().accepts(dims);
+        if (!suits || (signature.batching() && shape.dim(0) != rows.size())) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "unexpected " + datatype.wireName() + " " + shape + " for state '" + rule.outputName()
+                            + "' of model '" + signature.modelName() + "': expected "
+                            + rule.datatype().wireName() + " "
+                            + (signature.batching() ? rule.dims().prepend(rows.size()) : rule.dims()));
+        }
+        givenShape = dims;
+        if (rule.sameBuffer()) {
+            MemorySegment read = input().bytes();
+            if (read.byteSize() != byteSize) {
+                throw new GatunException(
+                        ErrorCode.INTERNAL,
+                        "state '" + rule.outputName() + "' of model '" + signature.modelName() + "' has " + byteSize
+                                + " bytes, expected " + read.byteSize()
+                                + " as before: it is written where it was read, because of use_same_buffer_for_input_output");
+            }
+            return read;
+        }
+        Buffer buffer = pool.take(byteSize);
+        release(given);
+        given = buffer;
+        return buffer.segment();
+    }
+
+    /** @throws GatunException INTERNAL when the model did not give the state */
+    void requireGiven() {
+        if (givenShape == null) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "the backend gave no state '" + rule.outputName() + "' of model '" + signature.modelName() + "'");
+        }
+    }
+
+    /** What the model gave, for all rows. */
+    Tensor output() {
+        Shape dims = shape();
+        MemorySegment bytes = given == null ? input().bytes() : given.segment();
+        Shape shape = signature.batching() ? dims.prepend(rows.size()) : dims;
+        return new Tensor(new TensorSpec(rule.outputName(), rule.datatype(), shape), bytes);
+    }
+
+    private Shape shape() {
+        Shape dims = givenShape;
+        if (dims == null) {
+            throw new IllegalStateException("state '" + rule.outputName() + "' was not given");
+        }
+        return dims;
+    }
+
+    /** Gives each sequence what the model gave for its row. */
+    void shareOut() {
+        Buffer whole = given;
+        if (rows.size() == 1) {
+            if (whole != null) {
+                given = null;
+                present().swap(index, shape(), whole);
+            }
+            return;
+        }
+        MemorySegment bytes = output().bytes();
+        long at = 0;
+        for (Optional<SequenceState> row : rows) {
+            long byteSize = rowByteSize(bytes, at);
+            if (row.isPresent()) {
+                row.get().copy(index, shape(), bytes.asSlice(at, byteSize));
+            }
+            at += byteSize;
+        }
+    }
+
+    private long rowByteSize(MemorySegment whole, long at) {
+        if (rule.datatype() != Datatype.BYTES) {
+            return shape().byteSize(rule.datatype());
+        }
+        long end = at;
+        for (long left = shape().elementCount(); left > 0; left--) {
+            end += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(whole, end);
+        }
+        return end - at;
+    }
+
+    /** Forgets the run; the sequences keep their states. */
+    void clear() {
+        rows = List.of();
+        input = null;
+        givenShape = null;
+        release(gathered);
+        gathered = null;
+        release(given);
+        given = null;
+    }
+
+    private static void release(@Nullable Buffer buffer) {
+        if (buffer != null) {
+            buffer.close();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package gatun.runtime.scheduling;
+
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The sequences that have the slots of one instance, and whether its thread sleeps. Guarded by the scheduler's lock. */
+final class InstanceSequences {
+    private final @Nullable Sequence[] slots;
+    private int count;
+
+    /** Those of which a step waits and none runs; the one that has been so for longest first. */
+    private final Set<Sequence> ready = new LinkedHashSet<>();
+
+    private final SequenceList idle = new SequenceList();
+
+    /** Whether the thread sleeps until it is woken, or until {@link #wakesAt}. */
+    boolean asleep = true;
+
+    /** When the thread wakes by itself; {@link Dispatcher#FOREVER} for never. */
+    long wakesAt = Dispatcher.FOREVER;
+
+    InstanceSequences(int slotCount) {
+        slots = new Sequence[slotCount];
+    }
+
+    /** Whether all slots are free. */
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    int slotCount() {
+        return slots.length;
+    }
+
+    /** The sequence that has a slot; null when it is free. */
+    @Nullable
+    Sequence at(int slot) {
+        return slots[slot];
+    }
+
+    /** Gives the sequence its slot, which is free. */
+    void add(Sequence sequence) {
+        slots[sequence.slot()] = sequence;
+        count++;
+    }
+
+    /** Takes the sequence's slot away. */
+    void remove(Sequence sequence) {
+        slots[sequence.slot()] = null;
+        count--;
+    }
+
+    Set<Sequence> ready() {
+        return ready;
+    }
+
+    SequenceList idle() {
+        return idle;
+    }
+}

@@ -1,0 +1,100 @@
+package gatun.runtime.scheduling;
+
+import gatun.memory.Hold;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests that belong together and run one after the other: those that wait, and the slot of an instance that the sequence has to itself
+ * once it got one. Guarded by the scheduler's lock, but for what the instance's thread does with it during a run.
+ */
+public final class Sequence {
+    /** No slot. */
+    static final int NONE = -1;
+
+    private final Object id;
+
+    /** The steps that wait, in the order of the client. */
+    final TicketList waiting = new TicketList();
+
+    private int instance = NONE;
+    private int slot = NONE;
+
+    /** Whether one of its steps runs. */
+    boolean running;
+
+    /** Whether the step that ends it was submitted, or it was given up: no more steps come. */
+    boolean closed;
+
+    /** Whether a step of it has run. */
+    boolean begun;
+
+    /** Whether the next step that comes begins it, whatever the client says: the one that should have was not taken. */
+    boolean startDue;
+
+    /** Since when it has had nothing to do. */
+    long idleSince;
+
+    // Its neighbours among the sequences of its instance that have nothing to do.
+    @Nullable
+    Sequence earlier;
+
+    @Nullable
+    Sequence later;
+
+    /** Written and read by the instance's thread during runs, and by whoever ends the sequence afterwards. */
+    private @Nullable Hold state;
+
+    /** A sequence without a slot. */
+    Sequence(Object id) {
+        this.id = id;
+    }
+
+    Object id() {
+        return id;
+    }
+
+    /** The number of the instance that runs it. For a sequence that has a slot. */
+    int instance() {
+        return instance;
+    }
+
+    /** Its place among the sequences of its instance, from 0; its own from its first step to its last. */
+    public int slot() {
+        return slot;
+    }
+
+    boolean hasSlot() {
+        return slot != NONE;
+    }
+
+    void place(int newInstance, int newSlot) {
+        instance = newInstance;
+        slot = newSlot;
+    }
+
+    /** What {@link #keep} was given last; null before. For the thread of the instance, during a run. */
+    public @Nullable Hold state() {
+        return state;
+    }
+
+    /**
+     * Keeps the model's memory of this sequence, until the sequence ends, which closes it. For the thread of the instance, during a run.
+     */
+    public void keep(Hold newState) {
+        state = newState;
+    }
+
+    /** Whether nothing of it waits or runs. */
+    boolean isIdle() {
+        return waiting.size() == 0 && !running;
+    }
+
+    /** Gives up what the model kept. When it has ended. */
+    void close() {
+        Hold kept = state;
+        state = null;
+        if (kept != null) {
+            kept.close();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package gatun.runtime.scheduling;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What makes a ticket one of a sequence's. The scheduler writes it under its lock before the ticket runs; the instance's thread reads it
+ * while the ticket runs.
+ */
+public final class SequenceStep {
+    private final Object id;
+    private final boolean ends;
+    private boolean starts;
+    private boolean done;
+
+    /** Guarded by the scheduler's lock until the ticket runs. */
+    private @Nullable Sequence sequence;
+
+    /**
+     * A step that no scheduler has seen.
+     *
+     * @param id what all steps of the sequence have in common; compared by {@code equals}
+     * @param starts whether it is the sequence's first
+     * @param ends whether it is the sequence's last
+     */
+    public SequenceStep(Object id, boolean starts, boolean ends) {
+        this.id = id;
+        this.starts = starts;
+        this.ends = ends;
+    }
+
+    /** What all steps of the sequence have in common. */
+    public Object id() {
+        return id;
+    }
+
+    /** Whether the sequence begins, or begins anew, with this step; also when the steps before it were given up. */
+    public boolean starts() {
+        return starts;
+    }
+
+    /** Whether the sequence ends with this step. */
+    public boolean ends() {
+        return ends;
+    }
+
+    /** The sequence that this is a step of. For a ticket that runs. */
+    public Sequence sequence() {
+        Sequence known = sequence;
+        if (known == null) {
+            throw new IllegalStateException("a step of sequence " + id + " was asked for it before it was submitted");
+        }
+        return known;
+    }
+
+    /** Notes that the model has taken this step, though its answer may still fail. By the instance's thread. */
+    public void done() {
+        done = true;
+    }
+
+    boolean isDone() {
+        return done;
+    }
+
+    void join(Sequence joined) {
+        sequence = joined;
+    }
+
+    void start() {
+        starts = true;
+    }
+}
