@@ -5,6 +5,7 @@ module gatun.runtime {
     requires transitive gatun.protocol;
     requires com.google.protobuf;
     requires com.google.protobuf.util;
+    requires com.google.gson;
     requires org.slf4j;
 
     exports gatun.runtime;

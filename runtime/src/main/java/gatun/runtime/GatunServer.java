@@ -6,6 +6,7 @@ import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.repository.Backends;
+import gatun.runtime.repository.ChangeListeners;
 import gatun.runtime.repository.ModelRepository;
 import gatun.runtime.spi.Backend;
 import java.time.Duration;
@@ -25,11 +26,13 @@ public final class GatunServer implements InferenceServer {
     private final RegionRegistry regions;
     private final Backends backends;
     private final ModelRepository repository;
+    private final ChangeListeners listeners;
     private final boolean strictReadiness;
     private final Duration exitTimeout;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private GatunServer(ServerOptions options, Backends backends, ModelRepository repository) {
+    private GatunServer(
+            ServerOptions options, Backends backends, ModelRepository repository, ChangeListeners listeners) {
         metadata = options.metadata();
         buffers = options.buffers();
         regions = options.regions();
@@ -37,6 +40,7 @@ public final class GatunServer implements InferenceServer {
         exitTimeout = options.exitTimeout();
         this.backends = backends;
         this.repository = repository;
+        this.listeners = listeners;
     }
 
     /**
@@ -49,19 +53,32 @@ public final class GatunServer implements InferenceServer {
         ServiceLoader.load(Backend.class).forEach(engines::add);
         engines.addAll(options.backends());
         Backends backends = new Backends(engines, options.backendOptions());
-        ModelRepository repository = ModelRepository.of(
-                options.repositories(), backends, options.buffers(), options.autoComplete(), options.queueLimit());
+        ChangeListeners listeners = new ChangeListeners();
+        ModelRepository repository = new ModelRepository(
+                new ModelRepository.Settings(
+                        options.repositories(),
+                        options.controlMode(),
+                        options.configName(),
+                        options.autoComplete(),
+                        options.loadThreads(),
+                        options.queueLimit()),
+                backends,
+                options.buffers(),
+                listeners);
         try {
             if (options.modelNames().isPresent()) {
-                repository.load(options.modelNames().get(), options.loadThreads());
+                repository.loadOnly(options.modelNames().get());
             } else {
-                repository.loadAll(options.loadThreads());
+                repository.loadAll();
             }
         } catch (RuntimeException | Error e) {
             backends.close();
             throw e;
         }
-        return new GatunServer(options, backends, repository);
+        if (options.controlMode() == ControlMode.POLL) {
+            repository.follow(options.pollInterval());
+        }
+        return new GatunServer(options, backends, repository, listeners);
     }
 
     @Override
@@ -90,6 +107,29 @@ public final class GatunServer implements InferenceServer {
     }
 
     @Override
+    public void load(String name, ModelOverride override) {
+        requireOpen();
+        repository.load(name, override);
+    }
+
+    @Override
+    public void unload(String name, boolean dependents) {
+        requireOpen();
+        repository.unload(name, dependents);
+    }
+
+    private void requireOpen() {
+        if (closed.get()) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, "Server exiting");
+        }
+    }
+
+    @Override
+    public Subscription onChange(Runnable listener) {
+        return listeners.add(listener);
+    }
+
+    @Override
     public List<ModelStatistics> statistics() {
         return repository.statistics();
     }
@@ -102,14 +142,29 @@ public final class GatunServer implements InferenceServer {
     @Override
     public InferenceResponse infer(InferenceRequest request) {
         try (request) {
-            return model(request).infer(request);
+            ServedModel model = model(request);
+            while (true) {
+                try {
+                    return model.infer(request);
+                } catch (GatunException e) {
+                    model = repository.successor(model, request, e);
+                }
+            }
         }
     }
 
     @Override
     public void infer(InferenceRequest request, ResponseReceiver receiver) {
         try (request) {
-            model(request).infer(request, receiver);
+            ServedModel model = model(request);
+            while (true) {
+                try {
+                    model.infer(request, receiver);
+                    return;
+                } catch (GatunException e) {
+                    model = repository.successor(model, request, e);
+                }
+            }
         }
     }
 
@@ -136,6 +191,7 @@ public final class GatunServer implements InferenceServer {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
+        listeners.changed();
         if (repository.close(exitTimeout)) {
             backends.close();
         } else {

@@ -29,6 +29,7 @@ public final class InferenceRequest implements AutoCloseable {
     private boolean sequenceStart;
     private boolean sequenceEnd;
     private @Nullable Runnable onSubmitted;
+    private boolean anyVersion;
     private boolean closed;
 
     /** A request to {@code model} without inputs yet. */
@@ -55,6 +56,16 @@ public final class InferenceRequest implements AutoCloseable {
     /** The model version that is to answer. */
     public ModelVersion model() {
         return model;
+    }
+
+    /** Whether the client named no version, so that any may answer which is ready when the request begins. */
+    public boolean anyVersion() {
+        return anyVersion;
+    }
+
+    /** Sets whether the client named no version. */
+    public void anyVersion(boolean unnamed) {
+        anyVersion = unnamed;
     }
 
     /** Lets other threads give this request up. */

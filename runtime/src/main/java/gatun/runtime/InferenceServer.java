@@ -25,8 +25,33 @@ public interface InferenceServer extends AutoCloseable {
      */
     ModelVersion model(String name, String version);
 
-    /** Every model version that the repository holds, by name and version. */
+    /** Every model version that the repository holds, by name and version; a model that was never loaded has one line without a version. */
     List<ModelStatus> index();
+
+    /**
+     * Loads a model, or loads it anew when its files have changed since; waits until its versions are ready. Versions that serve go on until
+     * the new ones are ready, and stay when they fail. Models that it asks are loaded too.
+     *
+     * @param override what to take instead of the repository's; a load with one always loads anew, and the next without one undoes it
+     * @throws GatunException with the protocol's text: UNAVAILABLE where the operator did not choose {@link ControlMode#EXPLICIT},
+     *     INVALID_ARGUMENT or INTERNAL when the model cannot be loaded
+     */
+    void load(String name, ModelOverride override);
+
+    /**
+     * Unloads a model. Returns at once: new requests are refused, those that were accepted are answered, and then its memory is given back.
+     * Does nothing when there is no such model.
+     *
+     * @param dependents whether to unload also what was loaded only because this model asks it
+     * @throws GatunException UNAVAILABLE with the protocol's text where the operator did not choose {@link ControlMode#EXPLICIT}
+     */
+    void unload(String name, boolean dependents);
+
+    /**
+     * Calls {@code listener} each time after a version of a model has changed its state, or the server has begun to stop: after that {@link
+     * #ready} may answer otherwise. It is called by the thread that made the change and must return at once.
+     */
+    Subscription onChange(Runnable listener);
 
     /** The counters of every ready version, by name and version. */
     List<ModelStatistics> statistics();

@@ -2,6 +2,8 @@ package gatun.runtime;
 
 /** Where a model version is in its life. */
 public enum ModelState {
+    /** In the repository and never loaded. */
+    UNKNOWN,
     /** Being loaded. */
     LOADING,
     /** Answers requests. */

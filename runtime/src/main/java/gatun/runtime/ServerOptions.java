@@ -19,6 +19,7 @@ public final class ServerOptions {
     private static final int DEFAULT_LOAD_THREADS = 4;
     private static final int DEFAULT_QUEUE_LIMIT = 4096;
     private static final Duration DEFAULT_EXIT_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(15);
 
     private final BufferPool buffers;
     private final RegionRegistry regions;
@@ -26,11 +27,15 @@ public final class ServerOptions {
     private final List<Backend> backends = new ArrayList<>();
     private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
     private Optional<List<String>> modelNames = Optional.empty();
+    private ControlMode controlMode = ControlMode.NONE;
+    private Duration pollInterval = DEFAULT_POLL_INTERVAL;
+    private String configName = "";
     private String id = "triton";
     private String version = "unknown";
     private List<String> extensions = List.of(
             "classification",
             "model_repository",
+            "model_repository(unload_dependents)",
             "model_configuration",
             "system_shared_memory",
             "binary_tensor_data",
@@ -70,7 +75,25 @@ public final class ServerOptions {
         return this;
     }
 
-    /** Loads only these models; without this call, all that the repositories hold. */
+    /** Who decides which models are loaded; {@link ControlMode#NONE} without this call. */
+    public ServerOptions controlMode(ControlMode mode) {
+        controlMode = mode;
+        return this;
+    }
+
+    /** How long after one look at the repositories the next one comes, where the server follows their changes. */
+    public ServerOptions pollInterval(Duration interval) {
+        pollInterval = interval;
+        return this;
+    }
+
+    /** Takes {@code configs/<name>.pbtxt} of each model that has it instead of its config.pbtxt. */
+    public ServerOptions configName(String name) {
+        configName = name;
+        return this;
+    }
+
+    /** Loads only these models at start; without this call, all that the repositories hold. */
     public ServerOptions onlyModels(List<String> names) {
         modelNames = Optional.of(List.copyOf(names));
         return this;
@@ -146,6 +169,18 @@ public final class ServerOptions {
 
     Optional<List<String>> modelNames() {
         return modelNames;
+    }
+
+    ControlMode controlMode() {
+        return controlMode;
+    }
+
+    Duration pollInterval() {
+        return pollInterval;
+    }
+
+    String configName() {
+        return configName;
     }
 
     ServerMetadata metadata() {

@@ -4,12 +4,12 @@ import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.memory.SystemRegions;
+import gatun.runtime.ControlMode;
 import gatun.runtime.GatunServer;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerOptions;
-import gatun.server.ModelSettings.ControlMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,8 +49,11 @@ final class Server implements AutoCloseable {
                 LOG.info("Clients' shared memory is {}", regions.protection());
             }
             InferenceServer inference = opened.add(load(settings, buffers, regions));
-            report.models(inference.index());
-            requireAllModels(settings.models(), inference.index());
+            List<ModelStatus> loaded = inference.index().stream()
+                    .filter(model -> model.state() != ModelState.UNKNOWN)
+                    .toList();
+            report.models(loaded);
+            requireAllModels(settings.models(), loaded);
             List<Endpoint> endpoints = edges.listen(inference, opened);
             settings.readyFile().ifPresent(file -> opened.add(ReadyFile.write(file, endpoints)));
             return new Server(opened, endpoints);
@@ -80,6 +83,9 @@ final class Server implements AutoCloseable {
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .id(settings.id())
                 .version(Version.text())
+                .controlMode(models.controlMode())
+                .pollInterval(models.pollInterval())
+                .configName(models.configName())
                 .loadThreads(models.loadThreads())
                 .autoComplete(models.autoComplete())
                 .strictReadiness(models.strictReadiness())

@@ -82,6 +82,7 @@ final class StartTable {
 
     private static String state(ModelState state) {
         return switch (state) {
+            case UNKNOWN -> "not loaded";
             case LOADING -> "loading";
             case READY -> "ready";
             case UNLOADING -> "unloading";

@@ -22,6 +22,10 @@ import gatun.protocol.inference.ModelStatisticsRequest;
 import gatun.protocol.inference.ModelStatisticsResponse;
 import gatun.protocol.inference.RepositoryIndexRequest;
 import gatun.protocol.inference.RepositoryIndexResponse;
+import gatun.protocol.inference.RepositoryModelLoadRequest;
+import gatun.protocol.inference.RepositoryModelLoadResponse;
+import gatun.protocol.inference.RepositoryModelUnloadRequest;
+import gatun.protocol.inference.RepositoryModelUnloadResponse;
 import gatun.protocol.inference.ServerLiveRequest;
 import gatun.protocol.inference.ServerLiveResponse;
 import gatun.protocol.inference.ServerMetadataRequest;
@@ -43,7 +47,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Everything of the v2 service but inference: health, metadata, configuration, statistics and shared memory. */
+/** Everything of the v2 service but inference: health, metadata, configuration, statistics, model control and shared memory. */
 final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceServiceImplBase {
     private final InferenceServer server;
     private final boolean clientSharedMemory;
@@ -145,20 +149,47 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     @Override
     public void repositoryIndex(RepositoryIndexRequest request, StreamObserver<RepositoryIndexResponse> observer) {
         answer(observer, () -> {
-            if (!request.getRepositoryName().isEmpty()) {
-                throw new GatunException(ErrorCode.UNSUPPORTED, "'repository_name' specification is not supported");
-            }
+            refuseName(request.getRepositoryName());
             RepositoryIndexResponse.Builder index = RepositoryIndexResponse.newBuilder();
             for (ModelStatus model : server.index()) {
                 if (!request.getReady() || model.state() == ModelState.READY) {
                     index.addModelsBuilder()
                             .setName(model.name())
                             .setVersion(model.version())
-                            .setState(model.state().name())
+                            .setState(
+                                    model.state() == ModelState.UNKNOWN
+                                            ? ""
+                                            : model.state().name())
                             .setReason(model.reason());
                 }
             }
             return index.build();
+        });
+    }
+
+    private static void refuseName(String repository) {
+        if (!repository.isEmpty()) {
+            throw new GatunException(ErrorCode.UNSUPPORTED, "'repository_name' specification is not supported");
+        }
+    }
+
+    @Override
+    public void repositoryModelLoad(
+            RepositoryModelLoadRequest request, StreamObserver<RepositoryModelLoadResponse> observer) {
+        answer(observer, () -> {
+            refuseName(request.getRepositoryName());
+            server.load(request.getModelName(), LoadParameters.override(request.getParametersMap()));
+            return RepositoryModelLoadResponse.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void repositoryModelUnload(
+            RepositoryModelUnloadRequest request, StreamObserver<RepositoryModelUnloadResponse> observer) {
+        answer(observer, () -> {
+            refuseName(request.getRepositoryName());
+            server.unload(request.getModelName(), LoadParameters.unloadDependents(request.getParametersMap()));
+            return RepositoryModelUnloadResponse.getDefaultInstance();
         });
     }
 

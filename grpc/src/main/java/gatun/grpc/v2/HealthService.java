@@ -1,6 +1,7 @@
 package gatun.grpc.v2;
 
 import gatun.runtime.InferenceServer;
+import gatun.runtime.Subscription;
 import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
@@ -10,6 +11,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * gRPC's standard health service. The server as a whole, which the empty name asks for, and each of its services are SERVING when the
@@ -20,6 +22,7 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
 
     private final InferenceServer server;
     private final Set<String> services;
+    private final Set<Runnable> stopListeners = ConcurrentHashMap.newKeySet();
     private volatile boolean stopping;
 
     /**
@@ -36,6 +39,17 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
     /** From now on nothing is SERVING. Who watches hears it, and is let go. */
     public void announceStop() {
         stopping = true;
+        stopListeners.forEach(Runnable::run);
+    }
+
+    /** Calls {@code listener} after whatever may change a status, until that is closed. It must return at once. */
+    Subscription onChange(Runnable listener) {
+        stopListeners.add(listener);
+        Subscription changes = server.onChange(listener);
+        return () -> {
+            changes.close();
+            stopListeners.remove(listener);
+        };
     }
 
     /** Whether {@link #announceStop} was called. */

@@ -43,6 +43,7 @@ public final class InferRequests {
                         "ModelInfer RPC doesn't support models with decoupled transaction policy");
             }
             InferenceRequest request = new InferenceRequest(model);
+            request.anyVersion(message.modelVersion.isEmpty());
             try {
                 request.id(message.id);
                 RequestParameters.apply(message, request);

@@ -24,6 +24,8 @@ public final class InferenceServices {
             "ModelConfig",
             "ModelStatistics",
             "RepositoryIndex",
+            "RepositoryModelLoad",
+            "RepositoryModelUnload",
             "SystemSharedMemoryStatus",
             "SystemSharedMemoryRegister",
             "SystemSharedMemoryUnregister",

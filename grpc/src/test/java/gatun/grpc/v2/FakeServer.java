@@ -20,6 +20,7 @@ import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
@@ -28,6 +29,7 @@ import gatun.runtime.OutputTensor;
 import gatun.runtime.ParameterValue;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerMetadata;
+import gatun.runtime.Subscription;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -39,7 +41,6 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -63,8 +64,12 @@ final class FakeServer implements InferenceServer {
     private final Map<String, CountDownLatch> waiting = new ConcurrentHashMap<>();
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
-    private final Semaphore readinessAsked = new Semaphore(0);
+    private final Map<Object, Runnable> listeners = new ConcurrentHashMap<>();
     private volatile boolean ready = true;
+
+    /** What was loaded and unloaded, in order. */
+    final List<String> loads = new CopyOnWriteArrayList<>();
+
     private final AtomicInteger misaligned = new AtomicInteger();
 
     /** The last request's tensors as they were in memory. */
@@ -80,14 +85,14 @@ final class FakeServer implements InferenceServer {
     /** The ids of the requests of sequences, in the order in which they were submitted. */
     final List<String> submitted = new CopyOnWriteArrayList<>();
 
-    /** Whether anybody asks for the readiness within that time. */
-    boolean isAskedForReadinessWithin(Duration time) throws InterruptedException {
-        readinessAsked.drainPermits();
-        return readinessAsked.tryAcquire(time.toMillis(), TimeUnit.MILLISECONDS);
+    /** How many want to know of changes. */
+    int listenerCount() {
+        return listeners.size();
     }
 
     void ready(boolean newReady) {
         ready = newReady;
+        listeners.values().forEach(Runnable::run);
     }
 
     /** Lets a request go on that waits. */
@@ -155,7 +160,6 @@ final class FakeServer implements InferenceServer {
 
     @Override
     public boolean ready() {
-        readinessAsked.release();
         return ready;
     }
 
@@ -199,6 +203,27 @@ final class FakeServer implements InferenceServer {
                 List.of(new BatchStatistics(1, 6, 11, 12, 13), new BatchStatistics(4, 4, 14, 15, 16)),
                 0,
                 5));
+    }
+
+    @Override
+    public void load(String name, ModelOverride override) {
+        loads.add(name + " " + override.config() + " " + override.files().keySet());
+        if (name.equals("broken")) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL, "failed to load 'broken', failed to poll from model repository");
+        }
+    }
+
+    @Override
+    public void unload(String name, boolean dependents) {
+        loads.add("unload " + name + " " + dependents);
+    }
+
+    @Override
+    public Subscription onChange(Runnable listener) {
+        Object subscription = new Object();
+        listeners.put(subscription, listener);
+        return () -> listeners.remove(subscription);
     }
 
     @Override

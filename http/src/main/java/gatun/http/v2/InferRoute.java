@@ -28,6 +28,7 @@ final class InferRoute {
         }
         InferBodies.Body body = bodies.land(exchange, model);
         InferenceRequest request = new InferenceRequest(model);
+        request.anyVersion(version.isEmpty());
         OutputForms forms = new OutputForms();
         try {
             request.hold(body.buffer());

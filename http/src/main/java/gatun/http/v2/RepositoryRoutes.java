@@ -3,12 +3,13 @@ package gatun.http.v2;
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 
-/** The repository index. Safe for any thread. */
+/** The repository index, and loading and unloading of models. Safe for any thread. */
 final class RepositoryRoutes {
     private static final String ROOT = "/v2/repository/";
     private static final String INDEX = "index";
@@ -21,18 +22,69 @@ final class RepositoryRoutes {
         this.jsonBody = jsonBody;
     }
 
-    /** Answers {@code /v2/repository/index} and {@code /v2/repository/<any name>/index}; false for other paths. */
+    /**
+     * Answers {@code /v2/repository/index} and {@code /v2/repository/models/<name>/(load|unload)}, also with the name of a repository after
+     * {@code repository}; false for other paths.
+     */
     boolean answer(Exchange exchange, String path) {
         if (!path.startsWith(ROOT)) {
             return false;
         }
-        String rest = path.substring(ROOT.length());
-        String action = rest.substring(rest.indexOf('/') + 1);
-        if (!action.equals(INDEX)) {
+        String[] parts = path.substring(ROOT.length()).split("/", -1);
+        boolean named = parts.length == 2 || parts.length == 4;
+        int first = named ? 1 : 0;
+        if (parts.length == first + 1 && parts[first].equals(INDEX)) {
+            // The repository's name makes no difference here.
+            V2Routes.post(exchange, this::index);
+            return true;
+        }
+        if (parts.length != first + 3 || !parts[first].equals("models")) {
             return false;
         }
-        V2Routes.post(exchange, this::index);
+        String model = parts[first + 1];
+        switch (parts[first + 2]) {
+            case "load" -> V2Routes.post(exchange, request -> load(request, model, named));
+            case "unload" -> V2Routes.post(exchange, request -> unload(request, model, named));
+            default -> {
+                return false;
+            }
+        }
         return true;
+    }
+
+    private static void refuseName(boolean named) {
+        if (named) {
+            throw new GatunException(ErrorCode.UNSUPPORTED, "'repository_name' specification is not supported");
+        }
+    }
+
+    private void load(Exchange exchange, String model, boolean named) {
+        refuseName(named);
+        LoadParameters parameters = new LoadParameters();
+        jsonBody.read(exchange, parameters);
+        server.load(model, parameters.override());
+        JsonAnswer.sendEmpty(exchange);
+    }
+
+    private void unload(Exchange exchange, String model, boolean named) {
+        refuseName(named);
+        boolean[] dependents = {false};
+        jsonBody.read(exchange, members -> {
+            if (!members.nameIs(LoadParameters.NAME)) {
+                members.skipValue();
+                return;
+            }
+            members.enterObject("");
+            while (members.nextMember()) {
+                if (members.nameIs("unload_dependents")) {
+                    dependents[0] = members.readBoolean("");
+                } else {
+                    members.skipValue();
+                }
+            }
+        });
+        server.unload(model, dependents[0]);
+        JsonAnswer.sendEmpty(exchange);
     }
 
     private void index(Exchange exchange) {
@@ -67,7 +119,9 @@ final class RepositoryRoutes {
         if (!model.version().isEmpty()) {
             json.raw(",\"version\":").string(model.version());
         }
-        json.raw(",\"state\":").string(model.state().name());
+        if (model.state() != ModelState.UNKNOWN) {
+            json.raw(",\"state\":").string(model.state().name());
+        }
         if (!model.reason().isEmpty()) {
             json.raw(",\"reason\":").string(model.reason());
         }

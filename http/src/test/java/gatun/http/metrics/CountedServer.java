@@ -6,10 +6,12 @@ import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
+import gatun.runtime.Subscription;
 import java.util.List;
 
 /** A server that has counters and a buffer pool, and is asked for nothing else. */
@@ -63,6 +65,21 @@ final class CountedServer implements InferenceServer {
 
     @Override
     public List<ModelStatus> index() {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public void load(String name, ModelOverride override) {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public void unload(String name, boolean dependents) {
+        throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public Subscription onChange(Runnable listener) {
         throw new AssertionError("the metrics page has no use for this");
     }
 

@@ -27,8 +27,51 @@ public final class ModelConfiguration {
             Optional<Path> versionDirectory,
             boolean autoComplete,
             Function<String, Backend> backends) {
-        ModelConfig written = named(read(directory, autoComplete), name);
+        return complete(written(name, directory, "", autoComplete), versionDirectory, autoComplete, backends);
+    }
+
+    /**
+     * What the files say of model {@code name}, and nothing more: neither completed nor filled with defaults.
+     *
+     * @param directory the model's directory
+     * @param configName the name of the file in {@code configs}, without its ending, that counts instead of config.pbtxt where it exists;
+     *     empty for none
+     * @param autoComplete whether the configuration may be absent
+     * @throws GatunException INVALID_ARGUMENT when it cannot be read, is not valid, or belongs to another model
+     */
+    public static ModelConfig written(String name, Path directory, String configName, boolean autoComplete) {
+        return checked(name, read(directory, configName, autoComplete));
+    }
+
+    /**
+     * What a load request says of model {@code name}.
+     *
+     * @param json the configuration as JSON
+     * @throws GatunException INVALID_ARGUMENT when it is not valid, or belongs to another model
+     */
+    public static ModelConfig written(String name, String json) {
+        return checked(name, ConfigurationJson.read(json));
+    }
+
+    private static ModelConfig checked(String name, ModelConfig config) {
+        ModelConfig written = named(config, name);
         SchedulingRules.check(written);
+        return written;
+    }
+
+    /**
+     * The configuration that a model is served with, of the one that was written.
+     *
+     * @param versionDirectory the version whose files complete the configuration; empty when there is none
+     * @param autoComplete whether files may complete it at all
+     * @param backends finds a started backend by name, or throws {@link GatunException} with the reason
+     * @throws GatunException with the reason why the model cannot be served
+     */
+    public static ModelConfig complete(
+            ModelConfig written,
+            Optional<Path> versionDirectory,
+            boolean autoComplete,
+            Function<String, Backend> backends) {
         if (EnsembleRules.apply(written)) {
             return ensemble(written);
         }
@@ -54,7 +97,13 @@ public final class ModelConfiguration {
         return Defaults.fillEnsemble(named);
     }
 
-    private static ModelConfig read(Path directory, boolean autoComplete) {
+    private static ModelConfig read(Path directory, String configName, boolean autoComplete) {
+        if (!configName.isEmpty()) {
+            Path named = directory.resolve("configs").resolve(configName + ".pbtxt");
+            if (Files.exists(named)) {
+                return ConfigurationFile.read(named);
+            }
+        }
         Path file = directory.resolve(ConfigurationFile.NAME);
         if (Files.exists(file)) {
             return ConfigurationFile.read(file);

@@ -244,7 +244,7 @@ public final class LoadedModel implements ServedModel {
         counters.failed(FailureReason.REJECTED, arrivedNanos);
         return new GatunException(
                 ErrorCode.UNAVAILABLE,
-                "Server is stopping, scheduler for model has stopped accepting new inference requests");
+                STOPPING);
     }
 
     @Override

@@ -4,11 +4,10 @@ import gatun.runtime.execution.ServedModel;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.function.Function;
 
-/** In which order models that ask others come up and go down. */
+/** How models depend on those that they ask. */
 final class DependencyOrder {
     private DependencyOrder() {}
 
@@ -34,21 +33,32 @@ final class DependencyOrder {
     }
 
     /**
-     * The keys, so that each comes after those that it needs; what only depends on itself in the end is left out.
+     * The way from a model to one that is met twice, that one at its end too; empty when there is none.
      *
-     * @param needs the names that each key needs; names that are no keys need nothing
+     * @param needs the names that each name needs
      */
-    static List<String> loading(Map<String, ? extends List<String>> needs) {
-        TreeMap<String, List<String>> left = new TreeMap<>(needs);
-        List<String> order = new ArrayList<>();
-        for (boolean progress = true; progress; ) {
-            List<String> ready = left.keySet().stream()
-                    .filter(name -> left.get(name).stream().noneMatch(left::containsKey))
-                    .toList();
-            order.addAll(ready);
-            ready.forEach(left::remove);
-            progress = !ready.isEmpty();
+    static List<String> circle(String name, Function<String, List<String>> needs) {
+        List<String> path = new ArrayList<>();
+        return circle(name, needs, path, new HashSet<>()) ? path : List.of();
+    }
+
+    private static boolean circle(
+            String name, Function<String, List<String>> needs, List<String> path, Set<String> harmless) {
+        if (path.contains(name)) {
+            path.add(name);
+            return true;
         }
-        return order;
+        if (harmless.contains(name)) {
+            return false;
+        }
+        path.add(name);
+        for (String needed : needs.apply(name)) {
+            if (circle(needed, needs, path, harmless)) {
+                return true;
+            }
+        }
+        path.removeLast();
+        harmless.add(name);
+        return false;
     }
 }

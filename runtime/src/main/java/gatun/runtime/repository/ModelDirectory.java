@@ -34,6 +34,34 @@ record ModelDirectory(String name, Path path) {
         return versions;
     }
 
+    /** The state of a version's directory. */
+    ModificationStamp stamp(long version) {
+        return ModificationStamp.below(version(version), path -> false);
+    }
+
+    /** The state of everything but the versions. */
+    ModificationStamp stamp() {
+        return ModificationStamp.below(
+                path, child -> versionNumber(child.getFileName().toString()).isPresent());
+    }
+
+    /** Tells the operator what looks like a version and is none. */
+    void warnOfOddNames() {
+        for (Path directory : subdirectories()) {
+            String directoryName = directory.getFileName().toString();
+            if (!directoryName.isEmpty()
+                    && Character.isDigit(directoryName.charAt(0))
+                    && versionNumber(directoryName).isEmpty()) {
+                LOG.warn(
+                        "Model '{}': directory '{}' is no version and is left alone; a version is a decimal number up to {}"
+                                + " without leading zeros",
+                        name,
+                        directoryName,
+                        Long.MAX_VALUE);
+            }
+        }
+    }
+
     /** The directory of a version. */
     Path version(long number) {
         return path.resolve(Long.toString(number));
@@ -55,27 +83,15 @@ record ModelDirectory(String name, Path path) {
         }
     }
 
-    private Optional<Long> versionNumber(String directoryName) {
-        if (directoryName.isEmpty() || !Character.isDigit(directoryName.charAt(0))) {
-            return Optional.empty();
-        }
+    private static Optional<Long> versionNumber(String directoryName) {
         boolean leadingZero = directoryName.length() > 1 && directoryName.charAt(0) == '0';
-        boolean decimal = directoryName.chars().allMatch(c -> c >= '0' && c <= '9');
+        boolean decimal = !directoryName.isEmpty() && directoryName.chars().allMatch(c -> c >= '0' && c <= '9');
         if (leadingZero || !decimal) {
-            LOG.warn(
-                    "Model '{}': directory '{}' is no version and is left alone; a version is a decimal number without"
-                            + " leading zeros",
-                    name,
-                    directoryName);
             return Optional.empty();
         }
         try {
             return Optional.of(Long.parseLong(directoryName));
         } catch (NumberFormatException e) {
-            LOG.warn(
-                    "Model '{}': version '{}' is larger than 9223372036854775807 and is left alone",
-                    name,
-                    directoryName);
             return Optional.empty();
         }
     }

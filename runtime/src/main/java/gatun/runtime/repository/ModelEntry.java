@@ -2,22 +2,34 @@ package gatun.runtime.repository;
 
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
-import gatun.runtime.ModelState;
 import gatun.runtime.execution.ServedModel;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
 
 /**
- * A name in the repository and its versions. Read by every request and changed by loading: the versions are one immutable
- * list behind a volatile field.
+ * A name in the repository and its versions. Read by every request: the versions are one immutable list behind a volatile field. Changed by
+ * loading and unloading.
  */
 final class ModelEntry {
     private final String name;
+
+    /** Keeps two changes of the versions apart; held for a few steps only. */
+    private final ReentrantLock changing = new ReentrantLock();
+
     private volatile List<VersionEntry> versions = List.of();
     /** The highest version that is ready, which requests without a version get. */
     private volatile Optional<ServedModel> latest = Optional.empty();
 
     private volatile List<String> readyVersions = List.of();
+
+    // Written by the changes of this model, of which there is one at a time.
+    private volatile Optional<ModelSource> loaded = Optional.empty();
+    private volatile Optional<ModelSource> attempted = Optional.empty();
+
+    private volatile boolean wanted;
 
     ModelEntry(String name) {
         this.name = name;
@@ -27,15 +39,65 @@ final class ModelEntry {
         return name;
     }
 
-    /** Replaces all versions, which are ascending; called by one thread at a time. */
-    void versions(List<VersionEntry> next) {
-        List<ServedModel> ready = next.stream()
-                .filter(entry -> entry.state() == ModelState.READY)
-                .flatMap(entry -> entry.model().stream())
-                .toList();
-        versions = List.copyOf(next);
-        readyVersions = ready.stream().map(ServedModel::versionText).toList();
-        latest = ready.isEmpty() ? Optional.empty() : Optional.of(ready.getLast());
+    /** What the versions that serve were loaded from; empty when none serves. */
+    Optional<ModelSource> loaded() {
+        return loaded;
+    }
+
+    /** What the latest load was made from, whether it succeeded or not; empty when the model is not to be served. */
+    Optional<ModelSource> attempted() {
+        return attempted;
+    }
+
+    /** Notes that the versions that serve now came from {@code source}. */
+    void loaded(Optional<ModelSource> source) {
+        loaded = source;
+        attempted = source;
+    }
+
+    /** Notes a load that failed, while what served before goes on. */
+    void attempted(ModelSource source) {
+        attempted = Optional.of(source);
+    }
+
+    /** Whether somebody asked for this model by its name, and not only because another model asks it. */
+    boolean wanted() {
+        return wanted;
+    }
+
+    void wanted(boolean byName) {
+        wanted = byName;
+    }
+
+    /** Replaces the versions, which are ascending, by what {@code change} makes of them. */
+    void update(UnaryOperator<List<VersionEntry>> change) {
+        changing.lock();
+        try {
+            List<VersionEntry> next = List.copyOf(change.apply(versions));
+            List<ServedModel> ready = next.stream()
+                    .filter(VersionEntry::isReady)
+                    .flatMap(entry -> entry.model().stream())
+                    .toList();
+            versions = next;
+            readyVersions = ready.stream().map(ServedModel::versionText).toList();
+            latest = ready.isEmpty() ? Optional.empty() : Optional.of(ready.getLast());
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** Says why the model cannot be loaded as it is now. Versions that serve go on, and tell it. */
+    void refuse(String reason) {
+        update(before -> before.stream().anyMatch(VersionEntry::isReady)
+                ? before.stream()
+                        .map(version -> version.isReady() ? version.because(reason) : version)
+                        .toList()
+                : List.of(VersionEntry.failed(name, "", "", reason, Duration.ZERO)));
+    }
+
+    /** Whether a version serves. */
+    boolean serves() {
+        return latest.isPresent();
     }
 
     /** The versions, ascending. */
@@ -64,10 +126,7 @@ final class ModelEntry {
         for (int i = 0; i < all.size(); i++) {
             VersionEntry entry = all.get(i);
             Optional<ServedModel> model = entry.model();
-            if (entry.state() == ModelState.READY
-                    && model.isPresent()
-                    && model.get().version() == number
-                    && model.get().unavailability().isEmpty()) {
+            if (entry.isReady() && model.isPresent() && model.get().version() == number) {
                 return model.get();
             }
         }

@@ -1,6 +1,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.BufferPool;
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.configuration.ModelConfiguration;
@@ -15,14 +16,14 @@ import gatun.runtime.spi.BackendModel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Turns a model's directory into running versions. Safe for any thread. */
+/** Turns what a model is made of into running versions. Safe for any thread. */
 final class ModelLoader {
     private static final Logger LOG = LoggerFactory.getLogger(ModelLoader.class);
 
@@ -40,54 +41,53 @@ final class ModelLoader {
         this.members = members;
     }
 
+    /** How loading one version went: its entry, and the failure when there is one. */
+    record Result(VersionEntry entry, Optional<GatunException> failure) {
+        private static Result ready(ServedModel model, Duration loadTime) {
+            return new Result(VersionEntry.ready(model, loadTime), Optional.empty());
+        }
+
+        private static Result failed(
+                String model, String version, String backend, GatunException failure, Duration loadTime) {
+            String reason = failure.getMessage();
+            return new Result(VersionEntry.failed(model, version, backend, reason, loadTime), Optional.of(failure));
+        }
+    }
+
     /**
-     * Loads the versions that the configuration chooses, or leaves an ensemble to {@code ensembles}, for when its members are there.
-     * Never throws: what went wrong becomes the entry's reason.
+     * Loads versions. Never throws: what went wrong is in the results, one for each version in the same order; when there is no version to
+     * load, one result without a version says so.
+     *
+     * @param entry the name under which they will be found
      */
-    void load(ModelDirectory directory, ModelEntry entry, PendingEnsembles ensembles) {
+    List<Result> load(ModelSource source, Collection<Long> versions, ModelEntry entry) {
         long startedNanos = System.nanoTime();
+        String name = source.name();
+        if (source.versions().isEmpty()) {
+            GatunException failure = GatunException.invalidArgument(
+                    "at least one version must be available under the version policy of model '" + name + "'");
+            return List.of(Result.failed(name, "", source.config().getBackend(), failure, Duration.ZERO));
+        }
         try {
-            TreeSet<Long> present = directory.versions();
-            Optional<Path> first = directory.firstVersion();
-            ModelConfig config =
-                    ModelConfiguration.of(directory.name(), directory.path(), first, autoComplete, backends::started);
-            List<Long> chosen = VersionPolicy.choose(config.getVersionPolicy(), present);
-            if (chosen.isEmpty()) {
-                throw GatunException.invalidArgument(
-                        "at least one version must be available under the version policy of" + " model '"
-                                + directory.name() + "'");
-            }
+            source.directory().warnOfOddNames();
+            Optional<Path> first = source.directory().firstVersion();
+            ModelConfig config = ModelConfiguration.complete(source.config(), first, autoComplete, backends::started);
             warnOfIgnored(config);
-            Map<String, List<String>> labels = LabelFiles.read(config, directory.path());
-            if (config.hasEnsembleScheduling()) {
-                ensembles.add(config, entry, () -> load(directory, config, chosen, labels, entry));
-            } else {
-                load(directory, config, chosen, labels, entry);
-            }
+            Map<String, List<String>> labels =
+                    LabelFiles.read(config, source.directory().path());
+            return versions.stream()
+                    .map(version -> load(source.directory(), config, version, labels, entry))
+                    .toList();
         } catch (RuntimeException | Error e) {
-            entry.versions(List.of(VersionEntry.failed(
-                    directory.name(),
-                    "",
-                    "",
-                    reason(directory.name(), e),
-                    Duration.ofNanos(System.nanoTime() - startedNanos))));
+            GatunException failure = failure(name, e);
+            return versions.stream()
+                    .map(version -> Result.failed(
+                            name, Long.toString(version), source.config().getBackend(), failure, since(startedNanos)))
+                    .toList();
         }
     }
 
-    private void load(
-            ModelDirectory directory,
-            ModelConfig config,
-            List<Long> chosen,
-            Map<String, List<String>> labels,
-            ModelEntry entry) {
-        List<VersionEntry> versions = new ArrayList<>();
-        for (long version : chosen) {
-            versions.add(load(directory, config, version, labels, entry));
-        }
-        entry.versions(versions);
-    }
-
-    private VersionEntry load(
+    private Result load(
             ModelDirectory directory,
             ModelConfig config,
             long version,
@@ -98,16 +98,13 @@ final class ModelLoader {
             ServedModel loaded = config.hasEnsembleScheduling()
                     ? Ensemble.open(config, version, labels, members, pool, entry::readyVersions)
                     : start(directory, config, version, labels, entry);
-            Duration loadTime = Duration.ofNanos(System.nanoTime() - startedNanos);
+            Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
-            return VersionEntry.ready(loaded, loadTime);
+            return Result.ready(loaded, loadTime);
         } catch (RuntimeException | Error e) {
-            return VersionEntry.failed(
-                    directory.name(),
-                    Long.toString(version),
-                    config.getBackend(),
-                    reason(directory.name(), e),
-                    Duration.ofNanos(System.nanoTime() - startedNanos));
+            GatunException failure = failure(directory.name(), e);
+            return Result.failed(
+                    directory.name(), Long.toString(version), config.getBackend(), failure, since(startedNanos));
         }
     }
 
@@ -125,13 +122,17 @@ final class ModelLoader {
                 config, version, model, labels, warmUpSamples, states, pool, queueLimit, entry::readyVersions);
     }
 
-    private static String reason(String model, Throwable failure) {
-        if (failure instanceof GatunException) {
-            return String.valueOf(failure.getMessage());
+    private static Duration since(long startedNanos) {
+        return Duration.ofNanos(System.nanoTime() - startedNanos);
+    }
+
+    private static GatunException failure(String model, Throwable failure) {
+        if (failure instanceof GatunException told) {
+            return told;
         }
         // Not the operator's mistake but ours or the engine's: the stack is worth having.
         LOG.error("Loading model '{}' failed unexpectedly", model, failure);
-        return "loading failed unexpectedly: " + failure;
+        return new GatunException(ErrorCode.INTERNAL, "loading failed unexpectedly: " + failure, failure);
     }
 
     private static void warnOfIgnored(ModelConfig config) {

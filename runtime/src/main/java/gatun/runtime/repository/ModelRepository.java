@@ -1,7 +1,11 @@
 package gatun.runtime.repository;
 
 import gatun.memory.BufferPool;
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.runtime.ControlMode;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
@@ -9,43 +13,70 @@ import gatun.runtime.execution.ServedModel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The models of the server, by name. Filled once at start; any thread may look models up meanwhile and afterwards. Owns the
- * models that it loaded.
+ * The models of the server, by name. Any thread may look models up, load and unload them. Owns the models that it loaded, and the threads
+ * that do it.
  */
 public final class ModelRepository {
-    private final List<Path> repositories;
-    private final ModelLoader loader;
-    private volatile SortedMap<String, ModelEntry> models = new TreeMap<>();
+    private final ModelSources sources;
+    private final ControlMode controlMode;
+    private final ModelTable models;
+    private final Unloader unloader = new Unloader();
+    private final ModelReload reload;
+    private final ModelLifeCycle lifeCycle;
 
-    private ModelRepository(
-            List<Path> repositories, Backends backends, BufferPool pool, boolean autoComplete, int queueLimit) {
-        this.repositories = List.copyOf(repositories);
-        loader = new ModelLoader(backends, pool, autoComplete, queueLimit, new RepositoryMembers(() -> models));
+    /** Set by the thread that opens the server, before others know it. */
+    private @Nullable RepositoryPoll poll;
+
+    /**
+     * Where models are and how they are loaded.
+     *
+     * @param repositories the directories that hold models
+     * @param controlMode who decides which are loaded
+     * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
+     * @param autoComplete whether configurations are completed from the model's files
+     * @param loadThreads how many models are loaded at a time
+     * @param queueLimit how many requests may wait for a model whose configuration sets no limit
+     */
+    public record Settings(
+            List<Path> repositories,
+            ControlMode controlMode,
+            String configName,
+            boolean autoComplete,
+            int loadThreads,
+            int queueLimit) {
+        /** Keeps a copy of the list. */
+        public Settings {
+            repositories = List.copyOf(repositories);
+        }
     }
 
-    /** A repository of these directories, without any model loaded. */
-    public static ModelRepository of(
-            List<Path> repositories, Backends backends, BufferPool pool, boolean autoComplete, int queueLimit) {
-        return new ModelRepository(repositories, backends, pool, autoComplete, queueLimit);
+    /** A repository without any model loaded; whoever listens to {@code listeners} hears of every change. */
+    public ModelRepository(Settings settings, Backends backends, BufferPool pool, ChangeListeners listeners) {
+        sources = new ModelSources(settings.repositories(), settings.configName(), settings.autoComplete());
+        controlMode = settings.controlMode();
+        models = new ModelTable(listeners);
+        ModelLoader loader = new ModelLoader(
+                backends, pool, settings.autoComplete(), settings.queueLimit(), new RepositoryMembers(models));
+        reload = new ModelReload(loader, unloader, listeners);
+        lifeCycle = new ModelLifeCycle(sources, models, new LoadThreads(settings.loadThreads()), reload);
     }
 
     /**
      * Loads every model that is there and waits until each is ready or has a reason why not.
      *
-     * @param threadCount how many models are loaded at a time
      * @throws GatunException when a directory of the repository cannot be read
      */
-    public void loadAll(int threadCount) {
-        load(RepositoryScan.scan(repositories), threadCount);
+    public void loadAll() {
+        lifeCycle.start(sources.scan());
     }
 
     /**
@@ -53,10 +84,10 @@ public final class ModelRepository {
      *
      * @throws GatunException when a directory of the repository cannot be read, or a name is not one of a directory
      */
-    public void load(List<String> names, int threadCount) {
+    public void loadOnly(List<String> names) {
         names.forEach(ModelName::check);
         SortedMap<String, RepositoryScan.Finding> chosen = new TreeMap<>();
-        SortedMap<String, RepositoryScan.Finding> found = RepositoryScan.scan(repositories);
+        SortedMap<String, RepositoryScan.Finding> found = sources.scan();
         for (String name : names) {
             chosen.put(
                     name,
@@ -65,34 +96,31 @@ public final class ModelRepository {
                             new RepositoryScan.Finding.Conflict("there is no directory '" + name
                                     + "' in the model repository; it holds: " + String.join(", ", found.keySet()))));
         }
-        load(chosen, threadCount);
+        lifeCycle.start(chosen);
     }
 
-    private void load(SortedMap<String, RepositoryScan.Finding> found, int threadCount) {
-        SortedMap<String, ModelEntry> entries = new TreeMap<>();
-        found.keySet().forEach(name -> entries.put(name, new ModelEntry(name)));
-        PendingEnsembles ensembles = new PendingEnsembles();
-        try (ExecutorService threads = Executors.newFixedThreadPool(
-                threadCount,
-                Thread.ofPlatform().name("model-load-", 0).daemon(true).factory())) {
-            for (ModelEntry entry : entries.values()) {
-                switch (found.get(entry.name())) {
-                    case RepositoryScan.Finding.Conflict conflict ->
-                        entry.versions(
-                                List.of(VersionEntry.failed(entry.name(), "", "", conflict.reason(), Duration.ZERO)));
-                    case RepositoryScan.Finding.Model model -> {
-                        entry.versions(List.of(loading(entry.name())));
-                        threads.execute(() -> loader.load(model.directory(), entry, ensembles));
-                    }
-                }
-            }
-            models = entries;
+    /** From now on follows the changes of the repositories, looking again after each {@code interval}. */
+    public void follow(Duration interval) {
+        poll = RepositoryPoll.start(interval, lifeCycle::poll);
+    }
+
+    /** As {@link gatun.runtime.InferenceServer#load}. */
+    public void load(String name, ModelOverride override) {
+        requireExplicit();
+        lifeCycle.load(name, override);
+    }
+
+    /** As {@link gatun.runtime.InferenceServer#unload}. */
+    public void unload(String name, boolean dependents) {
+        requireExplicit();
+        lifeCycle.unload(name, dependents);
+    }
+
+    private void requireExplicit() {
+        if (controlMode != ControlMode.EXPLICIT) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE, "explicit model load / unload is not allowed if polling is enabled");
         }
-        ensembles.load();
-    }
-
-    private static VersionEntry loading(String name) {
-        return new VersionEntry(name, "", "", ModelState.LOADING, "", Duration.ZERO, Optional.empty());
     }
 
     /**
@@ -104,36 +132,80 @@ public final class ModelRepository {
     public ServedModel model(String name, String version) {
         long number = version.isEmpty() ? -1 : VersionText.parse(version);
         ModelEntry entry = models.get(name);
-        if (entry == null) {
+        if (entry == null || entry.versions().isEmpty()) {
             throw ModelEntry.unknown(name);
         }
         return version.isEmpty() ? entry.latest() : entry.version(number);
     }
 
-    /** Whether every version that should be served is. */
-    public boolean ready() {
-        return entries().stream().allMatch(entry -> entry.state() == ModelState.READY);
+    /**
+     * The version that took the place of one which was found ready and was replaced before the request began: what keeps a reload from
+     * interrupting anybody.
+     *
+     * @param stopped the version that was found
+     * @param failure what it said to the request; thrown when it says anything else than that it stops, or nothing took its place
+     */
+    public ServedModel successor(ServedModel stopped, InferenceRequest request, GatunException failure) {
+        ModelEntry entry = models.get(stopped.name());
+        if (stopped.ready() || entry == null || !failure.getMessage().equals(ServedModel.STOPPING)) {
+            throw failure;
+        }
+        ServedModel next;
+        try {
+            next = request.anyVersion() ? entry.latest() : entry.version(stopped.version());
+        } catch (GatunException gone) {
+            throw failure;
+        }
+        if (!next.ready()) {
+            throw failure;
+        }
+        return next;
     }
 
-    /** Every version, by name and version. */
+    /** Whether every version that should be served is. */
+    public boolean ready() {
+        return rows().allMatch(row -> row.isReady() || !row.required());
+    }
+
+    /** Every version that is or was loaded, and every model in the repositories that never was, by name and version. */
     public List<ModelStatus> index() {
-        return entries().stream().map(VersionEntry::status).toList();
+        List<ModelStatus> index = new ArrayList<>();
+        SortedMap<String, RepositoryScan.Finding> found = sources.scan();
+        rows().map(VersionEntry::status).forEach(index::add);
+        found.forEach((name, finding) -> {
+            if (models.find(name).filter(known -> !known.versions().isEmpty()).isEmpty()) {
+                index.add(
+                        switch (finding) {
+                            case RepositoryScan.Finding.Conflict conflict ->
+                                VersionEntry.failed(name, "", "", conflict.reason(), Duration.ZERO)
+                                        .status();
+                            case RepositoryScan.Finding.Model model ->
+                                unknown(model.directory().name());
+                        });
+            }
+        });
+        index.sort(Comparator.comparing(ModelStatus::name));
+        return index;
+    }
+
+    private static ModelStatus unknown(String name) {
+        return new ModelStatus(name, "", "", ModelState.UNKNOWN, "", Duration.ZERO);
     }
 
     /** The counters of every ready version, by name and version. */
     public List<ModelStatistics> statistics() {
-        return entries().stream()
-                .filter(entry -> entry.state() == ModelState.READY)
-                .flatMap(entry -> entry.model().stream())
+        return rows().filter(VersionEntry::isReady)
+                .flatMap(row -> row.model().stream())
                 .map(ServedModel::statistics)
                 .toList();
     }
 
-    private List<VersionEntry> entries() {
-        return models.values().stream()
+    /** All versions by name, those of one name ascending. */
+    private Stream<VersionEntry> rows() {
+        return models.all().stream()
+                .sorted(Comparator.comparing(ModelEntry::name))
                 .flatMap(model -> model.versions().stream())
-                .map(VersionEntry::now)
-                .toList();
+                .map(VersionEntry::now);
     }
 
     /**
@@ -142,32 +214,34 @@ public final class ModelRepository {
      * @return whether all ended; otherwise engines are still at work
      */
     public boolean close(Duration grace) {
-        List<ServedModel> open = new ArrayList<>();
-        entries().forEach(entry -> entry.model().ifPresent(open::add));
         long deadline = System.nanoTime() + grace.toNanos();
+        Optional.ofNullable(poll).ifPresent(RepositoryPoll::close);
+        boolean unloaded = unloadAll(deadline);
+        boolean loaded = lifeCycle.close(remaining(deadline));
+        // What was still being loaded until now.
+        unloaded &= unloadAll(deadline);
+        return loaded && unloaded;
+    }
+
+    /** What asks others goes before them: its requests may still need them. */
+    private boolean unloadAll(long deadline) {
+        List<ServedModel> open = models.all().stream()
+                .flatMap(entry -> entry.versions().stream())
+                .flatMap(version -> version.model().stream())
+                .toList();
         boolean ended = true;
-        // What asks others goes before them: its requests may still need them.
         for (List<ServedModel> round : DependencyOrder.closing(open)) {
-            change(
-                    entry -> entry.state() == ModelState.READY
-                            && entry.model().filter(round::contains).isPresent(),
-                    ModelState.UNLOADING,
-                    "");
-            // All at once, so that none admits requests while another drains.
-            round.forEach(ServedModel::drain);
-            for (ServedModel model : round) {
-                ended &= model.close(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
-            }
+            round.stream()
+                    .map(ServedModel::name)
+                    .distinct()
+                    .flatMap(name -> models.find(name).stream())
+                    .forEach(entry -> reload.unload(entry, () -> {}));
+            ended &= unloader.close(remaining(deadline));
         }
-        change(entry -> entry.state() == ModelState.UNLOADING, ModelState.UNAVAILABLE, "unloaded");
         return ended;
     }
 
-    private void change(Predicate<VersionEntry> which, ModelState state, String reason) {
-        for (ModelEntry model : models.values()) {
-            model.versions(model.versions().stream()
-                    .map(entry -> which.test(entry) ? entry.in(state, reason) : entry)
-                    .toList());
-        }
+    private static Duration remaining(long deadline) {
+        return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
     }
 }

@@ -4,27 +4,23 @@ import gatun.runtime.ModelState;
 import gatun.runtime.ensemble.MemberModels;
 import gatun.runtime.execution.ServedModel;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /**
  * Finds the members of ensembles among the models of the repository.
  *
- * @param entries the models by name, as they are at the moment
+ * @param models the models by name
  */
-record RepositoryMembers(Supplier<Map<String, ModelEntry>> entries) implements MemberModels {
+record RepositoryMembers(ModelTable models) implements MemberModels {
     @Override
     public ServedModel member(String name, long version) {
-        ModelEntry entry = Optional.ofNullable(entries.get().get(name)).orElseThrow(() -> ModelEntry.unknown(name));
+        ModelEntry entry = models.find(name).orElseThrow(() -> ModelEntry.unknown(name));
         return version == LATEST ? entry.latest() : entry.version(version);
     }
 
     @Override
     public Optional<String> missing(String ensemble, String name, long version) {
-        List<VersionEntry> versions = Optional.ofNullable(entries.get().get(name))
-                .map(ModelEntry::versions)
-                .orElse(List.of());
+        List<VersionEntry> versions = models.find(name).map(ModelEntry::versions).orElse(List.of());
         boolean anyReady = false;
         boolean found = false;
         for (VersionEntry entry : versions) {

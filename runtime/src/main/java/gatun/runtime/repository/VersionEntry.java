@@ -9,7 +9,10 @@ import java.util.Optional;
 /**
  * A version in the index, at one moment of its life. Immutable: a change replaces it.
  *
- * @param model the version itself; empty unless it is or was ready
+ * @param version in decimal; empty when this stands for the whole model
+ * @param reason why it is unavailable; for one that is ready, why the newest files are not what it serves; empty otherwise
+ * @param required whether the server is ready only with this version
+ * @param model the version itself; empty unless it is ready or was until now
  */
 record VersionEntry(
         String name,
@@ -17,12 +20,18 @@ record VersionEntry(
         String backend,
         ModelState state,
         String reason,
+        boolean required,
         Duration loadTime,
         Optional<ServedModel> model) {
+    /** A version that is being loaded. */
+    static VersionEntry loading(String name, String version) {
+        return new VersionEntry(name, version, "", ModelState.LOADING, "", true, Duration.ZERO, Optional.empty());
+    }
 
     /** A version that could not be loaded, or the whole model when {@code version} is empty. */
     static VersionEntry failed(String name, String version, String backend, String reason, Duration loadTime) {
-        return new VersionEntry(name, version, backend, ModelState.UNAVAILABLE, reason, loadTime, Optional.empty());
+        return new VersionEntry(
+                name, version, backend, ModelState.UNAVAILABLE, reason, true, loadTime, Optional.empty());
     }
 
     /** A version that answers requests. */
@@ -33,6 +42,7 @@ record VersionEntry(
                 model.config().getBackend(),
                 ModelState.READY,
                 "",
+                true,
                 loadTime,
                 Optional.of(model));
     }
@@ -44,13 +54,35 @@ record VersionEntry(
         }
         return model.get()
                 .unavailability()
-                .map(why -> in(ModelState.UNAVAILABLE, why))
+                .map(why -> new VersionEntry(
+                        name, version, backend, ModelState.UNAVAILABLE, why, required, loadTime, model))
                 .orElse(this);
     }
 
-    /** The same version in another state. */
-    VersionEntry in(ModelState newState, String newReason) {
-        return new VersionEntry(name, version, backend, newState, newReason, loadTime, model);
+    /** Whether this serves, as far as it goes by itself. */
+    boolean isReady() {
+        return state == ModelState.READY;
+    }
+
+    /** The same version with another reason. */
+    VersionEntry because(String newReason) {
+        return new VersionEntry(name, version, backend, state, newReason, required, loadTime, model);
+    }
+
+    /** The same version, where the server may be ready without it. */
+    VersionEntry optional() {
+        return new VersionEntry(name, version, backend, state, reason, false, loadTime, model);
+    }
+
+    /** A version that answers no more, and lets running requests finish. */
+    VersionEntry unloading() {
+        return new VersionEntry(name, version, backend, ModelState.UNLOADING, "", false, loadTime, model);
+    }
+
+    /** A version that is gone because somebody wanted that. */
+    VersionEntry gone() {
+        return new VersionEntry(
+                name, version, backend, ModelState.UNAVAILABLE, "unloaded", false, loadTime, Optional.empty());
     }
 
     ModelStatus status() {

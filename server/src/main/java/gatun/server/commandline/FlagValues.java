@@ -1,6 +1,6 @@
 package gatun.server.commandline;
 
-import gatun.server.ModelSettings.ControlMode;
+import gatun.runtime.ControlMode;
 import gatun.server.logging.LogFormat;
 import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
@@ -50,6 +50,14 @@ final class FlagValues {
         }
     }
 
+    /** A number of seconds from one thing to the next; at least one. */
+    static final class Interval implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 1, Integer.MAX_VALUE, "a number of seconds from 1 up");
+        }
+    }
+
     /** How many of something; at least one. */
     static final class Count implements ITypeConverter<Integer> {
         @Override
@@ -89,10 +97,8 @@ final class FlagValues {
             return switch (value) {
                 case "none" -> ControlMode.NONE;
                 case "explicit" -> ControlMode.EXPLICIT;
-                case "poll" ->
-                    throw new TypeConversionException("this version does not watch the repository for changes;"
-                            + " take none to load all models at start, or explicit");
-                default -> throw wrong(value, "a mode: none or explicit");
+                case "poll" -> ControlMode.POLL;
+                default -> throw wrong(value, "a mode: none, poll or explicit");
             };
         }
     }

@@ -83,9 +83,9 @@ final class KnownFlags {
                 --grpc-max-connection-age-grace --grpc-max-response-pool-size --grpc-restricted-protocol
                 --grpc-root-cert --grpc-server-cert --grpc-server-key --grpc-use-ssl --grpc-use-ssl-mutual --host-policy
                 --http-header-forward-pattern --http-restricted-api --http-thread-count --metrics-config
-                --metrics-interval-ms --min-supported-compute-capability --model-config-name --model-load-gpu-limit
+                --metrics-interval-ms --min-supported-compute-capability --model-load-gpu-limit
                 --model-load-retry-count --model-namespacing --rate-limit --rate-limit-resource
-                --repoagent-directory --repository-poll-secs --response-cache-byte-size --reuse-grpc-port
+                --repoagent-directory --response-cache-byte-size --reuse-grpc-port
                 --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count --trace-config
                 --trace-count --trace-file --trace-level --trace-log-frequency --trace-rate
                 --vertex-ai-default-model --vertex-ai-port --vertex-ai-thread-count""");

@@ -1,8 +1,9 @@
 package gatun.server.commandline;
 
+import gatun.runtime.ControlMode;
 import gatun.server.ModelSettings;
-import gatun.server.ModelSettings.ControlMode;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,8 +25,17 @@ final class ModelFlags {
             paramLabel = "MODE",
             defaultValue = "none",
             converter = FlagValues.Control.class,
-            description = "none: load all models at start; explicit: only those of --load-model.")
+            description = "none: load all models at start; poll: do so, and then follow the changes of the repository;"
+                    + " explicit: load only those of --load-model, and then those that clients load and unload.")
     ControlMode controlMode = ControlMode.NONE;
+
+    @Option(
+            names = "--repository-poll-secs",
+            paramLabel = "SECONDS",
+            defaultValue = "15",
+            converter = FlagValues.Interval.class,
+            description = "How often to look for changes of the repository where the mode is poll.")
+    int repositoryPollSeconds;
 
     @Option(
             names = "--load-model",
@@ -60,6 +70,13 @@ final class ModelFlags {
     boolean disableAutoComplete;
 
     @Option(
+            names = "--model-config-name",
+            paramLabel = "NAME",
+            defaultValue = "",
+            description = "Take configs/NAME.pbtxt of each model that has it instead of its config.pbtxt.")
+    String configName = "";
+
+    @Option(
             names = "--strict-model-config",
             hidden = true,
             arity = "0..1",
@@ -92,10 +109,12 @@ final class ModelFlags {
         return new ModelSettings(
                 repositories,
                 controlMode,
+                Duration.ofSeconds(repositoryPollSeconds),
                 loadModels,
                 exitOnError,
                 strictReadiness,
                 !disableAutoComplete && !strictModelConfig,
+                configName,
                 loadThreads,
                 options);
     }

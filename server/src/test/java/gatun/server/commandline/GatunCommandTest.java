@@ -2,7 +2,7 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.server.ModelSettings.ControlMode;
+import gatun.runtime.ControlMode;
 import gatun.server.ServerSettings;
 import gatun.server.ServerSettings.GrpcSettings;
 import gatun.server.ServerSettings.HttpSettings;
@@ -193,7 +193,8 @@ class GatunCommandTest {
                 "--log-verbose=x; --log-verbose: 'x' is not a level",
                 "--log-format=xml; --log-format: 'xml' is not a format: default or ISO8601",
                 "--model-control-mode=all; --model-control-mode: 'all' is not a mode: none or explicit",
-                "--model-control-mode=poll; does not watch the repository",
+                "--model-control-mode=auto; none, poll or explicit",
+                "--repository-poll-secs=0; a number of seconds from 1 up",
                 "--backend-config=a=b; --backend-config: 'a=b' is not BACKEND,OPTION=VALUE",
                 "--backend-config=,a=b; is not BACKEND,OPTION=VALUE",
                 "--backend-config=a,=b; is not BACKEND,OPTION=VALUE",

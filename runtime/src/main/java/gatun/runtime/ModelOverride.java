@@ -1,0 +1,29 @@
+package gatun.runtime;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * What a load takes instead of what the repository holds.
+ *
+ * @param config the model's configuration as JSON, in the field names of the proto file; empty to take the repository's
+ * @param files contents of files by their path in the model's directory, such as {@code 1/model.onnx}; when there are any the model is made
+ *     of them alone, and {@code config} must be given. The arrays must not change
+ */
+public record ModelOverride(String config, Map<String, byte[]> files) {
+    /** Takes everything from the repository. */
+    public static final ModelOverride NONE = new ModelOverride("", Map.of());
+
+    /** Keeps a copy of the map. */
+    public ModelOverride {
+        Objects.requireNonNull(config, "config");
+        files = Collections.unmodifiableMap(new LinkedHashMap<>(files));
+    }
+
+    /** Whether nothing is overridden. */
+    public boolean isEmpty() {
+        return config.isEmpty() && files.isEmpty();
+    }
+}

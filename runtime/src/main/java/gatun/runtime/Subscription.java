@@ -1,0 +1,8 @@
+package gatun.runtime;
+
+/** Keeps a listener being told. Owned by whoever subscribed. */
+public interface Subscription extends AutoCloseable {
+    /** Ends it; a call of the listener that is under way on another thread may still end later. */
+    @Override
+    void close();
+}

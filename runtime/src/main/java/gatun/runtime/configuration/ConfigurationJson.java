@@ -1,0 +1,87 @@
+package gatun.runtime.configuration;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.util.JsonFormat;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import java.util.Map;
+
+/**
+ * Reads a model's configuration as JSON, as load requests carry it: fields as in the proto file, unknown ones refused, the names of enum
+ * values in any case. The last is why the text is looked through before protobuf reads it.
+ */
+final class ConfigurationJson {
+    private ConfigurationJson() {}
+
+    /** @throws GatunException INVALID_ARGUMENT with what is wrong with the text */
+    static ModelConfig read(String text) {
+        ModelConfig.Builder config = ModelConfig.newBuilder();
+        try {
+            JsonElement json = JsonParser.parseString(text);
+            if (!json.isJsonObject()) {
+                throw GatunException.invalidArgument("the configuration is not a JSON object");
+            }
+            JsonFormat.parser().merge(knownCase(json.getAsJsonObject(), ModelConfig.getDescriptor()), config);
+        } catch (JsonParseException e) {
+            throw GatunException.invalidArgument("the configuration is not JSON: " + e.getMessage());
+        } catch (InvalidProtocolBufferException e) {
+            throw GatunException.invalidArgument("the configuration is not valid: " + e.getMessage());
+        }
+        return config.build();
+    }
+
+    /** The text of an object in which enum values are called as in the proto file. */
+    private static String knownCase(JsonObject object, Descriptor message) {
+        rename(object, message);
+        return object.toString();
+    }
+
+    private static void rename(JsonObject object, Descriptor message) {
+        for (Map.Entry<String, JsonElement> member : object.entrySet()) {
+            FieldDescriptor field = message.findFieldByName(member.getKey());
+            if (field == null) {
+                continue; // protobuf's parser says what is wrong with it, or knows it by another name
+            }
+            JsonElement value = member.getValue();
+            if (field.isMapField()) {
+                FieldDescriptor mapped = field.getMessageType().findFieldByNumber(2);
+                if (value.isJsonObject()) {
+                    value.getAsJsonObject()
+                            .entrySet()
+                            .forEach(entry -> entry.setValue(renamed(entry.getValue(), mapped)));
+                }
+            } else if (value.isJsonArray()) {
+                JsonArray elements = value.getAsJsonArray();
+                for (int i = 0; i < elements.size(); i++) {
+                    elements.set(i, renamed(elements.get(i), field));
+                }
+            } else {
+                member.setValue(renamed(value, field));
+            }
+        }
+    }
+
+    private static JsonElement renamed(JsonElement value, FieldDescriptor field) {
+        if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE && value.isJsonObject()) {
+            rename(value.getAsJsonObject(), field.getMessageType());
+        } else if (field.getJavaType() == FieldDescriptor.JavaType.ENUM
+                && value.isJsonPrimitive()
+                && value.getAsJsonPrimitive().isString()) {
+            for (EnumValueDescriptor known : field.getEnumType().getValues()) {
+                if (known.getName().equalsIgnoreCase(value.getAsString())) {
+                    return new JsonPrimitive(known.getName());
+                }
+            }
+        }
+        return value;
+    }
+}

@@ -1,0 +1,60 @@
+package gatun.runtime.repository;
+
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelEnsembling;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+
+/**
+ * What a model is to be loaded from, as it was when somebody looked.
+ *
+ * @param directory where its files are
+ * @param config its configuration as it was written: neither completed nor filled with defaults
+ * @param present the versions that are there
+ * @param versions the versions that the configuration chooses, each with the stamp of its directory
+ * @param base the stamp of everything else
+ * @param overridden whether a load request overrode anything
+ * @param files the files that a load request brought, owned here; empty for others
+ */
+record ModelSource(
+        ModelDirectory directory,
+        ModelConfig config,
+        SortedSet<Long> present,
+        SortedMap<Long, ModificationStamp> versions,
+        ModificationStamp base,
+        boolean overridden,
+        Optional<OverrideFiles> files) {
+    String name() {
+        return directory.name();
+    }
+
+    /** Whether versions of both are the same where their directories are. */
+    boolean hasBaseOf(ModelSource other) {
+        return !overridden
+                && !other.overridden
+                && directory.equals(other.directory)
+                && base.equals(other.base)
+                && config.equals(other.config);
+    }
+
+    /** Whether nothing has changed from one to the other. */
+    boolean isSameAs(ModelSource other) {
+        return hasBaseOf(other) && versions.equals(other.versions);
+    }
+
+    /** The names of the models that this one asks. */
+    List<String> dependencies() {
+        return config.getEnsembleScheduling().getStepList().stream()
+                .map(ModelEnsembling.Step::getModelName)
+                .filter(name -> !name.isEmpty())
+                .distinct()
+                .toList();
+    }
+
+    /** Gives up files that a load request brought; no version that was loaded from here runs any more. */
+    void discard() {
+        files.ifPresent(OverrideFiles::delete);
+    }
+}

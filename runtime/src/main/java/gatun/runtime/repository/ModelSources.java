@@ -1,0 +1,72 @@
+package gatun.runtime.repository;
+
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.ModelOverride;
+import gatun.runtime.configuration.ModelConfiguration;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+
+/**
+ * Reads what models are to be loaded from. Safe for any thread.
+ *
+ * @param repositories the directories that hold models
+ * @param configName which configuration in {@code configs} counts where a model has it; empty for none
+ * @param autoComplete whether a model may have no configuration
+ */
+record ModelSources(List<Path> repositories, String configName, boolean autoComplete) {
+    /** What each directory of the repositories holds; throws as {@link RepositoryScan#scan}. */
+    SortedMap<String, RepositoryScan.Finding> scan() {
+        return RepositoryScan.scan(repositories);
+    }
+
+    /** What the repositories hold under that name; throws as {@link RepositoryScan#scan}. */
+    Optional<RepositoryScan.Finding> find(String name) {
+        return RepositoryScan.find(repositories, name);
+    }
+
+    /** @throws GatunException with the reason why nothing can be loaded from there */
+    ModelSource read(ModelDirectory directory) {
+        ModelConfig config = ModelConfiguration.written(directory.name(), directory.path(), configName, autoComplete);
+        return read(directory, config, false, Optional.empty());
+    }
+
+    /**
+     * What a load request makes of a model.
+     *
+     * @param directory what the repositories hold; not looked at when the request brings files
+     * @throws GatunException with the reason why nothing can be loaded from there
+     */
+    ModelSource read(String name, Optional<ModelDirectory> directory, ModelOverride override) {
+        if (override.files().isEmpty()) {
+            ModelDirectory found = directory.orElseThrow(() -> GatunException.invalidArgument("there is no directory '"
+                    + name + "' in the model repository; expected one with a sub-directory for each version"));
+            return override.isEmpty()
+                    ? read(found)
+                    : read(found, ModelConfiguration.written(name, override.config()), true, Optional.empty());
+        }
+        ModelConfig config = ModelConfiguration.written(name, override.config());
+        OverrideFiles files = OverrideFiles.write(name, override.files());
+        try {
+            return read(files.directory(), config, true, Optional.of(files));
+        } catch (RuntimeException | Error e) {
+            files.delete();
+            throw e;
+        }
+    }
+
+    private static ModelSource read(
+            ModelDirectory directory, ModelConfig config, boolean overridden, Optional<OverrideFiles> files) {
+        SortedSet<Long> present = directory.versions();
+        ModificationStamp base = directory.stamp();
+        SortedMap<Long, ModificationStamp> versions = new TreeMap<>();
+        for (long version : VersionPolicy.choose(config.getVersionPolicy(), present)) {
+            versions.put(version, directory.stamp(version));
+        }
+        return new ModelSource(directory, config, present, versions, base, overridden, files);
+    }
+}

@@ -1,0 +1,96 @@
+package gatun.runtime.repository;
+
+import gatun.memory.GatunException;
+import java.io.IOException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.EnumSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What tells that files have changed: the newest modification time of anything below a directory. How many there are and how large is
+ * counted too, so that a file which is replaced by an older one, or removed, is a change as well.
+ *
+ * @param newestNanos the newest modification time, in nanoseconds since the epoch; 0 when there is nothing
+ * @param entryCount how many files and directories there are
+ * @param byteSize the bytes of all files together
+ */
+record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
+    /** Deep enough for any model, and an end for links that lead in circles. */
+    private static final int MAX_DEPTH = 64;
+
+    /**
+     * The stamp of what is below {@code root}, without the directory itself. Links are followed; what cannot be read counts as absent, since
+     * files may be on their way in or out.
+     *
+     * @param skipped the children of {@code root} to leave out
+     * @throws GatunException INVALID_ARGUMENT when {@code root} cannot be read
+     */
+    static ModificationStamp below(Path root, Predicate<Path> skipped) {
+        Walk walk = new Walk(root, skipped);
+        try {
+            Files.walkFileTree(root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), MAX_DEPTH, walk);
+        } catch (IOException e) {
+            throw GatunException.invalidArgument("cannot read '" + root.getFileName() + "': " + e.getMessage());
+        }
+        return new ModificationStamp(walk.newestNanos, walk.entryCount, walk.byteSize);
+    }
+
+    private static final class Walk extends SimpleFileVisitor<Path> {
+        private final Path root;
+        private final Predicate<Path> skipped;
+        private long newestNanos;
+        private long entryCount;
+        private long byteSize;
+
+        Walk(Path root, Predicate<Path> skipped) {
+            this.root = root;
+            this.skipped = skipped;
+        }
+
+        @Override
+        public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+            if (directory.equals(root)) {
+                return FileVisitResult.CONTINUE;
+            }
+            if (root.equals(directory.getParent()) && skipped.test(directory)) {
+                return FileVisitResult.SKIP_SUBTREE;
+            }
+            count(attributes);
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            count(attributes);
+            if (attributes.isRegularFile()) {
+                byteSize += attributes.size();
+            }
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+            if (file.equals(root)) {
+                throw failure;
+            }
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failure) {
+            return FileVisitResult.CONTINUE;
+        }
+
+        private void count(BasicFileAttributes attributes) {
+            newestNanos = Math.max(newestNanos, attributes.lastModifiedTime().to(TimeUnit.NANOSECONDS));
+            entryCount++;
+        }
+    }
+}

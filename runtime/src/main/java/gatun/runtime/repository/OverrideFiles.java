@@ -1,0 +1,96 @@
+package gatun.runtime.repository;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The files that a load request brought, in a directory of their own that only this user can read. Engines want files; they are there until
+ * the model is unloaded.
+ */
+final class OverrideFiles {
+    private static final Logger LOG = LoggerFactory.getLogger(OverrideFiles.class);
+
+    private final Path root;
+    private final ModelDirectory directory;
+
+    private OverrideFiles(Path root, ModelDirectory directory) {
+        this.root = root;
+        this.directory = directory;
+    }
+
+    /**
+     * Writes the files.
+     *
+     * @param files contents by path in the model's directory
+     * @throws GatunException INVALID_ARGUMENT for a path that leads out of the directory, INTERNAL when the files cannot be written
+     */
+    static OverrideFiles write(String model, Map<String, byte[]> files) {
+        Path root;
+        try {
+            root = Files.createTempDirectory("gatun-model-");
+        } catch (IOException e) {
+            throw cannotWrite(model, e);
+        }
+        OverrideFiles written = new OverrideFiles(root, new ModelDirectory(model, root.resolve(model)));
+        try {
+            Files.createDirectory(written.directory.path());
+            for (Map.Entry<String, byte[]> file : files.entrySet()) {
+                Path path = written.path(file.getKey());
+                Files.createDirectories(path.getParent());
+                Files.write(path, file.getValue());
+            }
+            return written;
+        } catch (IOException e) {
+            written.delete();
+            throw cannotWrite(model, e);
+        } catch (RuntimeException | Error e) {
+            written.delete();
+            throw e;
+        }
+    }
+
+    private static GatunException cannotWrite(String model, IOException e) {
+        return new GatunException(
+                ErrorCode.INTERNAL, "the files of model '" + model + "' cannot be written on the server", e);
+    }
+
+    private Path path(String name) {
+        Path base = directory.path();
+        try {
+            Path path = base.resolve(name).normalize();
+            if (path.startsWith(base) && !path.equals(base)) {
+                return path;
+            }
+        } catch (InvalidPathException e) {
+            // Said below, in the words of the request.
+        }
+        throw GatunException.invalidArgument("load parameter 'file:" + name.replace('\0', '?')
+                + "' does not name a file in the model's directory; expected file:<version>/<path>");
+    }
+
+    ModelDirectory directory() {
+        return directory;
+    }
+
+    /** Removes them; files that are mapped stay readable for who mapped them. */
+    void delete() {
+        try (Stream<Path> below = Files.walk(root)) {
+            List<Path> paths = below.sorted(Comparator.reverseOrder()).toList();
+            for (Path path : paths) {
+                Files.deleteIfExists(path);
+            }
+        } catch (IOException e) {
+            LOG.warn("The files of a load request cannot be removed from {}: {}", root, e.getMessage());
+        }
+    }
+}
