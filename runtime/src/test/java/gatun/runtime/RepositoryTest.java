@@ -122,7 +122,9 @@ class RepositoryTest {
         test.model("a", MODEL)
                 .model("b", MODEL)
                 .open(ScriptedBackend::copy, options -> options.onlyModels(List.of("b", "c")));
-        assertThat(test.server().index()).extracting(ModelStatus::name).containsExactly("b", "c");
+        assertThat(test.server().index())
+                .extracting(status -> status.name() + " " + status.state())
+                .containsExactly("a UNKNOWN", "b READY", "c UNAVAILABLE");
         assertThat(reason("c")).isEqualTo("there is no directory 'c' in the model repository; it holds: a, b");
     }
 

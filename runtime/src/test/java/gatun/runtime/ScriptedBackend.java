@@ -24,6 +24,9 @@ final class ScriptedBackend implements Backend {
     /** Runs that were told to stop. */
     public final AtomicInteger stopped = new AtomicInteger();
 
+    /** What happens before a version is loaded. */
+    public volatile Runnable beforeLoad = () -> {};
+
     /** Whether the engine is started now. */
     public volatile boolean started;
 
@@ -66,6 +69,7 @@ final class ScriptedBackend implements Backend {
 
     @Override
     public BackendModel load(ModelConfig config, Path versionDirectory) {
+        beforeLoad.run();
         open.incrementAndGet();
         return new BackendModel() {
             @Override

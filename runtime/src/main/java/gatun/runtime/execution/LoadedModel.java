@@ -242,9 +242,7 @@ public final class LoadedModel implements ServedModel {
 
     private GatunException stopping(long arrivedNanos) {
         counters.failed(FailureReason.REJECTED, arrivedNanos);
-        return new GatunException(
-                ErrorCode.UNAVAILABLE,
-                STOPPING);
+        return new GatunException(ErrorCode.UNAVAILABLE, STOPPING);
     }
 
     @Override

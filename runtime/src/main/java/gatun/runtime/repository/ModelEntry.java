@@ -30,6 +30,8 @@ final class ModelEntry {
     private volatile Optional<ModelSource> attempted = Optional.empty();
 
     private volatile boolean wanted;
+    /** Whether versions that serve carry a reason of {@link #refuse}. */
+    private volatile boolean refused;
 
     ModelEntry(String name) {
         this.name = name;
@@ -88,11 +90,22 @@ final class ModelEntry {
 
     /** Says why the model cannot be loaded as it is now. Versions that serve go on, and tell it. */
     void refuse(String reason) {
+        refused = serves();
         update(before -> before.stream().anyMatch(VersionEntry::isReady)
                 ? before.stream()
                         .map(version -> version.isReady() ? version.because(reason) : version)
                         .toList()
                 : List.of(VersionEntry.failed(name, "", "", reason, Duration.ZERO)));
+    }
+
+    /** Takes back what {@link #refuse} said: the files are again those that serve. */
+    void accept() {
+        if (loaded.equals(attempted) && refused) {
+            refused = false;
+            update(before -> before.stream()
+                    .map(version -> version.isReady() ? version.because("") : version)
+                    .toList());
+        }
     }
 
     /** Whether a version serves. */

@@ -314,6 +314,7 @@ final class ModelLifeCycle {
                 case Finding.Model model -> {
                     ModelSource source = sources.read(model.directory());
                     if (entry.attempted().map(source::isSameAs).orElse(false)) {
+                        entry.accept();
                         return;
                     }
                     begin(entry, source, round);
