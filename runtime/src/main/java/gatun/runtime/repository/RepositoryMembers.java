@@ -20,7 +20,8 @@ record RepositoryMembers(ModelTable models) implements MemberModels {
 
     @Override
     public Optional<String> missing(String ensemble, String name, long version) {
-        List<VersionEntry> versions = models.find(name).map(ModelEntry::versions).orElse(List.of());
+        List<VersionEntry> versions =
+                models.find(name).map(ModelEntry::versions).orElse(List.of());
         boolean anyReady = false;
         boolean found = false;
         for (VersionEntry entry : versions) {
