@@ -5,6 +5,7 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
 import gatun.runtime.repository.ModelRepository;
@@ -52,7 +53,9 @@ public final class GatunServer implements InferenceServer {
         List<Backend> engines = new ArrayList<>();
         ServiceLoader.load(Backend.class).forEach(engines::add);
         engines.addAll(options.backends());
-        Backends backends = new Backends(engines, options.backendOptions());
+        BackendDirectory directory =
+                options.backendDirectory().map(BackendDirectory::open).orElseGet(BackendDirectory::none);
+        Backends backends = new Backends(engines, options.backendOptions(), directory);
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
                 new ModelRepository.Settings(

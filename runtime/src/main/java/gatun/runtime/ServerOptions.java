@@ -26,6 +26,7 @@ public final class ServerOptions {
     private final List<Path> repositories = new ArrayList<>();
     private final List<Backend> backends = new ArrayList<>();
     private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
+    private Optional<Path> backendDirectory = Optional.empty();
     private Optional<List<String>> modelNames = Optional.empty();
     private ControlMode controlMode = ControlMode.NONE;
     private Duration pollInterval = DEFAULT_POLL_INTERVAL;
@@ -66,6 +67,12 @@ public final class ServerOptions {
     /** Adds an engine beside those that {@link java.util.ServiceLoader} finds; it hides one of the same name. */
     public ServerOptions backend(Backend backend) {
         backends.add(backend);
+        return this;
+    }
+
+    /** Takes more engines from the jars of a directory; each hides one of the same name. */
+    public ServerOptions backendDirectory(Path directory) {
+        backendDirectory = Optional.of(directory);
         return this;
     }
 
@@ -161,6 +168,10 @@ public final class ServerOptions {
 
     List<Backend> backends() {
         return backends;
+    }
+
+    Optional<Path> backendDirectory() {
+        return backendDirectory;
     }
 
     Map<String, Map<String, String>> backendOptions() {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * What to serve and how to load it.
@@ -20,6 +21,7 @@ import java.util.Objects;
  * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
  * @param loadThreads how many models are loaded at a time
  * @param backendOptions the options of each backend: backend, then option, then value
+ * @param backendDirectory the folder that holds more backends, if there is one
  */
 public record ModelSettings(
         List<Path> repositories,
@@ -31,7 +33,8 @@ public record ModelSettings(
         boolean autoComplete,
         String configName,
         int loadThreads,
-        Map<String, Map<String, String>> backendOptions) {
+        Map<String, Map<String, String>> backendOptions,
+        Optional<Path> backendDirectory) {
     /** Checks that nothing is missing and keeps copies. */
     public ModelSettings {
         repositories = List.copyOf(repositories);

@@ -91,6 +91,7 @@ final class Server implements AutoCloseable {
                 .strictReadiness(models.strictReadiness())
                 .exitTimeout(settings.exitTimeout());
         models.repositories().forEach(options::repository);
+        models.backendDirectory().ifPresent(options::backendDirectory);
         models.backendOptions()
                 .forEach((backend, values) ->
                         values.forEach((name, value) -> options.backendOption(backend, name, value)));

@@ -20,6 +20,7 @@ public final class Backends implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
 
     private final SortedMap<String, Entry> entries = new TreeMap<>();
+    private final BackendDirectory directory;
 
     /** An engine and how its start went. */
     private static final class Entry {
@@ -42,10 +43,22 @@ public final class Backends implements AutoCloseable {
     /**
      * @param backends the engines; a later one hides an earlier one of the same name
      * @param options the options of each engine, by its name
+     * @param directory more engines, which hide those of the same name; owned by this from now on
      */
-    public Backends(List<Backend> backends, Map<String, Map<String, String>> options) {
+    public Backends(List<Backend> backends, Map<String, Map<String, String>> options, BackendDirectory directory) {
+        this.directory = directory;
         for (Backend backend : backends) {
             entries.put(backend.name(), new Entry(backend, options.getOrDefault(backend.name(), Map.of())));
+        }
+        for (Backend backend : directory.backends()) {
+            String name = backend.name();
+            Entry hidden = entries.put(name, new Entry(backend, options.getOrDefault(name, Map.of())));
+            if (hidden != null) {
+                LOG.warn(
+                        "Backend '{}' of {} hides another of that name",
+                        name,
+                        backend.getClass().getName());
+            }
         }
         for (String name : options.keySet()) {
             if (!name.isEmpty() && !entries.containsKey(name)) {
@@ -67,9 +80,7 @@ public final class Backends implements AutoCloseable {
      * @throws GatunException when there is none, or when it did not start, with the reason
      */
     Backend started(String name) {
-        Entry entry = Optional.ofNullable(entries.get(name))
-                .orElseThrow(() -> new GatunException(
-                        ErrorCode.UNAVAILABLE, "backend '" + name + "' is not part of this server; known: " + known()));
+        Entry entry = Optional.ofNullable(entries.get(name)).orElseThrow(() -> unknown(name));
         entry.starting.lock();
         try {
             if (entry.failure != null) {
@@ -88,6 +99,12 @@ public final class Backends implements AutoCloseable {
         }
     }
 
+    private GatunException unknown(String name) {
+        StringBuilder text = new StringBuilder("backend '" + name + "' is not part of this server; known: " + known());
+        directory.failures().forEach(failure -> text.append("; ").append(failure));
+        return new GatunException(ErrorCode.UNAVAILABLE, text.toString());
+    }
+
     /** What each engine that is started holds, by name. */
     public List<EngineStatistics> statistics() {
         List<EngineStatistics> statistics = new ArrayList<>();
@@ -97,6 +114,8 @@ public final class Backends implements AutoCloseable {
                 if (entry.started) {
                     statistics.add(new EngineStatistics(name, entry.backend.liveValueCount()));
                 }
+            } catch (RuntimeException | LinkageError e) {
+                LOG.warn("Backend '{}' does not tell what it holds", name, e);
             } finally {
                 entry.starting.unlock();
             }
@@ -108,6 +127,19 @@ public final class Backends implements AutoCloseable {
     @Override
     public void close() {
         List<RuntimeException> failures = new ArrayList<>();
+        try {
+            closeEngines(failures);
+        } finally {
+            directory.close();
+        }
+        if (!failures.isEmpty()) {
+            RuntimeException first = failures.removeFirst();
+            failures.forEach(first::addSuppressed);
+            throw first;
+        }
+    }
+
+    private void closeEngines(List<RuntimeException> failures) {
         for (Entry entry : entries.values()) {
             entry.starting.lock();
             try {
@@ -117,14 +149,11 @@ public final class Backends implements AutoCloseable {
                 }
             } catch (RuntimeException e) {
                 failures.add(e);
+            } catch (LinkageError e) {
+                failures.add(new IllegalStateException("backend '" + entry.backend.name() + "' did not end", e));
             } finally {
                 entry.starting.unlock();
             }
-        }
-        if (!failures.isEmpty()) {
-            RuntimeException first = failures.removeFirst();
-            failures.forEach(first::addSuppressed);
-            throw first;
         }
     }
 }

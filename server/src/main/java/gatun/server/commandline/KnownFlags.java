@@ -73,7 +73,7 @@ final class KnownFlags {
     private static Map<String, String> origins() {
         Map<String, String> origins = new TreeMap<>();
         add(origins, TRITON, """
-                --allow-cpu-metrics --allow-gpu-metrics --allow-sagemaker --allow-vertex-ai --backend-directory
+                --allow-cpu-metrics --allow-gpu-metrics --allow-sagemaker --allow-vertex-ai
                 --buffer-manager-thread-count --cache-config --cache-directory --cuda-memory-pool-byte-size
                 --cuda-virtual-address-size --enable-peer-access --grpc-header-forward-pattern
                 --grpc-http2-max-ping-strikes --grpc-http2-max-pings-without-data

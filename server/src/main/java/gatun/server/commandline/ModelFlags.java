@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** What to serve. Filled by picocli, read once. */
@@ -101,6 +103,13 @@ final class ModelFlags {
             description = "An option of a backend, such as onnxruntime,library=PATH; may be given several times.")
     List<BackendOption> backendOptions = new ArrayList<>();
 
+    @Option(
+            names = "--backend-directory",
+            paramLabel = "DIR",
+            description = "A folder with more backends: each jar in it, and each folder with the jars in that.")
+    @Nullable
+    Path backendDirectory;
+
     ModelSettings settings() {
         Map<String, Map<String, String>> options = new HashMap<>();
         for (BackendOption option : backendOptions) {
@@ -116,6 +125,7 @@ final class ModelFlags {
                 !disableAutoComplete && !strictModelConfig,
                 configName,
                 loadThreads,
-                options);
+                options,
+                Optional.ofNullable(backendDirectory));
     }
 }

@@ -1,0 +1,23 @@
+package com.example.affine;
+
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Device;
+import gatun.runtime.spi.InstanceSpec;
+
+/** What all instances of a model share: here two numbers, in an engine its graph and its weights. */
+record AffineModel(float scale, float offset) implements BackendModel {
+    @Override
+    public BackendInstance newInstance(InstanceSpec spec) {
+        if (spec.device().kind() != Device.Kind.CPU) {
+            throw new IllegalArgumentException(
+                    "instance " + spec.name() + " is for " + spec.device() + ", expected the CPU");
+        }
+        return new AffineInstance(scale, offset);
+    }
+
+    @Override
+    public void close() {
+        // Two numbers need no closing.
+    }
+}
