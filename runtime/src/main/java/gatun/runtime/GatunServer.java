@@ -4,6 +4,8 @@ import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
+import gatun.runtime.cache.CachedModel;
+import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
@@ -13,8 +15,10 @@ import gatun.runtime.spi.Backend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,12 +32,17 @@ public final class GatunServer implements InferenceServer {
     private final Backends backends;
     private final ModelRepository repository;
     private final ChangeListeners listeners;
+    private final Optional<ResponseCache> cache;
     private final boolean strictReadiness;
     private final Duration exitTimeout;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private GatunServer(
-            ServerOptions options, Backends backends, ModelRepository repository, ChangeListeners listeners) {
+            ServerOptions options,
+            Backends backends,
+            ModelRepository repository,
+            Optional<ResponseCache> cache,
+            ChangeListeners listeners) {
         metadata = options.metadata();
         buffers = options.buffers();
         regions = options.regions();
@@ -41,6 +50,7 @@ public final class GatunServer implements InferenceServer {
         exitTimeout = options.exitTimeout();
         this.backends = backends;
         this.repository = repository;
+        this.cache = cache;
         this.listeners = listeners;
     }
 
@@ -56,6 +66,9 @@ public final class GatunServer implements InferenceServer {
         BackendDirectory directory =
                 options.backendDirectory().map(BackendDirectory::open).orElseGet(BackendDirectory::none);
         Backends backends = new Backends(engines, options.backendOptions(), directory);
+        Optional<ResponseCache> cache = options.responseCacheByteSize() == 0
+                ? Optional.empty()
+                : Optional.of(new ResponseCache(options.responseCacheByteSize()));
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
                 new ModelRepository.Settings(
@@ -67,6 +80,7 @@ public final class GatunServer implements InferenceServer {
                         options.queueLimit()),
                 backends,
                 options.buffers(),
+                remembering(cache, options.buffers()),
                 listeners);
         try {
             if (options.modelNames().isPresent()) {
@@ -76,12 +90,18 @@ public final class GatunServer implements InferenceServer {
             }
         } catch (RuntimeException | Error e) {
             backends.close();
+            cache.ifPresent(ResponseCache::close);
             throw e;
         }
         if (options.controlMode() == ControlMode.POLL) {
             repository.follow(options.pollInterval());
         }
-        return new GatunServer(options, backends, repository, listeners);
+        return new GatunServer(options, backends, repository, cache, listeners);
+    }
+
+    private static UnaryOperator<ServedModel> remembering(Optional<ResponseCache> cache, BufferPool buffers) {
+        return model ->
+                cache.map(present -> CachedModel.of(model, present, buffers)).orElse(model);
     }
 
     @Override
@@ -202,5 +222,6 @@ public final class GatunServer implements InferenceServer {
                     "Engines were still running after {} s and are left to the end of the process",
                     exitTimeout.toSeconds());
         }
+        cache.ifPresent(ResponseCache::close);
     }
 }

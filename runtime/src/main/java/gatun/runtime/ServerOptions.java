@@ -44,6 +44,7 @@ public final class ServerOptions {
             "statistics");
     private int loadThreads = DEFAULT_LOAD_THREADS;
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
+    private long responseCacheByteSize;
     private boolean autoComplete = true;
     private boolean strictReadiness = true;
     private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
@@ -136,6 +137,15 @@ public final class ServerOptions {
         return this;
     }
 
+    /**
+     * The most bytes that remembered responses may take, of those models whose configuration wants that; 0, which is the default, for
+     * remembering none.
+     */
+    public ServerOptions responseCacheByteSize(long byteSize) {
+        responseCacheByteSize = byteSize;
+        return this;
+    }
+
     /** Whether configurations are completed from the model's files. */
     public ServerOptions autoComplete(boolean enabled) {
         autoComplete = enabled;
@@ -204,6 +214,10 @@ public final class ServerOptions {
 
     int queueLimit() {
         return queueLimit;
+    }
+
+    long responseCacheByteSize() {
+        return responseCacheByteSize;
     }
 
     boolean autoComplete() {

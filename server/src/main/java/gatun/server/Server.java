@@ -89,6 +89,7 @@ final class Server implements AutoCloseable {
                 .loadThreads(models.loadThreads())
                 .autoComplete(models.autoComplete())
                 .strictReadiness(models.strictReadiness())
+                .responseCacheByteSize(settings.memory().responseCacheByteSize())
                 .exitTimeout(settings.exitTimeout());
         models.repositories().forEach(options::repository);
         models.backendDirectory().ifPresent(options::backendDirectory);

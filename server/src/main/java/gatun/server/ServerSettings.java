@@ -43,8 +43,9 @@ public record ServerSettings(
      *
      * @param bufferPoolByteSize the most bytes that requests and responses may occupy at a time
      * @param clientSharedMemory whether clients may register shared memory
+     * @param responseCacheByteSize the most bytes that remembered responses may take; 0 for remembering none
      */
-    public record MemorySettings(long bufferPoolByteSize, boolean clientSharedMemory) {}
+    public record MemorySettings(long bufferPoolByteSize, boolean clientSharedMemory, long responseCacheByteSize) {}
 
     /**
      * Where HTTP requests are taken.

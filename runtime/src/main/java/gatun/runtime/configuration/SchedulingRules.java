@@ -27,8 +27,19 @@ final class SchedulingRules {
                         || config.getBatchInputCount() + config.getBatchOutputCount() == 0,
                 config,
                 "'batch_input' and 'batch_output' mean nothing in a decoupled model, whose requests run one at a time,");
+        checkResponseCache(config);
         for (ModelInstanceGroup group : config.getInstanceGroupList()) {
             checkGroup(config, group);
+        }
+    }
+
+    private static void checkResponseCache(ModelConfig config) {
+        boolean decoupled = config.getModelTransactionPolicy().getDecoupled();
+        if (config.getResponseCache().getEnable() && (config.hasSequenceBatching() || decoupled)) {
+            throw GatunException.invalidArgument("Response Cache does not currently support model " + config.getName()
+                    + " with "
+                    + (config.hasSequenceBatching() ? "sequence batching scheduler" : "'decoupled' transaction policy")
+                    + ". Please disable the response cache.");
         }
     }
 

@@ -12,6 +12,7 @@ import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ServedModel;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -173,6 +174,19 @@ public final class Ensemble implements ServedModel {
     @Override
     public List<String> dependencies() {
         return plan.members();
+    }
+
+    @Override
+    public List<ServedModel> sources() {
+        List<ServedModel> sources = new ArrayList<>();
+        for (EnsembleStep step : plan.steps()) {
+            try {
+                sources.addAll(members.member(step.model(), step.version()).sources());
+            } catch (GatunException unavailable) {
+                return List.of(); // and no answer, as long as that lasts
+            }
+        }
+        return sources;
     }
 
     @Override

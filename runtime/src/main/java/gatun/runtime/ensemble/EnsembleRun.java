@@ -11,6 +11,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.SharedHolds;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

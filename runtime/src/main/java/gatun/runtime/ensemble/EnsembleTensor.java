@@ -3,6 +3,7 @@ package gatun.runtime.ensemble;
 import gatun.memory.Hold;
 import gatun.memory.RegionLease;
 import gatun.memory.Tensor;
+import gatun.runtime.execution.SharedHolds;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.Queue;

@@ -50,6 +50,11 @@ public interface ServedModel extends ModelVersion {
         return List.of();
     }
 
+    /** The models on backends whose work its answers are: as long as they are the same objects, equal requests have equal answers. */
+    default List<ServedModel> sources() {
+        return List.of(this);
+    }
+
     /** Refuses new requests from now on, and does not wait; those that were accepted are answered. May be called again. */
     void drain();
 

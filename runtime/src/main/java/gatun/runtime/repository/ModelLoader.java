@@ -20,6 +20,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,13 +33,22 @@ final class ModelLoader {
     private final boolean autoComplete;
     private final int queueLimit;
     private final MemberModels members;
+    private final UnaryOperator<ServedModel> remembering;
 
-    ModelLoader(Backends backends, BufferPool pool, boolean autoComplete, int queueLimit, MemberModels members) {
+    /** @param remembering puts the response cache before a model that wants it */
+    ModelLoader(
+            Backends backends,
+            BufferPool pool,
+            boolean autoComplete,
+            int queueLimit,
+            MemberModels members,
+            UnaryOperator<ServedModel> remembering) {
         this.backends = backends;
         this.pool = pool;
         this.autoComplete = autoComplete;
         this.queueLimit = queueLimit;
         this.members = members;
+        this.remembering = remembering;
     }
 
     /** How loading one version went: its entry, and the failure when there is one. */
@@ -95,9 +105,10 @@ final class ModelLoader {
             ModelEntry entry) {
         long startedNanos = System.nanoTime();
         try {
-            ServedModel loaded = config.hasEnsembleScheduling()
-                    ? Ensemble.open(config, version, labels, members, pool, entry::readyVersions)
-                    : start(directory, config, version, labels, entry);
+            ServedModel loaded = remembering.apply(
+                    config.hasEnsembleScheduling()
+                            ? Ensemble.open(config, version, labels, members, pool, entry::readyVersions)
+                            : start(directory, config, version, labels, entry));
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
             return Result.ready(loaded, loadTime);
@@ -137,9 +148,6 @@ final class ModelLoader {
 
     private static void warnOfIgnored(ModelConfig config) {
         List<String> ignored = new ArrayList<>();
-        if (config.getResponseCache().getEnable()) {
-            ignored.add("response_cache");
-        }
         if (config.getDynamicBatching().getPriorityLevels() != 0) {
             ignored.add("dynamic_batching.priority_levels");
         }

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -59,13 +60,28 @@ public final class ModelRepository {
         }
     }
 
-    /** A repository without any model loaded; whoever listens to {@code listeners} hears of every change. */
-    public ModelRepository(Settings settings, Backends backends, BufferPool pool, ChangeListeners listeners) {
+    /**
+     * A repository without any model loaded.
+     *
+     * @param remembering puts the response cache before a model that wants it
+     * @param listeners hear of every change
+     */
+    public ModelRepository(
+            Settings settings,
+            Backends backends,
+            BufferPool pool,
+            UnaryOperator<ServedModel> remembering,
+            ChangeListeners listeners) {
         sources = new ModelSources(settings.repositories(), settings.configName(), settings.autoComplete());
         controlMode = settings.controlMode();
         models = new ModelTable(listeners);
         ModelLoader loader = new ModelLoader(
-                backends, pool, settings.autoComplete(), settings.queueLimit(), new RepositoryMembers(models));
+                backends,
+                pool,
+                settings.autoComplete(),
+                settings.queueLimit(),
+                new RepositoryMembers(models),
+                remembering);
         reload = new ModelReload(loader, unloader, listeners);
         lifeCycle = new ModelLifeCycle(sources, models, new LoadThreads(settings.loadThreads()), reload);
     }

@@ -42,6 +42,33 @@ final class FlagValues {
         }
     }
 
+    /** A number of bytes; zero is allowed. */
+    static final class ByteSizeOrNone implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String value) {
+            return number(value, 0, Long.MAX_VALUE, "a number of bytes from 0 up, such as 67108864");
+        }
+    }
+
+    /** The size of the response cache: {@code local,size=BYTES}. */
+    static final class CacheSize implements ITypeConverter<Long> {
+        private static final String PREFIX = "local,size=";
+
+        @Override
+        public Long convert(String value) {
+            String expected =
+                    "local,size=BYTES, such as local,size=67108864; there is no other cache than the local one";
+            if (!value.startsWith(PREFIX)) {
+                throw wrong(value, expected);
+            }
+            try {
+                return number(value.substring(PREFIX.length()), 1, Long.MAX_VALUE, expected);
+            } catch (TypeConversionException e) {
+                throw wrong(value, expected);
+            }
+        }
+    }
+
     /** A number of seconds; zero is allowed. */
     static final class Seconds implements ITypeConverter<Integer> {
         @Override

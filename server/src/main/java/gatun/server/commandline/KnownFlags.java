@@ -74,7 +74,7 @@ final class KnownFlags {
         Map<String, String> origins = new TreeMap<>();
         add(origins, TRITON, """
                 --allow-cpu-metrics --allow-gpu-metrics --allow-sagemaker --allow-vertex-ai
-                --buffer-manager-thread-count --cache-config --cache-directory --cuda-memory-pool-byte-size
+                --buffer-manager-thread-count --cache-directory --cuda-memory-pool-byte-size
                 --cuda-virtual-address-size --enable-peer-access --grpc-header-forward-pattern
                 --grpc-http2-max-ping-strikes --grpc-http2-max-pings-without-data
                 --grpc-http2-min-recv-ping-interval-without-data --grpc-infer-allocation-pool-size
@@ -85,7 +85,7 @@ final class KnownFlags {
                 --http-header-forward-pattern --http-restricted-api --http-thread-count --metrics-config
                 --metrics-interval-ms --min-supported-compute-capability --model-load-gpu-limit
                 --model-load-retry-count --model-namespacing --rate-limit --rate-limit-resource
-                --repoagent-directory --response-cache-byte-size --reuse-grpc-port
+                --repoagent-directory --reuse-grpc-port
                 --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count --trace-config
                 --trace-count --trace-file --trace-level --trace-log-frequency --trace-rate
                 --vertex-ai-default-model --vertex-ai-port --vertex-ai-thread-count""");

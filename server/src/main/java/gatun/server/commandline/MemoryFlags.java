@@ -1,7 +1,10 @@
 package gatun.server.commandline;
 
 import gatun.server.ServerSettings.MemorySettings;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** Native memory. Filled by picocli, read once. */
 final class MemoryFlags {
@@ -25,7 +28,33 @@ final class MemoryFlags {
                     + " reaches the server may share memory with it.")
     boolean clientSharedMemory;
 
-    MemorySettings settings() {
-        return new MemorySettings(bufferPoolByteSize, clientSharedMemory);
+    @Option(
+            names = "--cache-config",
+            paramLabel = "local,size=BYTES",
+            converter = FlagValues.CacheSize.class,
+            description = "Remember the responses of models whose configuration enables response_cache, in at most"
+                    + " this many bytes of native memory.")
+    Optional<Long> cacheByteSize = Optional.empty();
+
+    @Option(
+            names = "--response-cache-byte-size",
+            hidden = true,
+            paramLabel = "BYTES",
+            converter = FlagValues.ByteSizeOrNone.class,
+            description = "The older form of --cache-config.")
+    Optional<Long> olderCacheByteSize = Optional.empty();
+
+    /** @throws ParameterException when the flags of {@code spec}'s command contradict each other */
+    MemorySettings settings(CommandSpec spec) {
+        if (cacheByteSize.isPresent() && olderCacheByteSize.isPresent()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "Incompatible flags --response-cache-byte-size and --cache-config both provided. Please provide one"
+                            + " or the other.");
+        }
+        return new MemorySettings(
+                bufferPoolByteSize,
+                clientSharedMemory,
+                cacheByteSize.or(() -> olderCacheByteSize).orElse(0L));
     }
 }

@@ -64,7 +64,7 @@ final class ServeCommand implements Callable<Integer> {
                 Duration.ofSeconds(server.exitTimeoutSeconds),
                 server.readyFile,
                 models.settings(),
-                memory.settings(),
+                memory.settings(spec),
                 http.settings(),
                 grpc.settings(),
                 metrics.settings(http.address));

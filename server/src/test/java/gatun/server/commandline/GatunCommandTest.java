@@ -70,7 +70,7 @@ class GatunCommandTest {
                 .isEqualTo(new HttpSettings(true, "0.0.0.0", 8000, Optional.empty(), 64L * 1024 * 1024));
         assertThat(settings.grpc()).isEqualTo(new GrpcSettings(true, "0.0.0.0", 8001, Optional.empty()));
         assertThat(settings.metrics()).isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002));
-        assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false));
+        assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0));
         assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().controlMode()).isEqualTo(ControlMode.NONE);
         assertThat(settings.models().exitOnError()).isTrue();
@@ -192,7 +192,7 @@ class GatunCommandTest {
                 "--model-load-thread-count=0; --model-load-thread-count: '0' is not a number from 1",
                 "--log-verbose=x; --log-verbose: 'x' is not a level",
                 "--log-format=xml; --log-format: 'xml' is not a format: default or ISO8601",
-                "--model-control-mode=all; --model-control-mode: 'all' is not a mode: none or explicit",
+                "--model-control-mode=all; --model-control-mode: 'all' is not a mode: none, poll or explicit",
                 "--model-control-mode=auto; none, poll or explicit",
                 "--repository-poll-secs=0; a number of seconds from 1 up",
                 "--backend-config=a=b; --backend-config: 'a=b' is not BACKEND,OPTION=VALUE",
@@ -270,5 +270,22 @@ class GatunCommandTest {
     void shouldTellItsVersion() {
         assertThat(run("--version")).isZero();
         assertThat(out.toString()).isEqualTo("gatun 1.2.3" + System.lineSeparator());
+    }
+
+    @Test
+    void shouldTakeTheSizeOfTheResponseCacheByEitherFlagButNotByBoth() {
+        assertThat(serve("--cache-config=local,size=1048576").memory().responseCacheByteSize())
+                .isEqualTo(1_048_576);
+        assertThat(serve("--response-cache-byte-size=4096").memory().responseCacheByteSize())
+                .isEqualTo(4096);
+        served.clear();
+        assertThat(refuse("--cache-config=local,size=1", "--response-cache-byte-size=2"))
+                .contains("Incompatible flags --response-cache-byte-size and --cache-config both provided.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis,host=a", "local", "local,size=0", "local,size=big", "size=5"})
+    void shouldSayWhatACacheConfigurationLooksLike(String value) {
+        assertThat(refuse("--cache-config=" + value)).contains("local,size=BYTES");
     }
 }

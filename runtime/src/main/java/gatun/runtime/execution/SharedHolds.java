@@ -1,27 +1,27 @@
-package gatun.runtime.ensemble;
+package gatun.runtime.execution;
 
 import gatun.memory.Hold;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Claims on memory that several requests and responses have in common; given back when the last of them lets go. Safe for any thread. */
-final class SharedHolds {
+public final class SharedHolds {
     private final List<? extends Hold> holds;
     private final AtomicInteger users = new AtomicInteger(1);
 
     /** Owns {@code holds}; its maker is the first user. */
-    SharedHolds(List<? extends Hold> holds) {
+    public SharedHolds(List<? extends Hold> holds) {
         this.holds = List.copyOf(holds);
     }
 
     /** One more user, who closes the claim exactly once; called by a user. */
-    Hold share() {
+    public Hold share() {
         users.incrementAndGet();
         return this::release;
     }
 
     /** One user less. */
-    void release() {
+    public void release() {
         if (users.decrementAndGet() == 0) {
             holds.forEach(Hold::close);
         }

@@ -1,0 +1,330 @@
+package gatun.runtime.cache;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
+import gatun.memory.Hold;
+import gatun.memory.RegionLease;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelOutput;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.execution.ComposedAnswer;
+import gatun.runtime.execution.ComposedRequests;
+import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.SharedHolds;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A model whose responses are remembered: an equal request to the same version is answered from the cache. Requests are equal when they
+ * want the same outputs and all inputs agree in name, datatype, shape and bytes, as do the parameters that a backend sees. What is
+ * remembered are whole outputs in memory that no client can reach, made of inputs that no client could change meanwhile: regions and
+ * classification concern the one request that asks for them. Safe for any thread.
+ */
+public final class CachedModel implements ServedModel {
+    private final ServedModel model;
+    private final ResponseCache cache;
+    private final BufferPool pool;
+    private final ComposedRequests requests;
+    private final CacheCounters counters = new CacheCounters();
+    private final ReentrantLock replacing = new ReentrantLock(); // held to replace the generation
+    private volatile Generation generation;
+
+    /**
+     * Equal requests have equal answers as long as the same models give them.
+     *
+     * @param sources the models on backends whose work the answers are
+     * @param share where the answers are
+     */
+    private record Generation(List<ServedModel> sources, ResponseCache.Share share) {}
+
+    private CachedModel(ServedModel model, ResponseCache cache, BufferPool pool) {
+        this.model = model;
+        this.cache = cache;
+        this.pool = pool;
+        Map<String, List<String>> labels = new HashMap<>();
+        for (ModelOutput output : model.config().getOutputList()) {
+            labels.put(output.getName(), model.labels(output.getName()));
+        }
+        requests = new ComposedRequests(model.config(), labels, pool);
+        generation = new Generation(model.sources(), new ResponseCache.Share());
+    }
+
+    /**
+     * {@code model} with its responses in {@code cache} where its configuration wants that, else {@code model} itself. Owns the model, not
+     * the cache.
+     *
+     * @param pool where answers come from that must be copied
+     */
+    public static ServedModel of(ServedModel model, ResponseCache cache, BufferPool pool) {
+        boolean wanted = model.config().getResponseCache().getEnable() && !model.decoupled();
+        return wanted ? new CachedModel(model, cache, pool) : model;
+    }
+
+    @Override
+    public InferenceResponse infer(InferenceRequest request) {
+        long arrivedNanos = System.nanoTime();
+        ComposedAnswer answer;
+        try {
+            answer = requests.answer(request, arrivedNanos);
+        } catch (GatunException wrong) {
+            return model.infer(request); // says the same, and counts it
+        }
+        List<Hold> copies = new ArrayList<>();
+        try {
+            List<Tensor> inputs = privateInputs(request, copies, arrivedNanos);
+            return infer(request, answer, inputs, copies, arrivedNanos);
+        } finally {
+            copies.forEach(Hold::close);
+        }
+    }
+
+    private InferenceResponse infer(
+            InferenceRequest request,
+            ComposedAnswer answer,
+            List<Tensor> inputs,
+            List<Hold> copies,
+            long arrivedNanos) {
+        Generation now = generation();
+        SipHash.Digest digest = RequestDigest.of(cache.hash(), inputs, request.parameters(), answer);
+        Optional<ResponseCache.Found> found = model.ready() ? cache.find(now.share(), digest) : Optional.empty();
+        if (found.isPresent()) {
+            InferenceResponse response = respond(
+                    answer,
+                    found.get().outputs(),
+                    new SharedHolds(List.of(found.get().claim())),
+                    arrivedNanos);
+            counters.hit(arrivedNanos);
+            return response;
+        }
+        long askedNanos = System.nanoTime();
+        InferenceResponse response = ask(request, answer, inputs, copies);
+        SharedHolds memory = new SharedHolds(List.of(response::close));
+        long answeredNanos = System.nanoTime();
+        List<Tensor> outputs =
+                response.outputs().stream().map(OutputTensor::tensor).toList();
+        // A member that was replaced meanwhile may have had a part in it or not.
+        if (response.parameters().isEmpty() && generation().equals(now)) {
+            cache.put(now.share(), digest, outputs);
+        }
+        counters.miss(askedNanos - arrivedNanos + System.nanoTime() - answeredNanos);
+        return respond(answer, outputs, memory, arrivedNanos);
+    }
+
+    private Generation generation() {
+        Generation last = generation;
+        List<ServedModel> sources = model.sources();
+        if (last.sources().equals(sources)) {
+            return last;
+        }
+        Generation next = new Generation(sources, new ResponseCache.Share());
+        replacing.lock();
+        try {
+            last = generation;
+            if (last.sources().equals(sources)) {
+                return last;
+            }
+            generation = next;
+        } finally {
+            replacing.unlock();
+        }
+        cache.drop(last.share());
+        return next;
+    }
+
+    /** The inputs, with copies of those that a client could change while the model reads them; the copies' owner is the caller. */
+    private List<Tensor> privateInputs(InferenceRequest request, List<Hold> copies, long arrivedNanos) {
+        List<RegionLease> regions = new ArrayList<>();
+        for (Hold hold : request.holds()) {
+            if (hold instanceof RegionLease lease) {
+                regions.add(lease);
+            }
+        }
+        if (regions.isEmpty()) {
+            return request.inputs();
+        }
+        List<Tensor> inputs = new ArrayList<>();
+        for (Tensor input : request.inputs()) {
+            if (regions.stream().anyMatch(region -> lies(input, region))) {
+                Buffer copy = copy(input, arrivedNanos);
+                copies.add(copy);
+                inputs.add(new Tensor(input.spec(), copy.segment()));
+            } else {
+                inputs.add(input);
+            }
+        }
+        return inputs;
+    }
+
+    private Buffer copy(Tensor input, long arrivedNanos) {
+        try {
+            return pool.copyOf(input.bytes());
+        } catch (GatunException noRoom) {
+            counters.failed(arrivedNanos);
+            throw noRoom;
+        }
+    }
+
+    private static boolean lies(Tensor input, RegionLease region) {
+        long offset = input.bytes().address() - region.segment().address();
+        return offset >= 0 && offset < region.segment().byteSize();
+    }
+
+    /** Has the model answer with the plain outputs, in memory of ours; its request takes over what keeps the inputs valid. */
+    private InferenceResponse ask(
+            InferenceRequest request, ComposedAnswer answer, List<Tensor> inputs, List<Hold> copies) {
+        try (InferenceRequest plain = request.onBehalf(model)) {
+            inputs.forEach(plain::addInput);
+            copies.forEach(plain::hold);
+            copies.clear();
+            move(request, plain);
+            for (int i = 0; i < answer.outputCount(); i++) {
+                plain.addOutput(RequestedOutput.of(answer.outputName(i)));
+            }
+            if (!request.cancellation().arm(plain.cancellation()::cancel)) {
+                plain.cancellation().cancel();
+            }
+            try {
+                return model.infer(plain);
+            } catch (GatunException e) {
+                move(plain, request); // whoever asks another model instead still needs the inputs
+                throw e;
+            } finally {
+                request.cancellation().end();
+            }
+        }
+    }
+
+    /** Moves what keeps the inputs valid, but for regions, which the client's request has to settle. */
+    private static void move(InferenceRequest from, InferenceRequest to) {
+        for (Hold hold : List.copyOf(from.holds())) {
+            if (!(hold instanceof RegionLease) && from.release(hold)) {
+                to.hold(hold);
+            }
+        }
+    }
+
+    /** Answers with those of {@code outputs} that are wanted; a user of {@code memory} less. */
+    private InferenceResponse respond(
+            ComposedAnswer answer, List<Tensor> outputs, SharedHolds memory, long arrivedNanos) {
+        try {
+            for (int i = 0; i < answer.outputCount(); i++) {
+                answer.output(i, named(outputs, answer.outputName(i)), memory.share());
+            }
+            return answer.response(model.name(), model.versionText());
+        } catch (GatunException e) {
+            answer.fail(e);
+            counters.failed(arrivedNanos);
+            throw e;
+        } finally {
+            memory.release();
+        }
+    }
+
+    private static Tensor named(List<Tensor> outputs, String name) {
+        for (int i = 0; i < outputs.size(); i++) {
+            if (outputs.get(i).spec().name().equals(name)) {
+                return outputs.get(i);
+            }
+        }
+        throw new AssertionError("a response to a request for '" + name + "' lacks it");
+    }
+
+    @Override
+    public ModelStatistics statistics() {
+        return counters.with(model.statistics());
+    }
+
+    @Override
+    public void loadTime(Duration time) {
+        model.loadTime(time);
+    }
+
+    @Override
+    public List<String> labels(String output) {
+        return model.labels(output);
+    }
+
+    @Override
+    public List<String> dependencies() {
+        return model.dependencies();
+    }
+
+    @Override
+    public List<ServedModel> sources() {
+        return model.sources();
+    }
+
+    @Override
+    public Optional<String> unavailability() {
+        return model.unavailability();
+    }
+
+    @Override
+    public void drain() {
+        model.drain();
+    }
+
+    @Override
+    public boolean close(Duration grace) {
+        boolean ended = model.close(grace);
+        cache.drop(generation.share());
+        return ended;
+    }
+
+    @Override
+    public String name() {
+        return model.name();
+    }
+
+    @Override
+    public long version() {
+        return model.version();
+    }
+
+    @Override
+    public String versionText() {
+        return model.versionText();
+    }
+
+    @Override
+    public String platform() {
+        return model.platform();
+    }
+
+    @Override
+    public List<TensorSpec> inputs() {
+        return model.inputs();
+    }
+
+    @Override
+    public List<TensorSpec> outputs() {
+        return model.outputs();
+    }
+
+    @Override
+    public ModelConfig config() {
+        return model.config();
+    }
+
+    @Override
+    public boolean ready() {
+        return model.ready();
+    }
+
+    @Override
+    public List<String> readyVersions() {
+        return model.readyVersions();
+    }
+}

@@ -1,0 +1,74 @@
+package gatun.runtime.cache;
+
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.ParameterValue;
+import gatun.runtime.execution.ComposedAnswer;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/** Tells requests to one model apart by all that its answer depends on; in which order a client names things does not matter. */
+final class RequestDigest {
+    private RequestDigest() {}
+
+    /**
+     * The hash of a request.
+     *
+     * @param hash nothing is in it yet
+     * @param inputs the inputs, in memory that nobody changes meanwhile
+     * @param answer which outputs are wanted
+     */
+    static SipHash.Digest of(
+            SipHash hash, List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedAnswer answer) {
+        hash.add(inputs.size());
+        inputs.stream()
+                .sorted(Comparator.comparing(input -> input.spec().name()))
+                .forEach(input -> add(hash, input));
+        hash.add(parameters.size());
+        new TreeMap<>(parameters).forEach((name, value) -> {
+            hash.add(name);
+            add(hash, value);
+        });
+        hash.add(answer.outputCount());
+        IntStream.range(0, answer.outputCount())
+                .mapToObj(answer::outputName)
+                .sorted()
+                .forEach(hash::add);
+        return hash.digest();
+    }
+
+    private static void add(SipHash hash, Tensor input) {
+        TensorSpec spec = input.spec();
+        hash.add(spec.name());
+        hash.add(spec.datatype().wireName());
+        Shape shape = spec.shape();
+        hash.add(shape.rank());
+        for (int i = 0; i < shape.rank(); i++) {
+            hash.add(shape.dim(i));
+        }
+        hash.add(input.bytes());
+    }
+
+    /** Adds a kind, so that no value is taken for one of another kind, and the value. */
+    private static void add(SipHash hash, ParameterValue value) {
+        switch (value) {
+            case ParameterValue.Bool truth -> add(hash, 1, truth.value() ? 1 : 0);
+            case ParameterValue.Int64 number -> add(hash, 2, number.value());
+            case ParameterValue.Uint64 number -> add(hash, 3, number.value());
+            case ParameterValue.Fp64 number -> add(hash, 4, Double.doubleToRawLongBits(number.value()));
+            case ParameterValue.Text text -> {
+                hash.add(5);
+                hash.add(text.value());
+            }
+        }
+    }
+
+    private static void add(SipHash hash, long kind, long value) {
+        hash.add(kind);
+        hash.add(value);
+    }
+}

@@ -1,0 +1,205 @@
+package gatun.runtime.cache;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
+import gatun.memory.Hold;
+import gatun.memory.Tensor;
+import gatun.memory.TensorCopy;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Responses of all models that want theirs remembered, in native memory of its own up to a limit; those that were not wanted for longest
+ * make room for new ones. Owns that memory, which an evicted response keeps only as long as an answer that shows it is being sent. Safe
+ * for any thread; no bytes are copied under its lock.
+ */
+public final class ResponseCache implements AutoCloseable {
+    /** What an entry takes of the heap, roughly; a quarter of the heap at most is for entries. */
+    private static final long ENTRY_HEAP_BYTES = 1024;
+
+    private static final int HEAP_SHARE = 4;
+    private static final float LOAD_FACTOR = 0.75F;
+    private static final long ALIGNMENT = 64;
+
+    private final BufferPool memory;
+    private final long entryLimit = Runtime.getRuntime().maxMemory() / HEAP_SHARE / ENTRY_HEAP_BYTES;
+    private final long lowKey;
+    private final long highKey;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** The one that was not wanted for longest comes first. Guarded by lock. */
+    private final LinkedHashMap<Key, CacheEntry> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
+
+    /** A response: whose it is, and what was asked. */
+    private record Key(Share share, SipHash.Digest request) {}
+
+    /** The responses of one model, as long as equal requests to it have equal answers. */
+    static final class Share {
+        private boolean dropped; // guarded by the cache's lock
+    }
+
+    /**
+     * An empty cache.
+     *
+     * @param byteLimit the most bytes of native memory that responses may take, those included that were evicted and are still being sent
+     * @throws GatunException when the system refuses the address space
+     */
+    public ResponseCache(long byteLimit) {
+        memory = new BufferPool(byteLimit);
+        SecureRandom random = new SecureRandom();
+        lowKey = random.nextLong();
+        highKey = random.nextLong();
+    }
+
+    /** The most bytes that responses may take. */
+    public long byteLimit() {
+        return memory.byteLimit();
+    }
+
+    /** The bytes that responses take now. */
+    public long usedBytes() {
+        return memory.usedBytes();
+    }
+
+    /** How many responses there are. */
+    public int entryCount() {
+        lock.lock();
+        try {
+            return entries.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A hash that nobody outside can foresee. */
+    SipHash hash() {
+        return new SipHash(lowKey, highKey);
+    }
+
+    /** The outputs of a response, and the claim that keeps them valid, which the finder owns. */
+    record Found(List<Tensor> outputs, Hold claim) {}
+
+    /** The response to that request, which is now the one wanted last. */
+    Optional<Found> find(Share share, SipHash.Digest request) {
+        lock.lock();
+        try {
+            CacheEntry entry = entries.get(new Key(share, request));
+            return entry == null ? Optional.empty() : Optional.of(new Found(entry.outputs(), entry.claim()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Copies the outputs of a response in, in the place of what was there for the request; does nothing where there is no room for them. */
+    void put(Share share, SipHash.Digest request, List<Tensor> outputs) {
+        long byteSize = 0;
+        for (Tensor output : outputs) {
+            byteSize += aligned(output.bytes().byteSize());
+        }
+        Buffer room = room(byteSize);
+        if (room == null) {
+            return;
+        }
+        CacheEntry entry = new CacheEntry(room, copies(outputs, room.segment()));
+        CacheEntry outdated;
+        lock.lock();
+        try {
+            outdated = share.dropped ? entry : entries.put(new Key(share, request), entry);
+        } finally {
+            lock.unlock();
+        }
+        if (outdated != null) {
+            outdated.release();
+        }
+    }
+
+    private static long aligned(long byteSize) {
+        return (byteSize + ALIGNMENT - 1) & -ALIGNMENT;
+    }
+
+    private static List<Tensor> copies(List<Tensor> outputs, MemorySegment room) {
+        List<Tensor> copies = new ArrayList<>(outputs.size());
+        long at = 0;
+        for (Tensor output : outputs) {
+            long byteSize = output.bytes().byteSize();
+            MemorySegment copy = room.asSlice(at, byteSize);
+            TensorCopy.copy(output.bytes(), copy);
+            copies.add(new Tensor(output.spec(), copy));
+            at += aligned(byteSize);
+        }
+        return copies;
+    }
+
+    /** Memory for a response, for which others may have to go; null when even that does not help. */
+    private @Nullable Buffer room(long byteSize) {
+        if (byteSize > memory.byteLimit()) {
+            return null;
+        }
+        while (entryCount() >= entryLimit) {
+            evict();
+        }
+        while (true) {
+            try {
+                return memory.take(byteSize);
+            } catch (GatunException full) {
+                if (!evict()) {
+                    return null;
+                }
+            }
+        }
+    }
+
+    /** Gives up the response that was not wanted for longest; false when there is none. */
+    private boolean evict() {
+        CacheEntry eldest;
+        lock.lock();
+        try {
+            Iterator<CacheEntry> inOrder = entries.values().iterator();
+            if (!inOrder.hasNext()) {
+                return false;
+            }
+            eldest = inOrder.next();
+            inOrder.remove();
+        } finally {
+            lock.unlock();
+        }
+        eldest.release();
+        return true;
+    }
+
+    /** Gives up all responses of a share, for good: what is put in later is not kept. */
+    void drop(Share share) {
+        List<CacheEntry> outdated = new ArrayList<>();
+        lock.lock();
+        try {
+            share.dropped = true;
+            entries.entrySet().removeIf(entry -> {
+                boolean own = entry.getKey().share().equals(share);
+                if (own) {
+                    outdated.add(entry.getValue());
+                }
+                return own;
+            });
+        } finally {
+            lock.unlock();
+        }
+        outdated.forEach(CacheEntry::release);
+    }
+
+    /** Gives up all responses. The memory goes back to the system with the last answer that shows a part of it. */
+    @Override
+    public void close() {
+        while (evict()) {
+            // Until none is left.
+        }
+        memory.close();
+    }
+}
