@@ -62,7 +62,24 @@ def softmax():
           [("probabilities", TensorProto.FLOAT, shape)])
 
 
+def simple_sequence():
+    """The sum of a sequence so far, which is a state: START forgets it, READY tells rows from gaps."""
+    shape = ["batch", 1]
+    write("simple_sequence",
+          [helper.make_node("Constant", [], ["one"], value_int=1),
+           helper.make_node("Cast", ["one"], ["one32"], to=TensorProto.INT32),
+           helper.make_node("Sub", ["one32", "START"], ["goes_on"]),
+           helper.make_node("Mul", ["INPUT_STATE", "goes_on"], ["before"]),
+           helper.make_node("Mul", ["INPUT", "READY"], ["new"]),
+           helper.make_node("Add", ["before", "new"], ["OUTPUT_STATE"]),
+           helper.make_node("Identity", ["OUTPUT_STATE"], ["OUTPUT"])],
+          [("INPUT", TensorProto.INT32, shape), ("START", TensorProto.INT32, shape),
+           ("READY", TensorProto.INT32, shape), ("INPUT_STATE", TensorProto.INT32, shape)],
+          [("OUTPUT", TensorProto.INT32, shape), ("OUTPUT_STATE", TensorProto.INT32, shape)])
+
+
 if __name__ == "__main__":
     simple()
     simple_string()
+    simple_sequence()
     softmax()

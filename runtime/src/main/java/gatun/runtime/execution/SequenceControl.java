@@ -10,7 +10,6 @@ import gatun.runtime.scheduling.SequenceStep;
 import gatun.runtime.spi.Datatypes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -26,26 +25,22 @@ record SequenceControl(String name, Control.Kind kind, Datatype datatype, int no
     /** What a configuration that has been checked says of one. */
     static SequenceControl of(ControlInput input) {
         Control control = input.getControl(0);
-        if (control.getKind() == Control.Kind.CONTROL_SEQUENCE_CORRID) {
-            return new SequenceControl(input.getName(), control.getKind(), Datatypes.of(control.getDataType()), 0, 0);
-        }
-        if (control.getInt32FalseTrueCount() > 0) {
-            List<Integer> values = control.getInt32FalseTrueList();
-            return new SequenceControl(
-                    input.getName(), control.getKind(), Datatype.INT32, values.get(0), values.get(1));
-        }
-        if (control.getFp32FalseTrueCount() > 0) {
-            List<Float> values = control.getFp32FalseTrueList();
-            return new SequenceControl(
-                    input.getName(),
-                    control.getKind(),
-                    Datatype.FP32,
-                    Float.floatToRawIntBits(values.get(0)),
-                    Float.floatToRawIntBits(values.get(1)));
-        }
-        List<Boolean> values = control.getBoolFalseTrueList();
+        Datatype datatype = Datatypes.ofControl(control);
         return new SequenceControl(
-                input.getName(), control.getKind(), Datatype.BOOL, values.get(0) ? 1 : 0, values.get(1) ? 1 : 0);
+                input.getName(), control.getKind(), datatype, value(control, datatype, 0), value(control, datatype, 1));
+    }
+
+    private static int value(Control control, Datatype datatype, int index) {
+        if (control.getKind() == Control.Kind.CONTROL_SEQUENCE_CORRID) {
+            return 0;
+        }
+        if (datatype == Datatype.INT32) {
+            return control.getInt32FalseTrue(index);
+        }
+        if (datatype == Datatype.FP32) {
+            return Float.floatToRawIntBits(control.getFp32FalseTrue(index));
+        }
+        return control.getBoolFalseTrue(index) ? 1 : 0;
     }
 
     /** How many bytes the row of {@code step} takes; of a row without a step when that is empty. */

@@ -2,6 +2,7 @@ package gatun.runtime.spi;
 
 import gatun.memory.Datatype;
 import gatun.protocol.inference.DataType;
+import gatun.protocol.inference.ModelSequenceBatching.Control;
 
 /** Translates between the datatypes of a model's configuration and those of tensors. */
 public final class Datatypes {
@@ -26,6 +27,17 @@ public final class Datatypes {
             case TYPE_STRING -> Datatype.BYTES;
             case TYPE_INVALID, UNRECOGNIZED -> Datatype.INVALID;
         };
+    }
+
+    /** The datatype of the tensor that carries a sequence's control; its configuration has been checked. */
+    public static Datatype ofControl(Control control) {
+        if (control.getKind() == Control.Kind.CONTROL_SEQUENCE_CORRID) {
+            return of(control.getDataType());
+        }
+        if (control.getInt32FalseTrueCount() > 0) {
+            return Datatype.INT32;
+        }
+        return control.getFp32FalseTrueCount() > 0 ? Datatype.FP32 : Datatype.BOOL;
     }
 
     /** How a configuration names {@code datatype}. */

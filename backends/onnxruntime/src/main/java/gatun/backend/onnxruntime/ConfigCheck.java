@@ -16,10 +16,12 @@ import java.util.stream.Collectors;
 final class ConfigCheck {
     private final ModelConfig config;
     private final ModelDescription model;
+    private final SequenceTensors sequenceTensors;
 
     ConfigCheck(ModelConfig config, ModelDescription model) {
         this.config = config;
         this.model = model;
+        sequenceTensors = new SequenceTensors(config);
     }
 
     /**
@@ -45,6 +47,12 @@ final class ConfigCheck {
                 find("input", model.inputs(), target, Datatypes.of(input.getDataType()));
             }
         }
+        for (SequenceTensors.Described input : sequenceTensors.inputs()) {
+            check("input", model.inputs(), input.name(), input.datatype(), input.dims());
+        }
+        for (SequenceTensors.Described output : sequenceTensors.outputs()) {
+            check("output", model.outputs(), output.name(), output.datatype(), output.dims());
+        }
         for (TensorDescription input : model.inputs()) {
             if (!isConfigured(input.name())) {
                 throw GatunException.invalidArgument("unable to load model '" + config.getName()
@@ -68,7 +76,8 @@ final class ConfigCheck {
     }
 
     private boolean isConfigured(String input) {
-        return config.getInputList().stream().anyMatch(i -> i.getName().equals(input))
+        return sequenceTensors.hasInput(input)
+                || config.getInputList().stream().anyMatch(i -> i.getName().equals(input))
                 || config.getBatchInputList().stream()
                         .anyMatch(i -> i.getTargetNameList().contains(input));
     }

@@ -46,14 +46,19 @@ final class ConfigCompletion {
                 && config.getSchedulingChoiceCase() == ModelConfig.SchedulingChoiceCase.SCHEDULINGCHOICE_NOT_SET) {
             completed.setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
         }
+        SequenceTensors sequenceTensors = new SequenceTensors(config);
         if (config.getInputCount() == 0) {
             for (TensorDescription input : model.inputs()) {
-                completed.addInput(input(input, batched));
+                if (!sequenceTensors.hasInput(input.name())) {
+                    completed.addInput(input(input, batched));
+                }
             }
         }
         if (config.getOutputCount() == 0) {
             for (TensorDescription output : model.outputs()) {
-                completed.addOutput(output(output, batched));
+                if (!sequenceTensors.hasOutput(output.name())) {
+                    completed.addOutput(output(output, batched));
+                }
             }
         }
         return completed.build();
