@@ -158,6 +158,11 @@ public final class GatunServer implements InferenceServer {
     }
 
     @Override
+    public List<ModelLatencies> latencies() {
+        return repository.latencies();
+    }
+
+    @Override
     public List<EngineStatistics> engines() {
         return backends.statistics();
     }

@@ -22,6 +22,7 @@ public final class InferenceRequest implements AutoCloseable {
     private final List<Hold> holds = new ArrayList<>(4);
     private Map<String, ParameterValue> parameters = Map.of();
     private final Cancellation cancellation = new Cancellation();
+    private Origin origin = Origin.EMBEDDED;
     private String id = "";
     private long timeoutMicros;
     private long priority;
@@ -43,6 +44,7 @@ public final class InferenceRequest implements AutoCloseable {
      */
     public InferenceRequest onBehalf(ModelVersion other) {
         InferenceRequest request = new InferenceRequest(other);
+        request.origin = origin;
         request.id = id;
         request.timeoutMicros = timeoutMicros;
         request.priority = priority;
@@ -71,6 +73,16 @@ public final class InferenceRequest implements AutoCloseable {
     /** Lets other threads give this request up. */
     public Cancellation cancellation() {
         return cancellation;
+    }
+
+    /** By which protocol, over which transport, this request came. */
+    public Origin origin() {
+        return origin;
+    }
+
+    /** Says by which protocol, over which transport, this request came. */
+    public void origin(Origin newOrigin) {
+        origin = newOrigin;
     }
 
     /** The client's name for this request; empty when it gave none. */

@@ -56,6 +56,11 @@ public interface InferenceServer extends AutoCloseable {
     /** The counters of every ready version, by name and version. */
     List<ModelStatistics> statistics();
 
+    /** How long the requests to every ready version took, by name and version; reading it never makes a request wait. */
+    default List<ModelLatencies> latencies() {
+        return List.of();
+    }
+
     /** What each engine that a model needed holds, by name. */
     List<EngineStatistics> engines();
 

@@ -8,7 +8,7 @@ import java.util.function.ToLongFunction;
  *
  * @param name the model
  * @param version the version in decimal
- * @param successCount requests answered
+ * @param successCount requests answered, from the cache too
  * @param failureRejected requests refused by the queue
  * @param failureCanceled requests that the client gave up
  * @param failureBackend requests that the engine failed
@@ -23,6 +23,8 @@ import java.util.function.ToLongFunction;
  * @param batches the executions by batch size, ascending; only sizes that were executed
  * @param pendingRequestCount requests waiting now
  * @param loadNanos how long loading took
+ * @param cache how often the response cache helped
+ * @param responses of a decoupled model, by their place in the answer; empty for others
  */
 public record ModelStatistics(
         String name,
@@ -41,10 +43,59 @@ public record ModelStatistics(
         long lastInferenceMillis,
         List<BatchStatistics> batches,
         long pendingRequestCount,
-        long loadNanos) {
+        long loadNanos,
+        CacheStatistics cache,
+        List<ResponseStatistics> responses) {
     /** Counts that nobody changes any more. */
     public ModelStatistics {
         batches = List.copyOf(batches);
+        responses = List.copyOf(responses);
+    }
+
+    /** Counts of a version whose responses are not cached, and which gives one response to each request. */
+    public ModelStatistics(
+            String name,
+            String version,
+            long successCount,
+            long failureRejected,
+            long failureCanceled,
+            long failureBackend,
+            long failureOther,
+            long requestNanos,
+            long failureNanos,
+            long queueNanos,
+            long computeInputNanos,
+            long computeInferNanos,
+            long computeOutputNanos,
+            long lastInferenceMillis,
+            List<BatchStatistics> batches,
+            long pendingRequestCount,
+            long loadNanos) {
+        this(
+                name,
+                version,
+                successCount,
+                failureRejected,
+                failureCanceled,
+                failureBackend,
+                failureOther,
+                requestNanos,
+                failureNanos,
+                queueNanos,
+                computeInputNanos,
+                computeInferNanos,
+                computeOutputNanos,
+                lastInferenceMillis,
+                batches,
+                pendingRequestCount,
+                loadNanos,
+                CacheStatistics.NONE,
+                List.of());
+    }
+
+    /** Requests that were answered by the engine. */
+    public long computedCount() {
+        return successCount - cache.hitCount();
     }
 
     /** Requests that were not answered, for whatever reason. */

@@ -7,6 +7,8 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -115,6 +117,69 @@ class StatisticsTest {
                 .hasMessage(text)
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+    }
+
+    @Test
+    void shouldTellTheLatenciesOfEachOriginByStage() {
+        test.model("m", BATCHED + " instance_group [ { count: 2 } ]").open(ScriptedBackend::copy);
+        inferBatches(1, 2);
+        for (int i = 0; i < 3; i++) {
+            InferenceRequest request = test.input(test.request("m"), "IN", 1, 2);
+            request.origin(Origin.V2_GRPC);
+            test.server().infer(request).close();
+        }
+        ModelLatencies latencies = test.server().latencies().getFirst();
+        assertThat(latencies.name()).isEqualTo("m");
+        assertThat(latencies.byOrigin()).containsOnlyKeys(Origin.EMBEDDED, Origin.V2_GRPC);
+        StageLatencies overGrpc = latencies.byOrigin().get(Origin.V2_GRPC);
+        for (Latencies stage : List.of(
+                overGrpc.request(),
+                overGrpc.queue(),
+                overGrpc.computeInput(),
+                overGrpc.computeInfer(),
+                overGrpc.computeOutput())) {
+            assertThat(stage.count()).isEqualTo(3);
+        }
+        assertThat(overGrpc.firstResponse().count()).isZero();
+        assertThat(overGrpc.request().sumNanos())
+                .isEqualTo(overGrpc.queue().sumNanos()
+                        + overGrpc.computeInput().sumNanos()
+                        + overGrpc.computeInfer().sumNanos()
+                        + overGrpc.computeOutput().sumNanos());
+        ModelStatistics statistics = only();
+        assertThat(latencies.total().request().count()).isEqualTo(statistics.successCount());
+        assertThat(latencies.total().request().sumNanos()).isEqualTo(statistics.requestNanos());
+        assertThat(latencies.total().computeInfer().sumNanos()).isEqualTo(statistics.computeInferNanos());
+    }
+
+    @Test
+    void shouldCountTheResponsesOfADecoupledModelByTheirPlace() {
+        AtomicInteger runs = new AtomicInteger();
+        test.model("m", BATCHED + " model_transaction_policy { decoupled: true }")
+                .open(execution -> {
+                    int run = runs.incrementAndGet();
+                    for (int i = 0; i < run; i++) {
+                        ScriptedBackend.copy(execution);
+                        execution.send();
+                    }
+                    if (run == 3) {
+                        throw GatunException.invalidArgument("enough");
+                    }
+                });
+        for (int i = 0; i < 2; i++) {
+            test.server().infer(test.input(test.request("m"), "IN", 1, 2), (response, last) -> response.close());
+        }
+        assertThatThrownBy(() -> test.server()
+                        .infer(test.input(test.request("m"), "IN", 1, 2), (response, last) -> response.close()))
+                .hasMessage("enough");
+        List<ResponseStatistics> responses = only().responses();
+        assertThat(responses).extracting(ResponseStatistics::successCount).containsExactly(3L, 2L, 1L, 0L);
+        assertThat(responses).extracting(ResponseStatistics::emptyCount).containsExactly(0L, 1L, 1L, 0L);
+        assertThat(responses).extracting(ResponseStatistics::failCount).containsExactly(0L, 0L, 0L, 1L);
+        assertThat(responses.getFirst().successNanos()).isPositive();
+        assertThat(responses.get(3).failNanos()).isPositive();
+        Latencies first = test.server().latencies().getFirst().total().firstResponse();
+        assertThat(first.count()).as("of answered requests").isEqualTo(2);
     }
 
     private void inferBatches(int... sizes) {

@@ -70,7 +70,12 @@ final class Edges {
      */
     List<Endpoint> listen(InferenceServer inference, Opened opened) {
         boolean sharedMemory = settings.memory().clientSharedMemory();
-        HttpEdge http = new HttpEdge(inference, new HttpSettings(settings.http().maxInputSize(), sharedMemory));
+        HttpEdge http = new HttpEdge(
+                inference,
+                new HttpSettings(
+                        settings.http().maxInputSize(),
+                        sharedMemory,
+                        settings.metrics().latencies()));
         GrpcEdge grpc =
                 opened.add(GrpcEdge.of(inference, GrpcSettings.standard().withClientSharedMemory(sharedMemory)));
         Listeners listeners = opened.add(new Listeners());

@@ -11,6 +11,7 @@ import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
 import gatun.runtime.ParameterValue;
 import gatun.runtime.RequestedOutput;
 import java.lang.foreign.MemorySegment;
@@ -45,6 +46,7 @@ public final class InferRequests {
             InferenceRequest request = new InferenceRequest(model);
             request.anyVersion(message.modelVersion.isEmpty());
             try {
+                request.origin(streaming ? Origin.V2_GRPC_STREAM : Origin.V2_GRPC);
                 request.id(message.id);
                 RequestParameters.apply(message, request);
                 addInputs(message, request);

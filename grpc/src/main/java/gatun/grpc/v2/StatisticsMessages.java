@@ -1,11 +1,13 @@
 package gatun.grpc.v2;
 
 import gatun.protocol.inference.InferBatchStatistics;
+import gatun.protocol.inference.InferResponseStatistics;
 import gatun.protocol.inference.InferStatistics;
 import gatun.protocol.inference.ModelStatisticsResponse;
 import gatun.protocol.inference.StatisticDuration;
 import gatun.runtime.BatchStatistics;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ResponseStatistics;
 import java.util.List;
 
 /** The counters of models as ModelStatistics tells them. */
@@ -24,11 +26,11 @@ final class StatisticsMessages {
                 .setSuccess(duration(model.successCount(), model.requestNanos()))
                 .setFail(duration(model.failureCount(), model.failureNanos()))
                 .setQueue(duration(model.successCount(), model.queueNanos()))
-                .setComputeInput(duration(model.successCount(), model.computeInputNanos()))
-                .setComputeInfer(duration(model.successCount(), model.computeInferNanos()))
-                .setComputeOutput(duration(model.successCount(), model.computeOutputNanos()))
-                .setCacheHit(duration(0, 0))
-                .setCacheMiss(duration(0, 0));
+                .setComputeInput(duration(model.computedCount(), model.computeInputNanos()))
+                .setComputeInfer(duration(model.computedCount(), model.computeInferNanos()))
+                .setComputeOutput(duration(model.computedCount(), model.computeOutputNanos()))
+                .setCacheHit(duration(model.cache().hitCount(), model.cache().hitNanos()))
+                .setCacheMiss(duration(model.cache().missCount(), model.cache().missNanos()));
         gatun.protocol.inference.ModelStatistics.Builder message = gatun.protocol.inference.ModelStatistics.newBuilder()
                 .setName(model.name())
                 .setVersion(model.version())
@@ -43,7 +45,23 @@ final class StatisticsMessages {
                     .setComputeInfer(duration(batch.executionCount(), batch.computeInferNanos()))
                     .setComputeOutput(duration(batch.executionCount(), batch.computeOutputNanos())));
         }
+        for (int place = 0; place < model.responses().size(); place++) {
+            message.putResponseStats(
+                    Integer.toString(place), message(model.responses().get(place)));
+        }
         return message.build();
+    }
+
+    private static InferResponseStatistics message(ResponseStatistics responses) {
+        long successes = responses.successCount();
+        return InferResponseStatistics.newBuilder()
+                .setComputeInfer(duration(successes, responses.computeInferNanos()))
+                .setComputeOutput(duration(successes, responses.computeOutputNanos()))
+                .setSuccess(duration(successes, responses.successNanos()))
+                .setFail(duration(responses.failCount(), responses.failNanos()))
+                .setEmptyResponse(duration(responses.emptyCount(), responses.emptyNanos()))
+                .setCancel(duration(responses.cancelCount(), responses.cancelNanos()))
+                .build();
     }
 
     private static StatisticDuration duration(long count, long nanos) {

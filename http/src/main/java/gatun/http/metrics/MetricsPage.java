@@ -1,5 +1,6 @@
 package gatun.http.metrics;
 
+import gatun.http.LatencyMetrics;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatistics;
@@ -46,11 +47,29 @@ public final class MetricsPage {
                     ModelStatistics::inferenceCount),
             new Family(
                     "nv_inference_exec_count", "Number of model executions performed", ModelStatistics::executionCount),
+            new Family(
+                    "nv_cache_num_hits_per_model",
+                    "Number of requests that the response cache answered",
+                    model -> model.cache().hitCount()),
+            new Family(
+                    "nv_cache_num_misses_per_model",
+                    "Number of requests that were not in the response cache",
+                    model -> model.cache().missCount()));
+
+    private static final List<Family> LATENCIES = List.of(
             micros("nv_inference_request_duration_us", "request handling", ModelStatistics::requestNanos),
             micros("nv_inference_queue_duration_us", "queuing", ModelStatistics::queueNanos),
             micros("nv_inference_compute_input_duration_us", "compute input", ModelStatistics::computeInputNanos),
             micros("nv_inference_compute_infer_duration_us", "compute inference", ModelStatistics::computeInferNanos),
-            micros("nv_inference_compute_output_duration_us", "compute output", ModelStatistics::computeOutputNanos));
+            micros("nv_inference_compute_output_duration_us", "compute output", ModelStatistics::computeOutputNanos),
+            new Family(
+                    "nv_cache_hit_duration_per_model",
+                    "Cumulative time of response cache hits in microseconds",
+                    model -> model.cache().hitNanos() / NANOS_PER_MICRO),
+            new Family(
+                    "nv_cache_miss_duration_per_model",
+                    "Cumulative time of response cache misses in microseconds",
+                    model -> model.cache().missNanos() / NANOS_PER_MICRO));
 
     private static final List<Family> GAUGES = List.of(
             new Family(
@@ -63,10 +82,16 @@ public final class MetricsPage {
                     model -> model.loadNanos() / NANOS_PER_SECOND));
 
     private final InferenceServer server;
+    private final List<Family> counters = new ArrayList<>(COUNTERS);
+    private final LatencyFamilies latencies;
 
-    /** A page about {@code server}. */
-    public MetricsPage(InferenceServer server) {
+    /** A page about {@code server}, with its latencies in the forms that are wanted. */
+    public MetricsPage(InferenceServer server, LatencyMetrics wanted) {
         this.server = server;
+        latencies = new LatencyFamilies(wanted);
+        if (wanted.counters()) {
+            counters.addAll(LATENCIES);
+        }
     }
 
     private static Family micros(String name, String stage, ToDoubleFunction<ModelStatistics> nanos) {
@@ -102,7 +127,7 @@ public final class MetricsPage {
     private MetricSnapshots snapshots(boolean typed) {
         List<ModelStatistics> models = server.statistics();
         List<MetricSnapshot> families = new ArrayList<>();
-        for (Family family : COUNTERS) {
+        for (Family family : counters) {
             List<Point> points = new ArrayList<>();
             for (ModelStatistics model : models) {
                 points.add(new Point(labels(model), family.value().applyAsDouble(model)));
@@ -110,6 +135,9 @@ public final class MetricsPage {
             families.add(counter(family.name(), family.help(), points, typed));
         }
         families.add(failures(models, typed));
+        if (latencies.any()) {
+            families.addAll(latencies.of(server.latencies()));
+        }
         for (Family family : GAUGES) {
             GaugeSnapshot.Builder gauge =
                     GaugeSnapshot.builder().name(family.name()).help(family.help());

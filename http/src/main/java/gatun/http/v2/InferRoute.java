@@ -7,6 +7,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
 
 /** Inference: from the body of a request to the answer. Safe for any thread. */
 final class InferRoute {
@@ -29,6 +30,7 @@ final class InferRoute {
         InferBodies.Body body = bodies.land(exchange, model);
         InferenceRequest request = new InferenceRequest(model);
         request.anyVersion(version.isEmpty());
+        request.origin(Origin.V2_HTTP);
         OutputForms forms = new OutputForms();
         try {
             request.hold(body.buffer());

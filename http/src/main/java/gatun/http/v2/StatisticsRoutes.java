@@ -5,6 +5,7 @@ import gatun.http.json.JsonWriter;
 import gatun.runtime.BatchStatistics;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ResponseStatistics;
 import java.util.List;
 
 /** The counters of models. Safe for any thread. */
@@ -47,12 +48,26 @@ final class StatisticsRoutes {
         duration(json, "\"success\":", successes, model.requestNanos());
         duration(json, ",\"fail\":", model.failureCount(), model.failureNanos());
         duration(json, ",\"queue\":", successes, model.queueNanos());
-        duration(json, ",\"compute_input\":", successes, model.computeInputNanos());
-        duration(json, ",\"compute_infer\":", successes, model.computeInferNanos());
-        duration(json, ",\"compute_output\":", successes, model.computeOutputNanos());
-        duration(json, ",\"cache_hit\":", 0, 0);
-        duration(json, ",\"cache_miss\":", 0, 0);
-        json.raw("},\"response_stats\":{},\"batch_stats\":[");
+        long computed = model.computedCount();
+        duration(json, ",\"compute_input\":", computed, model.computeInputNanos());
+        duration(json, ",\"compute_infer\":", computed, model.computeInferNanos());
+        duration(json, ",\"compute_output\":", computed, model.computeOutputNanos());
+        duration(
+                json, ",\"cache_hit\":", model.cache().hitCount(), model.cache().hitNanos());
+        duration(
+                json,
+                ",\"cache_miss\":",
+                model.cache().missCount(),
+                model.cache().missNanos());
+        json.raw("},\"response_stats\":{");
+        for (int place = 0; place < model.responses().size(); place++) {
+            if (place > 0) {
+                json.raw(',');
+            }
+            json.raw('"').signed(place).raw("\":");
+            write(json, model.responses().get(place));
+        }
+        json.raw("},\"batch_stats\":[");
         for (int i = 0; i < model.batches().size(); i++) {
             if (i > 0) {
                 json.raw(',');
@@ -60,6 +75,18 @@ final class StatisticsRoutes {
             write(json, model.batches().get(i));
         }
         json.raw("],\"memory_usage\":[]}");
+    }
+
+    private static void write(JsonWriter json, ResponseStatistics responses) {
+        long successes = responses.successCount();
+        json.raw('{');
+        duration(json, "\"compute_infer\":", successes, responses.computeInferNanos());
+        duration(json, ",\"compute_output\":", successes, responses.computeOutputNanos());
+        duration(json, ",\"success\":", successes, responses.successNanos());
+        duration(json, ",\"fail\":", responses.failCount(), responses.failNanos());
+        duration(json, ",\"empty_response\":", responses.emptyCount(), responses.emptyNanos());
+        duration(json, ",\"cancel\":", responses.cancelCount(), responses.cancelNanos());
+        json.raw('}');
     }
 
     private static void write(JsonWriter json, BatchStatistics batch) {

@@ -6,6 +6,7 @@ import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
@@ -18,6 +19,7 @@ import java.util.List;
 final class CountedServer implements InferenceServer {
     private final BufferPool buffers = new BufferPool(1 << 20);
     private final List<ModelStatistics> statistics;
+    private List<ModelLatencies> latencies = List.of();
 
     CountedServer(ModelStatistics... statistics) {
         this.statistics = List.of(statistics);
@@ -26,6 +28,16 @@ final class CountedServer implements InferenceServer {
     @Override
     public List<ModelStatistics> statistics() {
         return statistics;
+    }
+
+    CountedServer withLatencies(ModelLatencies... models) {
+        latencies = List.of(models);
+        return this;
+    }
+
+    @Override
+    public List<ModelLatencies> latencies() {
+        return latencies;
     }
 
     @Override

@@ -2,10 +2,17 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.http.LatencyMetrics;
 import gatun.runtime.BatchStatistics;
+import gatun.runtime.Latencies;
+import gatun.runtime.LatencyBuckets;
+import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.Origin;
+import gatun.runtime.StageLatencies;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class MetricsPageTest {
@@ -31,7 +38,7 @@ class MetricsPageTest {
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            String page = text(new MetricsPage(server), "");
+            String page = text(new MetricsPage(server, LatencyMetrics.STANDARD), "");
 
             assertThat(page.lines())
                     .contains(
@@ -58,7 +65,7 @@ class MetricsPageTest {
     @Test
     void shouldAnswerOpenMetricsToThoseWhoAcceptIt() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            MetricsPage page = new MetricsPage(server);
+            MetricsPage page = new MetricsPage(server, LatencyMetrics.STANDARD);
 
             assertThat(page.contentType("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
                     .startsWith("application/openmetrics-text");
@@ -72,7 +79,67 @@ class MetricsPageTest {
     @Test
     void shouldRenderAServerWithoutModels() {
         try (CountedServer server = new CountedServer()) {
-            assertThat(text(new MetricsPage(server), "")).contains("nv_pinned_memory_pool_used_bytes 0.0");
+            assertThat(text(new MetricsPage(server, LatencyMetrics.STANDARD), ""))
+                    .contains("nv_pinned_memory_pool_used_bytes 0.0");
+        }
+    }
+
+    private static final LatencyMetrics EVERYTHING = new LatencyMetrics(false, true, true, List.of(0.5, 0.99));
+
+    /** As many durations as there are numbers, in microseconds. */
+    private static Latencies micros(long... durations) {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        long sum = 0;
+        for (long micros : durations) {
+            counts[LatencyBuckets.bucketOf(micros * 1000)]++;
+            sum += micros * 1000;
+        }
+        return new Latencies(counts, sum);
+    }
+
+    private static StageLatencies stages(long... requestMicros) {
+        Latencies request = micros(requestMicros);
+        return new StageLatencies(request, micros(1, 2), micros(3), micros(4), micros(5), micros(50_000, 300_000));
+    }
+
+    @Test
+    void shouldTellQuantilesAndHistogramsOfLatenciesToThoseWhoWantThem() {
+        ModelLatencies digits = new ModelLatencies(
+                "digits",
+                "3",
+                true,
+                Map.of(Origin.V2_HTTP, stages(40, 150), Origin.V2_GRPC, stages(700)),
+                Map.of("nv_inference_first_response_histogram_ms", List.of(60.0, 1000.0)));
+        try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
+            String page = text(new MetricsPage(server, EVERYTHING), "");
+
+            assertThat(page.lines())
+                    .contains(
+                            "nv_inference_request_summary_us_count{model=\"digits\",version=\"3\"} 3",
+                            "nv_inference_request_summary_us_sum{model=\"digits\",version=\"3\"} 890.0",
+                            "# TYPE nv_inference_queue_duration_histogram_us histogram",
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"50.0\"} 1",
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"200.0\"} 2",
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"} 3",
+                            "nv_inference_request_duration_histogram_us_sum{model=\"digits\",version=\"3\"} 890.0",
+                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"60.0\"} 2",
+                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"} 4",
+                            "gatun_inference_stage_duration_us_count{model=\"digits\",protocol=\"v2\",stage=\"request\",transport=\"http\",version=\"3\"} 2",
+                            "gatun_inference_stage_duration_us_count{model=\"digits\",protocol=\"v2\",stage=\"request\",transport=\"grpc\",version=\"3\"} 1");
+            // What is told is at most 1/32 above the true duration.
+            assertThat(page)
+                    .containsPattern("nv_inference_request_summary_us\\{.*quantile=\"0.5\"} 15[0-4]\\.")
+                    .containsPattern("nv_inference_request_summary_us\\{.*quantile=\"0.99\"} 7[0-2][0-9]\\.");
+            assertThat(page).doesNotContain("_duration_us{model=\"digits\",version=\"3\"}");
+        }
+    }
+
+    @Test
+    void shouldShowNeitherSummariesNorHistogramsByDefault() {
+        ModelLatencies digits = new ModelLatencies("digits", "3", true, Map.of(Origin.V2_HTTP, stages(40)), Map.of());
+        try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
+            assertThat(text(new MetricsPage(server, LatencyMetrics.STANDARD), ""))
+                    .doesNotContain("summary", "histogram", "stage");
         }
     }
 

@@ -7,6 +7,7 @@ import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ComposedRequests;
@@ -139,7 +140,7 @@ public final class Ensemble implements ServedModel {
         } finally {
             request.cancellation().end();
         }
-        counters.answered(answer.batchSize(), arrivedNanos);
+        counters.answered(answer.batchSize(), request.origin(), arrivedNanos);
         return response;
     }
 
@@ -159,6 +160,11 @@ public final class Ensemble implements ServedModel {
     @Override
     public ModelStatistics statistics() {
         return counters.snapshot(config.getName(), versionText, loadNanos);
+    }
+
+    @Override
+    public Optional<ModelLatencies> latencies() {
+        return Optional.of(new ModelLatencies(config.getName(), versionText, false, counters.latencies(), Map.of()));
     }
 
     @Override

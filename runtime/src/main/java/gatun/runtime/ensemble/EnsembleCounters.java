@@ -2,11 +2,14 @@ package gatun.runtime.ensemble;
 
 import gatun.memory.GatunException;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.Origin;
+import gatun.runtime.StageLatencies;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.runtime.statistics.Moments;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -19,20 +22,35 @@ final class EnsembleCounters {
     private final ReentrantLock lock = new ReentrantLock(); // makes all threads the one writer that answers wants
 
     /** One answer: never waited, computed all the time. */
-    private record Answer(long arrivedNanosSum, long endedNanos) implements Moments {
+    private record Answer(Origin origin, long arrivedNanos, long endedNanos) implements Moments {
         @Override
         public int requestCount() {
             return 1;
         }
 
         @Override
+        public Origin origin(int index) {
+            return origin;
+        }
+
+        @Override
+        public long arrivedNanos(int index) {
+            return arrivedNanos;
+        }
+
+        @Override
+        public long firstResponseNanos(int index) {
+            return 0;
+        }
+
+        @Override
         public long startedNanos() {
-            return arrivedNanosSum;
+            return arrivedNanos;
         }
 
         @Override
         public long inferStartedNanos() {
-            return arrivedNanosSum;
+            return arrivedNanos;
         }
 
         @Override
@@ -42,8 +60,8 @@ final class EnsembleCounters {
     }
 
     /** Counts an answer that is given now. */
-    void answered(int batchSize, long arrivedNanos) {
-        Answer answer = new Answer(arrivedNanos, System.nanoTime());
+    void answered(int batchSize, Origin origin, long arrivedNanos) {
+        Answer answer = new Answer(origin, arrivedNanos, System.nanoTime());
         lock.lock();
         try {
             answers.executed(batchSize, answer);
@@ -62,6 +80,11 @@ final class EnsembleCounters {
                     case UNKNOWN, NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, ALREADY_EXISTS -> FailureReason.OTHER;
                 },
                 arrivedNanos);
+    }
+
+    /** How long answers took, by where the requests came from. */
+    Map<Origin, StageLatencies> latencies() {
+        return counters.latencies();
     }
 
     /** The counters as they are now. */

@@ -118,6 +118,7 @@ class BatchExecution extends TimedExecution {
     /** Forgets the run, so that nothing of its requests is kept alive, but for its times. */
     void clear() {
         end();
+        forget();
         outputs.forEach(BatchOutput::close);
         gathered.forEach(Buffer::close);
         outputs.clear();

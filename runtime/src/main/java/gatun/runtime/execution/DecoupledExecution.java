@@ -5,14 +5,37 @@ import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorCopy;
+import gatun.runtime.statistics.ResponseTable;
 
 /**
  * One run of an instance of a decoupled model, for one request: its outputs go out in as many responses as the backend sends. A window in
  * the client's memory holds the output of the response that was sent last.
  */
 final class DecoupledExecution extends InstanceExecution {
-    DecoupledExecution(ModelSignature signature, BufferPool pool) {
+    private final ResponseTable responses;
+    private int place;
+    private long beforeNanos;
+
+    DecoupledExecution(ModelSignature signature, BufferPool pool, ResponseTable responses) {
         super(signature, pool);
+        this.responses = responses;
+    }
+
+    @Override
+    void begin(InferenceTicket next) {
+        super.begin(next);
+        place = 0;
+        beforeNanos = startedNanos();
+    }
+
+    @Override
+    void brokenOff() {
+        long nanos = System.nanoTime() - beforeNanos;
+        if (ticket().isUnwanted()) {
+            responses.cancelled(place, nanos);
+        } else {
+            responses.failed(place, nanos);
+        }
     }
 
     @Override
@@ -24,24 +47,36 @@ final class DecoupledExecution extends InstanceExecution {
     @Override
     void finish() {
         InferenceTicket done = ticket();
-        for (int i = 0; i < done.outputCount(); i++) {
-            if (done.result(i) != null) {
-                sendMade(true);
-                break;
-            }
+        if (isAnythingMade(done)) {
+            sendMade(true);
+        } else {
+            responses.ended(place, System.nanoTime() - beforeNanos);
         }
         answered(done);
         end();
     }
 
+    private static boolean isAnythingMade(InferenceTicket ticket) {
+        for (int i = 0; i < ticket.outputCount(); i++) {
+            if (ticket.result(i) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void sendMade(boolean last) {
         InferenceTicket running = ticket();
+        long madeNanos = System.nanoTime();
         try {
             for (int i = 0; i < running.outputCount(); i++) {
                 classify(i);
             }
             running.settle();
             running.send(last);
+            long sentNanos = System.nanoTime();
+            responses.sent(place++, madeNanos - beforeNanos, sentNanos - madeNanos);
+            beforeNanos = sentNanos;
         } catch (GatunException e) {
             throw refuse(e);
         }

@@ -7,6 +7,7 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.ParameterValue;
 import gatun.runtime.RequestedOutput;
@@ -47,6 +48,8 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     /** Where responses go while this runs; null unless the model is decoupled. */
     private @Nullable ResponseStream responses;
+
+    private long firstResponseNanos;
 
     /**
      * A request that satisfies its model.
@@ -120,6 +123,16 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
             all[inputs.length + i] = more.get(i);
         }
         return new InferenceTicket(request, arrivedNanos, batchSize, all, wanted, rules, batchTensors);
+    }
+
+    /** Where the request came from. */
+    Origin origin() {
+        return request.origin();
+    }
+
+    /** When the first of several responses went out, as a reading of {@link System#nanoTime}; 0 before, and for a single response. */
+    long firstResponseNanos() {
+        return firstResponseNanos;
     }
 
     long arrivedNanos() {
@@ -358,6 +371,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         ResponseStream receiver = responses;
         if (receiver == null) {
             throw new IllegalStateException("this request takes a single response");
+        }
+        if (firstResponseNanos == 0) {
+            firstResponseNanos = System.nanoTime();
         }
         List<OutputTensor> outputs = new ArrayList<>(results.length);
         List<Hold> holds = new ArrayList<>(results.length);

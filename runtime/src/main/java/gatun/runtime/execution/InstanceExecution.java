@@ -35,7 +35,7 @@ class InstanceExecution extends TimedExecution {
     }
 
     /** Begins a run for one request. */
-    final void begin(InferenceTicket next) {
+    void begin(InferenceTicket next) {
         ticket = next;
         sent = 0;
         start();
@@ -72,9 +72,15 @@ class InstanceExecution extends TimedExecution {
         }
     }
 
+    /** Notes that the run failed, or was told to stop. */
+    void brokenOff() {
+        // One response would have been one request, and those are counted.
+    }
+
     /** Forgets the run, so that nothing of the request is kept alive, but for its times. */
     final void clear() {
         end();
+        forget();
         ticket = null;
     }
 

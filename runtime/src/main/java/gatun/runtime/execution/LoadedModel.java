@@ -6,9 +6,11 @@ import gatun.memory.GatunException;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.protocol.inference.ModelMetrics;
 import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.configuration.StateTensor;
@@ -22,8 +24,10 @@ import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -253,6 +257,21 @@ public final class LoadedModel implements ServedModel {
     @Override
     public ModelStatistics statistics() {
         return counters.snapshot(config.getName(), versionText, scheduler.pendingCount(), loadNanos);
+    }
+
+    @Override
+    public Optional<ModelLatencies> latencies() {
+        Map<String, List<Double>> bounds = new HashMap<>();
+        for (ModelMetrics.MetricControl control : config.getModelMetrics().getMetricControlList()) {
+            bounds.put(
+                    control.getMetricIdentifier().getFamily(),
+                    control.getHistogramOptions().getBucketsList().stream()
+                            .sorted()
+                            .distinct()
+                            .toList());
+        }
+        return Optional.of(
+                new ModelLatencies(config.getName(), versionText, signature.decoupled(), counters.latencies(), bounds));
     }
 
     @Override

@@ -79,7 +79,9 @@ final class ModelInstance implements Worker<InferenceTicket> {
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
         decoupled = signature.decoupled();
-        execution = decoupled ? new DecoupledExecution(signature, pool) : new InstanceExecution(signature, pool);
+        execution = decoupled
+                ? new DecoupledExecution(signature, pool, counters.responses())
+                : new InstanceExecution(signature, pool);
         BatchTensors batchTensors = signature.batchTensors();
         alwaysBatch = batchTensors != null;
         batchExecution = batchTensors == null
@@ -188,8 +190,10 @@ final class ModelInstance implements Worker<InferenceTicket> {
             execute(opened, execution);
             finish(ticket);
         } catch (GatunException e) {
+            execution.brokenOff();
             fail(ticket, e, execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND);
         } catch (RuntimeException | Error e) {
+            execution.brokenOff();
             failUnexpectedly(ticket, e);
         } finally {
             execution.clear();
@@ -230,6 +234,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
         try {
             execution.finish();
         } catch (GatunException e) {
+            execution.brokenOff();
             fail(ticket, e, FailureReason.OTHER);
             return;
         }

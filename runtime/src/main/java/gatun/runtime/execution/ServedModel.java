@@ -3,6 +3,7 @@ package gatun.runtime.execution;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ResponseReceiver;
@@ -38,6 +39,11 @@ public interface ServedModel extends ModelVersion {
 
     /** The counters as they are now. */
     ModelStatistics statistics();
+
+    /** How long its requests took; empty for one that does not measure that. */
+    default Optional<ModelLatencies> latencies() {
+        return Optional.empty();
+    }
 
     /** Notes how long loading took, for the statistics. */
     void loadTime(Duration time);

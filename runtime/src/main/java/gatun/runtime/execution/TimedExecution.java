@@ -3,8 +3,10 @@ package gatun.runtime.execution;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
+import gatun.runtime.Origin;
 import gatun.runtime.spi.Execution;
 import gatun.runtime.statistics.Moments;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** What runs for one request and runs for several have in common: their times, and whose fault a failure was. */
@@ -12,7 +14,7 @@ abstract class TimedExecution implements Execution, Moments {
     private final BufferPool pool;
     private @Nullable GatunException refusal;
     private int requests;
-    private long arrivedSum;
+    private InferenceTicket[] answered = new InferenceTicket[1];
     private long started;
     private long inferStarted;
     private long inferEnded;
@@ -26,7 +28,6 @@ abstract class TimedExecution implements Execution, Moments {
     final void start() {
         refusal = null;
         requests = 0;
-        arrivedSum = 0;
         started = System.nanoTime();
         inferStarted = started;
         inferEnded = 0;
@@ -35,8 +36,16 @@ abstract class TimedExecution implements Execution, Moments {
 
     /** Notes that the run has answered {@code ticket}. */
     final void answered(InferenceTicket ticket) {
-        requests++;
-        arrivedSum += ticket.arrivedNanos();
+        if (requests == answered.length) {
+            answered = Arrays.copyOf(answered, 2 * requests);
+        }
+        answered[requests++] = ticket;
+    }
+
+    /** Forgets the tickets, so that nothing of their requests is kept alive. */
+    final void forget() {
+        Arrays.fill(answered, 0, requests, null);
+        requests = 0;
     }
 
     /** Notes that the run is over; only the first call for a run does anything. */
@@ -84,8 +93,18 @@ abstract class TimedExecution implements Execution, Moments {
     }
 
     @Override
-    public final long arrivedNanosSum() {
-        return arrivedSum;
+    public final Origin origin(int index) {
+        return answered[index].origin();
+    }
+
+    @Override
+    public final long arrivedNanos(int index) {
+        return answered[index].arrivedNanos();
+    }
+
+    @Override
+    public final long firstResponseNanos(int index) {
+        return answered[index].firstResponseNanos();
     }
 
     @Override

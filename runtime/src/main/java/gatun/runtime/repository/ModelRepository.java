@@ -5,6 +5,7 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
@@ -213,6 +214,14 @@ public final class ModelRepository {
         return rows().filter(VersionEntry::isReady)
                 .flatMap(row -> row.model().stream())
                 .map(ServedModel::statistics)
+                .toList();
+    }
+
+    /** How long the requests to every ready version took, by name and version. */
+    public List<ModelLatencies> latencies() {
+        return rows().filter(VersionEntry::isReady)
+                .flatMap(row -> row.model().stream())
+                .flatMap(model -> model.latencies().stream())
                 .toList();
     }
 

@@ -1,21 +1,25 @@
 package gatun.runtime.statistics;
 
 import gatun.runtime.BatchStatistics;
+import gatun.runtime.Origin;
+import gatun.runtime.StageLatencies;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
 
 /**
  * What one instance has done. Written by the instance's thread only, read by any thread: a value may be stale but is never
  * torn, and the values of one execution may be seen one after the other.
  */
 public final class InstanceCounters {
-    private final Tally successes = new Tally();
-    private final Tally requestNanos = new Tally();
-    private final Tally queueNanos = new Tally();
-    private final Tally inputNanos = new Tally();
-    private final Tally inferNanos = new Tally();
-    private final Tally outputNanos = new Tally();
+    /** By where requests came from; a new map when one comes from there for the first time. */
+    private volatile EnumMap<Origin, StageHistograms> stages = new EnumMap<>(Origin.class);
+
     private final Tally lastEndedNanos = new Tally();
+
+    private final ResponseTable responses = new ResponseTable();
 
     /** Ascending by batch size; a new array for each size that is executed for the first time. */
     private volatile BatchCounters[] batches = {};
@@ -31,15 +35,23 @@ public final class InstanceCounters {
      */
     public void executed(int batchSize, Moments moments) {
         batch(Math.max(1, batchSize)).executed(moments);
-        int requests = moments.requestCount();
-        requestNanos.add(requests * moments.endedNanos() - moments.arrivedNanosSum());
-        queueNanos.add(requests * moments.startedNanos() - moments.arrivedNanosSum());
-        inputNanos.add(requests * (moments.inferStartedNanos() - moments.startedNanos()));
-        inferNanos.add(requests * (moments.inferEndedNanos() - moments.inferStartedNanos()));
-        outputNanos.add(requests * (moments.endedNanos() - moments.inferEndedNanos()));
+        // Before the requests: who sees one sees that there was a last execution.
         lastEndedNanos.set(moments.endedNanos());
-        // Last: who sees it sees that there was a last execution.
-        successes.add(requests);
+        for (int i = 0; i < moments.requestCount(); i++) {
+            stages(moments.origin(i)).answered(moments, i);
+        }
+    }
+
+    private StageHistograms stages(Origin origin) {
+        StageHistograms present = stages.get(origin);
+        if (present != null) {
+            return present;
+        }
+        StageHistograms added = new StageHistograms();
+        EnumMap<Origin, StageHistograms> more = new EnumMap<>(stages);
+        more.put(origin, added);
+        stages = more;
+        return added;
     }
 
     private BatchCounters batch(int batchSize) {
@@ -72,28 +84,42 @@ public final class InstanceCounters {
         return added;
     }
 
+    /** What becomes of the single responses of a decoupled model. */
+    public ResponseTable responses() {
+        return responses;
+    }
+
     long successes() {
-        return successes.get();
+        return sum(StageHistograms::successes);
     }
 
     long requestNanos() {
-        return requestNanos.get();
+        return sum(StageHistograms::requestNanos);
     }
 
     long queueNanos() {
-        return queueNanos.get();
+        return sum(StageHistograms::queueNanos);
     }
 
     long inputNanos() {
-        return inputNanos.get();
+        return sum(StageHistograms::inputNanos);
     }
 
     long inferNanos() {
-        return inferNanos.get();
+        return sum(StageHistograms::inferNanos);
     }
 
     long outputNanos() {
-        return outputNanos.get();
+        return sum(StageHistograms::outputNanos);
+    }
+
+    private long sum(ToLongFunction<StageHistograms> counter) {
+        return stages.values().stream().mapToLong(counter).sum();
+    }
+
+    /** Adds the durations as they are now to {@code latencies}. */
+    void addTo(Map<Origin, StageLatencies> latencies) {
+        stages.forEach((origin, own) -> latencies.merge(origin, own.snapshot(), StageLatencies::plus));
     }
 
     /** When the latest execution ended, as a reading of {@link System#nanoTime}; meaningless before the first. */

@@ -1,8 +1,13 @@
 package gatun.runtime.statistics;
 
 import gatun.runtime.BatchStatistics;
+import gatun.runtime.CacheStatistics;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.Origin;
+import gatun.runtime.ResponseStatistics;
+import gatun.runtime.StageLatencies;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +23,13 @@ public final class ModelCounters {
     // Failures come from request threads, of which there are many, and are rare.
     private final Map<FailureReason, LongAdder> failures = new EnumMap<>(FailureReason.class);
     private final LongAdder failureNanos = new LongAdder();
+
+    // The cache is asked by request threads too.
+    private final LongAdder cachedNanos = new LongAdder();
+    private final LongAdder hits = new LongAdder();
+    private final LongAdder hitNanos = new LongAdder();
+    private final LongAdder misses = new LongAdder();
+    private final LongAdder missNanos = new LongAdder();
 
     // The same moment on both clocks. Taken once, so that one execution is always told as having ended at the same
     // time.
@@ -42,17 +54,39 @@ public final class ModelCounters {
         failureNanos.add(System.nanoTime() - arrivedNanos);
     }
 
+    /**
+     * Counts a request that the response cache answered: a success that no instance knows of.
+     *
+     * @param arrivedNanos reading of {@link System#nanoTime} at its arrival
+     * @param lookupNanos how long looking it up and making the answer took
+     */
+    public void cacheHit(long arrivedNanos, long lookupNanos) {
+        hits.increment();
+        hitNanos.add(lookupNanos);
+        cachedNanos.add(System.nanoTime() - arrivedNanos);
+    }
+
+    /**
+     * Counts a request that was not in the response cache.
+     *
+     * @param nanos how long looking it up and, later, putting its answer in took
+     */
+    public void cacheMiss(long nanos) {
+        misses.increment();
+        missNanos.add(nanos);
+    }
+
     /** All counters as they are now. */
     public ModelStatistics snapshot(String name, String version, long pendingRequestCount, long loadNanos) {
         return new ModelStatistics(
                 name,
                 version,
-                sum(InstanceCounters::successes),
+                sum(InstanceCounters::successes) + hits.sum(),
                 failures(FailureReason.REJECTED),
                 failures(FailureReason.CANCELED),
                 failures(FailureReason.BACKEND),
                 failures(FailureReason.OTHER),
-                sum(InstanceCounters::requestNanos),
+                sum(InstanceCounters::requestNanos) + cachedNanos.sum(),
                 failureNanos.sum(),
                 sum(InstanceCounters::queueNanos),
                 sum(InstanceCounters::inputNanos),
@@ -61,7 +95,32 @@ public final class ModelCounters {
                 lastInferenceMillis(),
                 batches(),
                 pendingRequestCount,
-                loadNanos);
+                loadNanos,
+                new CacheStatistics(hits.sum(), hitNanos.sum(), misses.sum(), missNanos.sum()),
+                responses());
+    }
+
+    /** How long the answered requests took, by where they came from. */
+    public Map<Origin, StageLatencies> latencies() {
+        Map<Origin, StageLatencies> latencies = new EnumMap<>(Origin.class);
+        for (InstanceCounters instance : instances) {
+            instance.addTo(latencies);
+        }
+        return latencies;
+    }
+
+    private List<ResponseStatistics> responses() {
+        List<ResponseStatistics> sums = new ArrayList<>();
+        for (InstanceCounters instance : instances) {
+            List<ResponseStatistics> own = instance.responses().snapshot();
+            for (int place = 0; place < own.size(); place++) {
+                if (place == sums.size()) {
+                    sums.add(ResponseStatistics.NONE);
+                }
+                sums.set(place, sums.get(place).plus(own.get(place)));
+            }
+        }
+        return sums;
     }
 
     private long lastInferenceMillis() {

@@ -1,12 +1,20 @@
 package gatun.runtime.statistics;
 
+import gatun.runtime.Origin;
+
 /** When the stages of one execution began, as readings of {@link System#nanoTime}; each is taken once. */
 public interface Moments {
     /** How many requests the execution answered. */
     int requestCount();
 
-    /** The sum of the moments when each of them reached the runtime; may overflow, and then so do differences that undo it. */
-    long arrivedNanosSum();
+    /** Where the answered request {@code index} came from. */
+    Origin origin(int index);
+
+    /** The answered request {@code index} reached the runtime. */
+    long arrivedNanos(int index);
+
+    /** The first response to the answered request {@code index} went out; 0 unless the model is decoupled. */
+    long firstResponseNanos(int index);
 
     /** An instance took it. */
     long startedNanos();

@@ -82,7 +82,7 @@ final class KnownFlags {
                 --grpc-keepalive-time --grpc-keepalive-timeout --grpc-max-connection-age
                 --grpc-max-connection-age-grace --grpc-max-response-pool-size --grpc-restricted-protocol
                 --grpc-root-cert --grpc-server-cert --grpc-server-key --grpc-use-ssl --grpc-use-ssl-mutual --host-policy
-                --http-header-forward-pattern --http-restricted-api --http-thread-count --metrics-config
+                --http-header-forward-pattern --http-restricted-api --http-thread-count
                 --metrics-interval-ms --min-supported-compute-capability --model-load-gpu-limit
                 --model-load-retry-count --model-namespacing --rate-limit --rate-limit-resource
                 --repoagent-directory --reuse-grpc-port

@@ -1,6 +1,8 @@
 package gatun.server.commandline;
 
 import gatun.server.ServerSettings.MetricsSettings;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
@@ -30,7 +32,16 @@ final class MetricsFlags {
             description = "The port to listen on, 0 for any free port.")
     int port;
 
+    @Option(
+            names = "--metrics-config",
+            paramLabel = "K=V",
+            converter = MetricsOption.Reader.class,
+            description =
+                    "What the metrics show: counter_latencies, summary_latencies or histogram_latencies, each true or"
+                            + " false, or summary_quantiles, such as 0.5,0.99; may be given several times.")
+    List<MetricsOption> options = new ArrayList<>();
+
     MetricsSettings settings(String httpAddress) {
-        return new MetricsSettings(allowed, address.orElse(httpAddress), port);
+        return new MetricsSettings(allowed, address.orElse(httpAddress), port, MetricsOption.apply(options));
     }
 }

@@ -1,0 +1,83 @@
+package gatun.runtime;
+
+import java.util.Arrays;
+
+/**
+ * How long something took, each time it happened. Nothing is sampled, decayed or left out: the counts and the sum are exact, and a single
+ * duration is known as exactly as {@link LatencyBuckets} tells durations apart. Immutable.
+ */
+public final class Latencies {
+    /** Of what never happened. */
+    public static final Latencies NONE = new Latencies(new long[0], 0);
+
+    /** By bucket; shorter than there are buckets where the last ones are empty. */
+    private final long[] counts;
+
+    private final long count;
+    private final long sumNanos;
+
+    /**
+     * Latencies of these counts.
+     *
+     * @param counts how many durations lie in each of the {@link LatencyBuckets}; those that are missing at the end are 0. Copied
+     * @param sumNanos the sum of all durations
+     */
+    public Latencies(long[] counts, long sumNanos) {
+        int used = counts.length;
+        while (used > 0 && counts[used - 1] == 0) {
+            used--;
+        }
+        this.counts = Arrays.copyOf(counts, used);
+        this.sumNanos = sumNanos;
+        count = Arrays.stream(this.counts).sum();
+    }
+
+    /** How many durations there are. */
+    public long count() {
+        return count;
+    }
+
+    /** The sum of all durations, in nanoseconds. */
+    public long sumNanos() {
+        return sumNanos;
+    }
+
+    /** The durations of both. */
+    public Latencies plus(Latencies other) {
+        long[] sums = Arrays.copyOf(counts, Math.max(counts.length, other.counts.length));
+        for (int i = 0; i < other.counts.length; i++) {
+            sums[i] += other.counts[i];
+        }
+        return new Latencies(sums, sumNanos + other.sumNanos);
+    }
+
+    /**
+     * A duration that at least the share {@code quantile} of all durations do not exceed; the real one is at most 1/32 less. 0 when there
+     * are none.
+     *
+     * @param quantile from 0 to 1
+     */
+    public long quantileNanos(double quantile) {
+        long rank = Math.max(1, (long) Math.ceil(quantile * count));
+        long seen = 0;
+        for (int bucket = 0; bucket < counts.length; bucket++) {
+            seen += counts[bucket];
+            if (seen >= rank) {
+                return bucket == LatencyBuckets.COUNT - 1 ? LatencyBuckets.LIMIT_NANOS : LatencyBuckets.highest(bucket);
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * How many durations are {@code nanos} or less. Exact where a bucket ends there; else those of the bucket that {@code nanos} lies in
+     * are left out, which are at most 1/32 less than it.
+     */
+    public long countUpTo(long nanos) {
+        long sum = 0;
+        for (int bucket = 0; bucket < counts.length && LatencyBuckets.highest(bucket) <= nanos; bucket++) {
+            sum += counts[bucket];
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,31 @@
+package gatun.runtime;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How long the answered requests of a model version took since it was loaded.
+ *
+ * @param name the model
+ * @param version the version in decimal
+ * @param decoupled whether a request may have any number of responses
+ * @param byOrigin the latencies of each origin from which a request came
+ * @param bucketBounds the upper bounds that the configuration wants of a histogram, ascending, by the name of the metric
+ */
+public record ModelLatencies(
+        String name,
+        String version,
+        boolean decoupled,
+        Map<Origin, StageLatencies> byOrigin,
+        Map<String, List<Double>> bucketBounds) {
+    /** Latencies that nobody changes any more. */
+    public ModelLatencies {
+        byOrigin = Map.copyOf(byOrigin);
+        bucketBounds = Map.copyOf(bucketBounds);
+    }
+
+    /** The latencies of all requests, wherever they came from. */
+    public StageLatencies total() {
+        return byOrigin.values().stream().reduce(StageLatencies.NONE, StageLatencies::plus);
+    }
+}

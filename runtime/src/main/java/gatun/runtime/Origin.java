@@ -1,0 +1,31 @@
+package gatun.runtime;
+
+/** By which protocol, over which transport, a request came. What latencies are told apart by. */
+public enum Origin {
+    /** From this very process. */
+    EMBEDDED("none", "none"),
+    /** The Open Inference Protocol over HTTP. */
+    V2_HTTP("v2", "http"),
+    /** The Open Inference Protocol over gRPC, one call for each request. */
+    V2_GRPC("v2", "grpc"),
+    /** The Open Inference Protocol over a gRPC stream. */
+    V2_GRPC_STREAM("v2", "grpc_stream");
+
+    private final String protocol;
+    private final String transport;
+
+    Origin(String protocol, String transport) {
+        this.protocol = protocol;
+        this.transport = transport;
+    }
+
+    /** The protocol's name, as metrics give it. */
+    public String protocol() {
+        return protocol;
+    }
+
+    /** The transport's name, as metrics give it. */
+    public String transport() {
+        return transport;
+    }
+}

@@ -1,0 +1,39 @@
+package gatun.runtime.statistics;
+
+import gatun.runtime.Latencies;
+import gatun.runtime.LatencyBuckets;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Counts durations by {@link LatencyBuckets}, and sums them up. One thread at a time adds, which costs an ordered store for the count and
+ * one for the sum; any thread reads at any time, and never makes the other wait. What is read while something is added may have the
+ * one and not yet the other.
+ */
+final class Histogram {
+    private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private final long[] counts = new long[LatencyBuckets.COUNT];
+    private final Tally sumNanos = new Tally();
+
+    /** Counts a duration; only ever by one thread at a time. */
+    void add(long nanos) {
+        int bucket = LatencyBuckets.bucketOf(nanos);
+        COUNT.setRelease(counts, bucket, counts[bucket] + 1);
+        sumNanos.add(nanos);
+    }
+
+    /** The sum of all durations as it is now. */
+    long sumNanos() {
+        return sumNanos.get();
+    }
+
+    /** The durations as they are now. */
+    Latencies snapshot() {
+        long[] present = new long[counts.length];
+        for (int i = 0; i < present.length; i++) {
+            present[i] = (long) COUNT.getAcquire(counts, i);
+        }
+        return new Latencies(present, sumNanos.get());
+    }
+}

@@ -1,0 +1,51 @@
+package gatun.runtime.statistics;
+
+import gatun.runtime.ResponseStatistics;
+
+/** What became of the responses that stand at one place of their requests' answers. Written by the instance's thread only, read by any. */
+final class ResponseCounters {
+    private final Tally inferNanos = new Tally();
+    private final Tally outputNanos = new Tally();
+    private final Tally successes = new Tally();
+    private final Tally fails = new Tally();
+    private final Tally failNanos = new Tally();
+    private final Tally empties = new Tally();
+    private final Tally emptyNanos = new Tally();
+    private final Tally cancels = new Tally();
+    private final Tally cancelNanos = new Tally();
+
+    void sent(long newInferNanos, long newOutputNanos) {
+        inferNanos.add(newInferNanos);
+        outputNanos.add(newOutputNanos);
+        successes.add(1);
+    }
+
+    void failed(long nanos) {
+        failNanos.add(nanos);
+        fails.add(1);
+    }
+
+    void ended(long nanos) {
+        emptyNanos.add(nanos);
+        empties.add(1);
+    }
+
+    void cancelled(long nanos) {
+        cancelNanos.add(nanos);
+        cancels.add(1);
+    }
+
+    /** The counters as they are now. */
+    ResponseStatistics snapshot() {
+        return new ResponseStatistics(
+                inferNanos.get(),
+                outputNanos.get(),
+                successes.get(),
+                fails.get(),
+                failNanos.get(),
+                empties.get(),
+                emptyNanos.get(),
+                cancels.get(),
+                cancelNanos.get());
+    }
+}

@@ -1,0 +1,70 @@
+package gatun.runtime.statistics;
+
+import gatun.runtime.ResponseStatistics;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What became of the responses that one instance of a decoupled model gave, by their place in the answer. Written by the instance's thread
+ * only, read by any thread.
+ */
+public final class ResponseTable {
+    /** Responses from here on are counted as if they stood at the last place: nobody looks at thousands of rows. */
+    public static final int PLACES = 1000;
+
+    /** A new array for each place that is reached for the first time. */
+    private volatile ResponseCounters[] places = {};
+
+    /** A table without counts. */
+    public ResponseTable() {}
+
+    /**
+     * Counts a response with outputs.
+     *
+     * @param place how many responses the answer had before it
+     * @param inferNanos from the response before until the engine had it
+     * @param outputNanos placing its outputs and handing it over
+     */
+    public void sent(int place, long inferNanos, long outputNanos) {
+        at(place).sent(inferNanos, outputNanos);
+    }
+
+    /** Counts a failure where a response could have been, {@code nanos} after the one before. */
+    public void failed(int place, long nanos) {
+        at(place).failed(nanos);
+    }
+
+    /** Counts the end of an answer without one more response, {@code nanos} after the one before. */
+    public void ended(int place, long nanos) {
+        at(place).ended(nanos);
+    }
+
+    /** Counts a response that nobody wanted any more, {@code nanos} after the one before. */
+    public void cancelled(int place, long nanos) {
+        at(place).cancelled(nanos);
+    }
+
+    private ResponseCounters at(int place) {
+        int row = Math.min(place, PLACES - 1);
+        ResponseCounters[] present = places;
+        if (row >= present.length) {
+            ResponseCounters[] more = Arrays.copyOf(present, row + 1);
+            for (int i = present.length; i < more.length; i++) {
+                more[i] = new ResponseCounters();
+            }
+            present = more;
+            places = more;
+        }
+        return present[row];
+    }
+
+    /** The counters as they are now, by place. */
+    List<ResponseStatistics> snapshot() {
+        List<ResponseStatistics> snapshot = new ArrayList<>();
+        for (ResponseCounters counters : places) {
+            snapshot.add(counters.snapshot());
+        }
+        return snapshot;
+    }
+}
