@@ -342,7 +342,8 @@ class BatchingTest {
     @Test
     void shouldFailAllRequestsOfABatchThatTheEngineFails() {
         open(MODEL, execution -> {
-            execution.output(0, Datatype.FP32, execution.inputSpec(0).shape(), 4);
+            Shape shape = execution.inputSpec(0).shape();
+            execution.output(0, Datatype.FP32, shape, shape.byteSize(Datatype.FP32));
             throw GatunException.invalidArgument("the engine is tired");
         });
         for (Future<InferenceResponse> answer : together(floats(1, 1), floats(1, 2))) {

@@ -115,6 +115,12 @@ class BatchExecution extends TimedExecution {
         }
     }
 
+    private void requireRunning() {
+        if (tickets.isEmpty() || !isRunner()) {
+            throw afterRun();
+        }
+    }
+
     /** Forgets the run, so that nothing of its requests is kept alive, but for its times. */
     void clear() {
         end();
@@ -132,6 +138,7 @@ class BatchExecution extends TimedExecution {
 
     @Override
     public List<ExecutionRequest> requests() {
+        requireRunning();
         return Collections.unmodifiableList(tickets);
     }
 
@@ -155,6 +162,7 @@ class BatchExecution extends TimedExecution {
 
     @Override
     public Tensor input(int index) {
+        requireRunning();
         Tensor known = inputs[index];
         if (known == null) {
             known = new Tensor(inputSpec(index), gather(index));
@@ -204,12 +212,16 @@ class BatchExecution extends TimedExecution {
 
     @Override
     public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
-        check(rules.get(index), datatype, shape);
+        requireRunning();
+        OutputRule rule = rules.get(index);
+        check(rule, datatype, shape);
+        rule.requireSize(shape, byteSize, signature);
         return outputs.get(index).memory(shape, byteSize);
     }
 
     @Override
     public void outputFromInput(int output, int input, Shape shape) {
+        requireRunning();
         check(rules.get(output), inputSpec(input).datatype(), shape);
         outputs.get(output).fromInput(input, shape);
     }
@@ -228,5 +240,6 @@ class BatchExecution extends TimedExecution {
                             + signature.modelName() + "': expected " + rows
                             + " in front, the batch size of all requests that run together");
         }
+        rule.requireShape(shape, rows, signature);
     }
 }

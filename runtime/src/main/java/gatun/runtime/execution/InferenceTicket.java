@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -293,6 +294,11 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     @Override
     public void responseParameter(String name, ParameterValue value) {
+        if (name.startsWith("triton_")) {
+            throw new IllegalArgumentException("response parameter '" + name
+                    + "' begins with triton_, which the protocol keeps for itself; take another name");
+        }
+        Objects.requireNonNull(value, name);
         if (parameters.isEmpty()) {
             parameters = new LinkedHashMap<>();
         }

@@ -87,8 +87,8 @@ class InstanceExecution extends TimedExecution {
     /** The request of the run. */
     final InferenceTicket ticket() {
         InferenceTicket running = ticket;
-        if (running == null) {
-            throw new IllegalStateException("an Execution was used after its run");
+        if (running == null || !isRunner()) {
+            throw afterRun();
         }
         return running;
     }
@@ -131,7 +131,7 @@ class InstanceExecution extends TimedExecution {
 
     @Override
     public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
-        TensorSpec spec = spec(index, datatype, shape);
+        TensorSpec spec = spec(index, datatype, shape, byteSize);
         Optional<RegionLease> destination = ticket().wanted(index).destination();
         if (destination.isPresent()) {
             MemorySegment window = window(spec.name(), destination.get(), byteSize);
@@ -154,18 +154,20 @@ class InstanceExecution extends TimedExecution {
             TensorCopy.copy(source.bytes(), output(output, source.spec().datatype(), shape, byteSize));
             return;
         }
-        TensorSpec spec = spec(output, source.spec().datatype(), shape);
+        TensorSpec spec =
+                spec(output, source.spec().datatype(), shape, source.bytes().byteSize());
         running.result(output, new OutputTensor(new Tensor(spec, source.bytes()), false), null);
         running.showInputs();
     }
 
     /** What the client is told of an output of which the backend says {@code datatype} and {@code shape}. */
-    private TensorSpec spec(int index, Datatype datatype, Shape shape) {
-        try {
-            return ticket().rule(index).answered(datatype, shape, signature);
-        } catch (GatunException e) {
-            throw refuse(e);
-        }
+    private TensorSpec spec(int index, Datatype datatype, Shape shape, long byteSize) {
+        InferenceTicket running = ticket();
+        OutputRule rule = running.rule(index);
+        TensorSpec spec = rule.answered(datatype, shape, signature);
+        rule.requireShape(shape, running.batchSize(), signature);
+        rule.requireSize(shape, byteSize, signature);
+        return spec;
     }
 
     private MemorySegment window(String output, RegionLease destination, long byteSize) {

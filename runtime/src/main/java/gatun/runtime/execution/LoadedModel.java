@@ -31,12 +31,16 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A model version with running instances. Owns the backend's model and the instances' threads. Safe for any thread; after
  * {@link #close} it refuses requests.
  */
 public final class LoadedModel implements ServedModel {
+    private static final Logger LOG = LoggerFactory.getLogger(LoadedModel.class);
+
     /** How long an instance waits for a client that reads no response, while it could serve others. */
     private static final Duration RECEIVER_PATIENCE = Duration.ofSeconds(60);
 
@@ -290,7 +294,12 @@ public final class LoadedModel implements ServedModel {
         closing = true;
         boolean ended = scheduler.close(grace);
         if (ended && backendClosed.compareAndSet(false, true)) {
-            backend.close();
+            try {
+                backend.close();
+            } catch (RuntimeException | Error e) {
+                // One backend's fault is not to keep others from being closed.
+                LOG.error("Model '{}' could not be closed in order", config.getName(), e);
+            }
         }
         return ended;
     }

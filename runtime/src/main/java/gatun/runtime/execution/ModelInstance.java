@@ -168,10 +168,19 @@ final class ModelInstance implements Worker<InferenceTicket> {
             BackendInstance opened = backend;
             if (opened != null && !stopped && !batch.isEmpty() && isUnwanted(batch)) {
                 stopped = true;
-                opened.stop();
+                stop(opened);
             }
         } finally {
             running.unlock();
+        }
+    }
+
+    private void stop(BackendInstance opened) {
+        try {
+            opened.stop();
+        } catch (RuntimeException | Error e) {
+            // Whoever gave the requests up has more to do than to learn of that.
+            LOG.error("Instance {} of model '{}' could not be told to stop", name, modelName, e);
         }
     }
 
@@ -192,7 +201,8 @@ final class ModelInstance implements Worker<InferenceTicket> {
         } catch (GatunException e) {
             execution.brokenOff();
             fail(ticket, e, execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
+            // Also checked exceptions, which other languages than Java throw from anywhere.
             execution.brokenOff();
             failUnexpectedly(ticket, e);
         } finally {
@@ -221,7 +231,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
         } catch (GatunException e) {
             FailureReason reason = run.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND;
             tickets.forEach(ticket -> fail(ticket, e, reason));
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             tickets.forEach(ticket -> failUnexpectedly(ticket, e));
         } finally {
             over(); // it may have failed before the engine was asked
@@ -282,7 +292,11 @@ final class ModelInstance implements Worker<InferenceTicket> {
     public void close() {
         BackendInstance opened = backend;
         if (opened != null) {
-            opened.close();
+            try {
+                opened.close();
+            } catch (RuntimeException | Error e) {
+                LOG.error("Instance {} of model '{}' could not be closed in order", name, modelName, e);
+            }
         }
     }
 }

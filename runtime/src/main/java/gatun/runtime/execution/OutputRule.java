@@ -1,5 +1,6 @@
 package gatun.runtime.execution;
 
+import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
@@ -45,5 +46,53 @@ record OutputRule(
                             + (leading == 0 ? "" : " after the batch dimension"));
         }
         return new TensorSpec(name, datatype, reshape.apply(shape, leading));
+    }
+
+    /**
+     * Refuses a shape of the backend that contradicts the configuration.
+     *
+     * @param rows what the batch dimension must be, where there is one
+     * @throws GatunException INTERNAL when the backend does not keep to the configuration
+     */
+    void requireShape(Shape shape, int rows, ModelSignature signature) {
+        if (!fits(shape, rows, signature.leadingDims())) {
+            Shape expected = signature.leadingDims() == 0 ? backendDims : backendDims.prepend(rows);
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "unexpected shape " + shape + " for inference output '" + name + "' of model '"
+                            + signature.modelName() + "': expected " + expected);
+        }
+    }
+
+    /**
+     * Refuses a size that is not what an output of {@code shape} takes.
+     *
+     * @throws GatunException INTERNAL when it is not
+     */
+    void requireSize(Shape shape, long byteSize, ModelSignature signature) {
+        boolean right = datatype == Datatype.BYTES
+                ? byteSize >= BytesCodec.LENGTH_BYTES * shape.elementCount()
+                : byteSize == shape.byteSize(datatype);
+        if (!right) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "the backend gives " + byteSize + " bytes for output '" + name + "' of model '"
+                            + signature.modelName() + "', which are not those of " + datatype.wireName() + " " + shape);
+        }
+    }
+
+    private boolean fits(Shape shape, int rows, int leading) {
+        if (shape.rank() != backendDims.rank() + leading
+                || shape.elementCount() < 0
+                || (leading > 0 && shape.dim(0) != rows)) {
+            return false;
+        }
+        for (int i = 0; i < backendDims.rank(); i++) {
+            long expected = backendDims.dim(i);
+            if (expected != Shape.VARIABLE && shape.dim(leading + i) != expected) {
+                return false;
+            }
+        }
+        return true;
     }
 }

@@ -275,6 +275,7 @@ final class SequenceExecution extends BatchExecution {
             super.check(rule, datatype, shape);
         } else {
             rule.answered(datatype, shape, signature);
+            rule.requireShape(shape, 0, signature);
         }
     }
 }

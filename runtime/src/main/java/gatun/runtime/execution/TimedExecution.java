@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 abstract class TimedExecution implements Execution, Moments {
     private final BufferPool pool;
     private @Nullable GatunException refusal;
+    private @Nullable Thread runner;
     private int requests;
     private InferenceTicket[] answered = new InferenceTicket[1];
     private long started;
@@ -27,11 +28,22 @@ abstract class TimedExecution implements Execution, Moments {
     /** Notes that a run begins. */
     final void start() {
         refusal = null;
+        runner = Thread.currentThread();
         requests = 0;
         started = System.nanoTime();
         inferStarted = started;
         inferEnded = 0;
         ended = 0;
+    }
+
+    /** Whether the calling thread is the one that this run is on. */
+    final boolean isRunner() {
+        return Thread.currentThread().equals(runner);
+    }
+
+    /** What becomes of an execution that a backend keeps. */
+    static IllegalStateException afterRun() {
+        return new IllegalStateException("an Execution was used after its run, or by another thread than the run's");
     }
 
     /** Notes that the run has answered {@code ticket}. */

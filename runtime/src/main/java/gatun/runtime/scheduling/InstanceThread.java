@@ -85,7 +85,12 @@ final class InstanceThread<T extends Ticket> {
     /** Runs tickets that are marked as running, on this thread; answers how long it took, in nanoseconds. */
     long run(List<T> batch) {
         assert Thread.currentThread().equals(thread) : "run by " + Thread.currentThread();
-        return worker.run(batch);
+        try {
+            return worker.run(batch);
+        } finally {
+            // Nobody interrupts this thread but the code that it runs; with the mark set it would never sleep again.
+            Thread.interrupted();
+        }
     }
 
     /** Runs tickets that are marked as running on the calling thread, while this thread has nothing to run. */
