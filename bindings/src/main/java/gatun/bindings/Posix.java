@@ -256,6 +256,16 @@ public final class Posix {
                 (int) Madvise.HANDLE.invokeExact(state, MemorySegment.ofAddress(address), byteSize, advice));
     }
 
+    /**
+     * Gives the pages back to the system that the C library's allocator keeps of memory which was freed. Takes milliseconds, during which
+     * other threads that allocate may wait.
+     *
+     * @return whether there were any
+     */
+    public static boolean trimHeap() {
+        return posix_h.malloc_trim(0) != 0;
+    }
+
     // Waiting
 
     /**

@@ -384,6 +384,43 @@ class ModelControlTest {
     }
 
     @Test
+    void shouldLoadAndUnloadAnEnsembleWithItsMembers() {
+        test.model("asked", MODEL).model("named", MODEL).model("graph", """
+                platform: "ensemble"
+                input [ { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] } ]
+                output [ { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] } ]
+                ensemble_scheduling { step [
+                    { model_name: "asked" model_version: -1
+                      input_map { key: "IN" value: "IN" } output_map { key: "OUT" value: "between" } },
+                    { model_name: "named" model_version: -1
+                      input_map { key: "IN" value: "between" } output_map { key: "OUT" value: "OUT" } } ] }
+                """);
+        open("named");
+        load("graph");
+        assertThat(index()).containsExactly("asked 1 READY", "graph 1 READY", "named 1 READY");
+        infer("graph");
+
+        test.server().unload("graph", false);
+        await("the ensemble is gone", () -> index().contains("graph 1 UNAVAILABLE unloaded"));
+        assertThat(index()).contains("asked 1 READY", "named 1 READY");
+        load("graph");
+
+        test.server().unload("graph", true);
+        await("what only it asked is gone", () -> index().contains("asked 1 UNAVAILABLE unloaded"));
+        assertThat(index()).contains("graph 1 UNAVAILABLE unloaded", "named 1 READY");
+
+        load("graph");
+        test.server().unload("asked", false);
+        assertThat(index())
+                .contains("graph 1 UNAVAILABLE ensemble 'graph' depends on 'asked' which has no loaded version.");
+        load("asked");
+        assertThat(index()).contains("graph 1 READY");
+        test.server().unload("asked", true);
+        await("what asked it is gone too", () -> index().contains("asked 1 UNAVAILABLE unloaded"));
+        assertThat(index()).contains("graph 1 UNAVAILABLE unloaded", "named 1 READY");
+    }
+
+    @Test
     void shouldNotLoadWhenItStops() {
         test.model("m", MODEL);
         open("m");

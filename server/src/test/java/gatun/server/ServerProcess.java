@@ -48,6 +48,12 @@ final class ServerProcess implements AutoCloseable {
 
     /** Serves {@code repository} on free ports of the loopback address and waits until the server is ready. */
     static ServerProcess launch(Path repository, String... flags) throws InterruptedException {
+        return launch(repository, Map.of(), flags);
+    }
+
+    /** As {@link #launch(Path, String...)}, with more environment. */
+    static ServerProcess launch(Path repository, Map<String, String> environment, String... flags)
+            throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(
                 "serve",
                 "--model-repository=" + repository,
@@ -57,7 +63,7 @@ final class ServerProcess implements AutoCloseable {
                 "--grpc-port=0",
                 "--metrics-port=0"));
         arguments.addAll(List.of(flags));
-        ServerProcess server = start(arguments, Map.of());
+        ServerProcess server = start(arguments, environment);
         try {
             server.awaitReady();
             return server;

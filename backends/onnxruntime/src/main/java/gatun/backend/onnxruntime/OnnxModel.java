@@ -1,5 +1,6 @@
 package gatun.backend.onnxruntime;
 
+import gatun.bindings.Posix;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
@@ -35,6 +36,9 @@ final class OnnxModel implements BackendModel {
 
     @Override
     public void close() {
-        // Sessions belong to the instances, which are closed before.
+        // Sessions belong to the instances, which are closed before. What they freed lies scattered over the
+        // allocator's arenas, one for
+        // each of their threads, where it would stay.
+        Posix.trimHeap();
     }
 }
