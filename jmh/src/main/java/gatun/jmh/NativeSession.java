@@ -11,9 +11,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URL;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 
-/** A session of the model {@code simple} with prepared values, on nothing but the generated bindings. */
+/** A session of a model with prepared values and one intra-op thread, on nothing but the generated bindings. */
 final class NativeSession implements AutoCloseable {
     private static final String LIBRARY = "/ai/onnxruntime/native/linux-x64/libonnxruntime.so";
 
@@ -24,9 +26,43 @@ final class NativeSession implements AutoCloseable {
     private final MemorySegment outputNames;
     private final MemorySegment inputs;
     private final MemorySegment outputs;
-    private final MemorySegment[] data = new MemorySegment[4];
+    private final List<MemorySegment> data = new ArrayList<>();
+    private final int inputCount;
 
-    NativeSession(Arena arena, Path model, int elements) {
+    /**
+     * One tensor of the model, in memory of its own.
+     *
+     * @param elementType as the C API numbers it; of four bytes
+     */
+    record Slot(String name, int elementType, List<Long> shape) {
+        private long byteSize() {
+            long size = Integer.BYTES;
+            for (long dim : shape) {
+                size *= dim;
+            }
+            return size;
+        }
+    }
+
+    /** A session of {@code simple}, whose inputs count upwards and are all ones. */
+    static NativeSession simple(Arena arena, Path model, int elements) {
+        int type = onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32();
+        List<Long> shape = List.of(1L, (long) elements);
+        NativeSession session = new NativeSession(
+                arena,
+                model,
+                List.of(new Slot("INPUT0", type, shape), new Slot("INPUT1", type, shape)),
+                List.of(new Slot("OUTPUT0", type, shape), new Slot("OUTPUT1", type, shape)));
+        for (int i = 0; i < elements; i++) {
+            session.data.get(0).setAtIndex(ValueLayout.JAVA_INT, i, i);
+            session.data.get(1).setAtIndex(ValueLayout.JAVA_INT, i, 1);
+        }
+        return session;
+    }
+
+    /** A session of any model; its inputs are zeros. */
+    NativeSession(Arena arena, Path model, List<Slot> inputSlots, List<Slot> outputSlots) {
+        inputCount = inputSlots.size();
         URL resource = Objects.requireNonNull(OrtEnvironment.class.getResource(LIBRARY), LIBRARY);
         Path file = LibraryCache.ofUser().unpack(resource);
         // The Java API would load a second copy of the library, and two copies in one process do not get on.
@@ -58,35 +94,54 @@ final class NativeSession implements AutoCloseable {
                 onnxruntime_h.OrtMemTypeDefault(),
                 out));
         MemorySegment memory = out.get(ValueLayout.ADDRESS, 0);
-        MemorySegment shape = arena.allocateFrom(ValueLayout.JAVA_LONG, 1, elements);
-        MemorySegment values = arena.allocate(ValueLayout.ADDRESS, 4);
-        for (int i = 0; i < 4; i++) {
-            data[i] = arena.allocate((long) elements * Integer.BYTES, 64);
+        inputs = values(arena, memory, inputSlots);
+        outputs = values(arena, memory, outputSlots);
+        inputNames = names(arena, inputSlots);
+        outputNames = names(arena, outputSlots);
+    }
+
+    private MemorySegment values(Arena arena, MemorySegment memory, List<Slot> slots) {
+        MemorySegment values = arena.allocate(ValueLayout.ADDRESS, slots.size());
+        for (int i = 0; i < slots.size(); i++) {
+            Slot slot = slots.get(i);
+            MemorySegment bytes = arena.allocate(slot.byteSize(), 64);
+            data.add(bytes);
             check(OrtApi.CreateTensorWithDataAsOrtValue.invoke(
                     OrtApi.CreateTensorWithDataAsOrtValue(api),
                     memory,
-                    data[i],
-                    data[i].byteSize(),
-                    shape,
-                    2,
-                    onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32(),
+                    bytes,
+                    bytes.byteSize(),
+                    arena.allocateFrom(
+                            ValueLayout.JAVA_LONG,
+                            slot.shape().stream().mapToLong(Long::longValue).toArray()),
+                    slot.shape().size(),
+                    slot.elementType(),
                     values.asSlice(i * ValueLayout.ADDRESS.byteSize())));
         }
-        for (int i = 0; i < elements; i++) {
-            data[0].setAtIndex(ValueLayout.JAVA_INT, i, i);
-            data[1].setAtIndex(ValueLayout.JAVA_INT, i, 1);
-        }
-        inputs = values.asSlice(0, 2 * ValueLayout.ADDRESS.byteSize());
-        outputs = values.asSlice(2 * ValueLayout.ADDRESS.byteSize());
-        inputNames = names(arena, "INPUT0", "INPUT1");
-        outputNames = names(arena, "OUTPUT0", "OUTPUT1");
+        return values;
     }
 
-    private static MemorySegment names(Arena arena, String first, String second) {
-        MemorySegment names = arena.allocate(ValueLayout.ADDRESS, 2);
-        names.setAtIndex(ValueLayout.ADDRESS, 0, arena.allocateFrom(first));
-        names.setAtIndex(ValueLayout.ADDRESS, 1, arena.allocateFrom(second));
+    private static MemorySegment names(Arena arena, List<Slot> slots) {
+        MemorySegment names = arena.allocate(ValueLayout.ADDRESS, slots.size());
+        for (int i = 0; i < slots.size(); i++) {
+            names.setAtIndex(
+                    ValueLayout.ADDRESS, i, arena.allocateFrom(slots.get(i).name()));
+        }
         return names;
+    }
+
+    /** Runs it once, through the bindings. */
+    void run(MemorySegment runFunction) {
+        check(OrtApi.Run.invoke(
+                runFunction,
+                session,
+                MemorySegment.NULL,
+                inputNames,
+                inputs,
+                inputCount,
+                outputNames,
+                data.size() - inputCount,
+                outputs));
     }
 
     MemorySegment api() {
@@ -114,7 +169,7 @@ final class NativeSession implements AutoCloseable {
     }
 
     int output(int index, int element) {
-        return data[2 + index].getAtIndex(ValueLayout.JAVA_INT, element);
+        return data.get(inputCount + index).getAtIndex(ValueLayout.JAVA_INT, element);
     }
 
     void check(MemorySegment status) {
@@ -123,9 +178,11 @@ final class NativeSession implements AutoCloseable {
 
     @Override
     public void close() {
-        for (int i = 0; i < 2; i++) {
-            OrtApi.ReleaseValue.invoke(OrtApi.ReleaseValue(api), inputs.getAtIndex(ValueLayout.ADDRESS, i));
-            OrtApi.ReleaseValue.invoke(OrtApi.ReleaseValue(api), outputs.getAtIndex(ValueLayout.ADDRESS, i));
+        for (int i = 0; i < data.size(); i++) {
+            MemorySegment value = i < inputCount
+                    ? inputs.getAtIndex(ValueLayout.ADDRESS, i)
+                    : outputs.getAtIndex(ValueLayout.ADDRESS, i - inputCount);
+            OrtApi.ReleaseValue.invoke(OrtApi.ReleaseValue(api), value);
         }
         OrtApi.ReleaseSession.invoke(OrtApi.ReleaseSession(api), session);
     }

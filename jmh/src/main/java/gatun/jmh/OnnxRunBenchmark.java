@@ -65,7 +65,7 @@ public class OnnxRunBenchmark {
     @SuppressWarnings("restricted")
     public void open() throws OrtException {
         Path model = BenchmarkFiles.root().resolve("examples/models/simple/1/model.onnx");
-        session = new NativeSession(arena, model, ELEMENTS);
+        session = NativeSession.simple(arena, model, ELEMENTS);
         run = OrtApi.Run(session.api());
         SymbolLookup library =
                 SymbolLookup.libraryLookup(BenchmarkFiles.compile("ort_loop.c", "native-headers/onnxruntime"), arena);
@@ -133,16 +133,7 @@ public class OnnxRunBenchmark {
     /** One downcall through the generated bindings. */
     @Benchmark
     public void ffm() {
-        session.check(OrtApi.Run.invoke(
-                run,
-                session.handle(),
-                MemorySegment.NULL,
-                session.inputNames(),
-                session.inputs(),
-                2,
-                session.outputNames(),
-                2,
-                session.outputs()));
+        session.run(run);
     }
 
     /** The official Java API with tensors made once and outputs pinned. */

@@ -5,11 +5,8 @@ import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.SystemSharedMemoryRegisterRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -51,31 +48,8 @@ public final class LoadComparison {
         double seconds = arguments.length > 0 ? Double.parseDouble(arguments[0]) : 10;
         List<String> words = Arrays.stream(arguments).skip(1).toList();
         Path root = Path.of(System.getProperty("gatun.root", "."));
-        Process server = new ProcessBuilder(
-                        ProcessHandle.current().info().command().orElseThrow(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-XX:+UseParallelGC",
-                        "-Xmx512m",
-                        // As the launcher starts the server.
-                        "-Djdk.readPollers="
-                                + Integer.highestOneBit(
-                                        Math.max(1, Runtime.getRuntime().availableProcessors() / 4)),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        BenchServer.class.getName(),
-                        root.resolve("examples/models").toString())
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        try (BufferedReader output =
-                new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))) {
-            String[] ready = String.valueOf(output.readLine()).split(" ", -1);
-            if (!ready[0].equals("ready")) {
-                throw new IllegalStateException("the server did not start: " + String.join(" ", ready));
-            }
-            new LoadComparison(server.pid(), Integer.parseInt(ready[1]), Integer.parseInt(ready[2]), seconds, words)
-                    .run();
-        } finally {
-            server.destroyForcibly();
+        try (BenchProcess server = BenchProcess.start(root.resolve("examples/models"))) {
+            new LoadComparison(server.pid(), server.httpPort(), server.grpcPort(), seconds, words).run();
         }
     }
 

@@ -1,0 +1,109 @@
+package gatun.jmh;
+
+import gatun.runtime.scheduling.BatchPolicy;
+import gatun.runtime.scheduling.InstanceScheduler;
+import gatun.runtime.scheduling.Ticket;
+import gatun.runtime.scheduling.Worker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What scheduling costs a request from its submission to its completion, with an engine that does nothing: so many clients, each a virtual
+ * thread as in the server, submit a ticket, wait for its end, and submit the next. All but the ones that run wait in the queue.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 4, time = 2)
+@Measurement(iterations = 5, time = 2)
+@Fork(2)
+public class SchedulerBenchmark {
+    private static final int REQUESTS = 200_000;
+    private static final Duration GRACE = Duration.ofSeconds(10);
+
+    /** How many requests wait. */
+    @Param({"1", "64", "10000"})
+    public int clients;
+
+    /** The most requests in a batch; 0 for none but their own. */
+    @Param({"0", "8"})
+    public int maxBatchSize;
+
+    private InstanceScheduler<Request> scheduler;
+
+    private static final class Request extends Ticket {}
+
+    /** An engine that does nothing, on its own thread. */
+    private static final class Idle implements Worker<Request> {
+        @Override
+        public String threadName() {
+            return "engine";
+        }
+
+        @Override
+        public void open() {}
+
+        @Override
+        public boolean isBoundToThread() {
+            return true;
+        }
+
+        @Override
+        public long run(List<Request> batch) {
+            return 1;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Opens a scheduler of one instance. */
+    @Setup(Level.Trial)
+    public void open() {
+        BatchPolicy policy = maxBatchSize == 0 ? BatchPolicy.single(clients) : BatchPolicy.upTo(maxBatchSize, clients);
+        scheduler = InstanceScheduler.open(policy, List.of(new Idle()));
+    }
+
+    /** One request, in the company of the others. */
+    @Benchmark
+    @OperationsPerInvocation(REQUESTS)
+    public void request() throws InterruptedException {
+        List<Thread> threads = new ArrayList<>(clients);
+        for (int i = 0; i < clients; i++) {
+            threads.add(Thread.startVirtualThread(this::submitAndWait));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    private void submitAndWait() {
+        for (int i = REQUESTS / clients; i > 0; i--) {
+            Request request = new Request();
+            scheduler.submit(request);
+            request.await(scheduler);
+        }
+    }
+
+    /** Ends the instance. */
+    @TearDown(Level.Trial)
+    public void close() {
+        scheduler.close(GRACE);
+    }
+}

@@ -1,0 +1,62 @@
+package gatun.jmh.load;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/** A {@link BenchServer} in a process of its own, with the flags that the launcher gives. */
+final class BenchProcess implements AutoCloseable {
+    private final Process process;
+    private final int httpPort;
+    private final int grpcPort;
+
+    private BenchProcess(Process process, int httpPort, int grpcPort) {
+        this.process = process;
+        this.httpPort = httpPort;
+        this.grpcPort = grpcPort;
+    }
+
+    /** Starts a server of the models in {@code repository} and waits until it is ready. */
+    static BenchProcess start(Path repository) throws IOException {
+        int cores = Runtime.getRuntime().availableProcessors();
+        Process process = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:+UseParallelGC",
+                        "-Xmx512m",
+                        "-Djdk.readPollers=" + Integer.highestOneBit(Math.max(1, cores / 4)),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        BenchServer.class.getName(),
+                        repository.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        BufferedReader output =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        String[] ready = String.valueOf(output.readLine()).split(" ", -1);
+        if (!ready[0].equals("ready")) {
+            process.destroyForcibly();
+            throw new IllegalStateException("the server did not start: " + String.join(" ", ready));
+        }
+        return new BenchProcess(process, Integer.parseInt(ready[1]), Integer.parseInt(ready[2]));
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    int httpPort() {
+        return httpPort;
+    }
+
+    int grpcPort() {
+        return grpcPort;
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}
