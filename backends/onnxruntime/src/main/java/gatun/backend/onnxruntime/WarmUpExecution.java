@@ -1,5 +1,6 @@
 package gatun.backend.onnxruntime;
 
+import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
@@ -7,13 +8,15 @@ import gatun.memory.TensorSpec;
 import gatun.runtime.spi.Execution;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
-/** A run on zeros and empty strings, with open dimensions of size 1, to pay first-call costs. Borrows its memory from the arena. */
+/** A run on zeros, with open dimensions of size 1, to pay first-call costs. Borrows its memory from the arena. */
 final class WarmUpExecution implements Execution {
     private static final int ALIGNMENT = 64;
 
-    /** What an empty string takes: its length word. */
-    private static final int EMPTY_STRING_BYTES = Integer.BYTES;
+    /** The text 0, which models that read numbers from texts can read too: with an empty one the engine would log an error. */
+    private static final byte[] ZERO = {'0'};
 
     private final ModelDescription model;
     private final Arena arena;
@@ -36,10 +39,21 @@ final class WarmUpExecution implements Execution {
             dims[i] = dims[i] == Shape.VARIABLE ? 1 : dims[i];
         }
         Shape shape = Shape.of(dims);
-        long byteSize = input.datatype() == Datatype.BYTES
-                ? shape.elementCount() * EMPTY_STRING_BYTES
-                : shape.byteSize(input.datatype());
-        return new Tensor(new TensorSpec(input.name(), input.datatype(), shape), arena.allocate(byteSize, ALIGNMENT));
+        MemorySegment bytes = input.datatype() == Datatype.BYTES
+                ? texts(shape.elementCount())
+                : arena.allocate(shape.byteSize(input.datatype()), ALIGNMENT);
+        return new Tensor(new TensorSpec(input.name(), input.datatype(), shape), bytes);
+    }
+
+    private MemorySegment texts(long count) {
+        long elementBytes = (long) BytesCodec.LENGTH_BYTES + ZERO.length;
+        MemorySegment texts = arena.allocate(count * elementBytes, ALIGNMENT);
+        for (long i = 0; i < count; i++) {
+            texts.set(ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN), i * elementBytes, ZERO.length);
+            MemorySegment.copy(
+                    ZERO, 0, texts, ValueLayout.JAVA_BYTE, i * elementBytes + BytesCodec.LENGTH_BYTES, ZERO.length);
+        }
+        return texts;
     }
 
     @Override
