@@ -87,6 +87,10 @@ class CachedModelTest {
         assertThat(statistics.successCount()).isEqualTo(2);
         assertThat(statistics.inferenceCount()).isEqualTo(1);
         assertThat(statistics.executionCount()).isEqualTo(1);
+        assertThat(statistics.cache().hitCount()).isEqualTo(1);
+        assertThat(statistics.cache().missCount()).isEqualTo(1);
+        assertThat(statistics.cache().hitNanos()).isPositive();
+        assertThat(statistics.cache().missNanos()).isPositive();
     }
 
     @Test

@@ -1,5 +1,6 @@
 package gatun.runtime.cache;
 
+import gatun.runtime.CacheStatistics;
 import gatun.runtime.ModelStatistics;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -50,6 +51,8 @@ final class CacheCounters {
                 model.lastInferenceMillis(),
                 model.batches(),
                 model.pendingRequestCount(),
-                model.loadNanos());
+                model.loadNanos(),
+                new CacheStatistics(hits.sum(), hitSum, misses.sum(), missNanos.sum()),
+                model.responses());
     }
 }

@@ -11,6 +11,7 @@ import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelOutput;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
@@ -244,6 +245,11 @@ public final class CachedModel implements ServedModel {
     @Override
     public ModelStatistics statistics() {
         return counters.with(model.statistics());
+    }
+
+    @Override
+    public Optional<ModelLatencies> latencies() {
+        return model.latencies();
     }
 
     @Override

@@ -9,6 +9,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ResponseReceiver;
 import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ServedModel;
@@ -18,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -29,6 +31,7 @@ public final class Ensemble implements ServedModel {
     private final long version;
     private final String versionText;
     private final EnsemblePlan plan;
+    private final ResponseStreams streams;
     private final MemberModels members;
     private final ComposedRequests requests;
     private final Supplier<List<String>> readyVersions;
@@ -40,10 +43,12 @@ public final class Ensemble implements ServedModel {
             ModelConfig config,
             long version,
             EnsemblePlan plan,
+            ResponseStreams streams,
             MemberModels members,
             ComposedRequests requests,
             Supplier<List<String>> readyVersions) {
         this.config = config;
+        this.streams = streams;
         this.version = version;
         this.versionText = Long.toString(version);
         this.plan = plan;
@@ -75,8 +80,25 @@ public final class Ensemble implements ServedModel {
                 .map(step -> members.member(step.model(), step.version()))
                 .toList();
         MemberRules.check(config, asked.stream().map(ServedModel::config).toList());
-        ComposedRequests requests = new ComposedRequests(config, allLabels(config, plan, labels, asked), pool);
-        return new Ensemble(config, version, plan, members, requests, readyVersions);
+        boolean[] decoupled = new boolean[asked.size()];
+        for (int i = 0; i < decoupled.length; i++) {
+            decoupled[i] = asked.get(i).decoupled();
+        }
+        ResponseStreams streams = ResponseStreams.of(config, plan, decoupled);
+        if (streams.any() && config.getResponseCache().getEnable()) {
+            throw GatunException.invalidArgument("Response Cache does not currently support model " + config.getName()
+                    + " with 'decoupled' transaction policy. Please disable the response cache.");
+        }
+        ModelConfig completed = streams.any() ? decoupled(config) : config;
+        ComposedRequests requests = new ComposedRequests(completed, allLabels(config, plan, labels, asked), pool);
+        return new Ensemble(completed, version, plan, streams, members, requests, readyVersions);
+    }
+
+    /** The same configuration of a model that may give any number of responses, as one of its members does. */
+    private static ModelConfig decoupled(ModelConfig config) {
+        ModelConfig.Builder completed = config.toBuilder();
+        completed.getModelTransactionPolicyBuilder().setDecoupled(true);
+        return completed.build();
     }
 
     private static Map<String, List<String>> allLabels(
@@ -110,15 +132,48 @@ public final class Ensemble implements ServedModel {
 
     @Override
     public InferenceResponse infer(InferenceRequest request) {
+        if (decoupled()) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "model '" + config.getName() + "' is decoupled: it may give any number of responses,"
+                            + " and this request asks for exactly one");
+        }
+        return answer(request, EnsembleRun::answer);
+    }
+
+    @Override
+    public void infer(InferenceRequest request, ResponseReceiver receiver) {
+        if (!decoupled()) {
+            receiver.accept(infer(request), true);
+            return;
+        }
+        answer(request, run -> {
+            run.answer(receiver);
+            return true;
+        });
+    }
+
+    /** Has a run answer a request, and counts how it goes. */
+    private <T> T answer(InferenceRequest request, Function<EnsembleRun, T> how) {
         long arrivedNanos = System.nanoTime();
         try {
             if (!running.enter()) {
-                throw new GatunException(
-                        ErrorCode.UNAVAILABLE,
-                        "Server is stopping, scheduler for model has stopped accepting new inference requests");
+                throw new GatunException(ErrorCode.UNAVAILABLE, STOPPING);
             }
             try {
-                return answer(request, arrivedNanos);
+                ComposedAnswer answer = requests.answer(request, arrivedNanos);
+                EnsembleRun run = new EnsembleRun(this, request, answer);
+                if (!request.cancellation().arm(run::cancel)) {
+                    throw new GatunException(ErrorCode.CANCELLED, "");
+                }
+                T answered;
+                try {
+                    answered = how.apply(run);
+                } finally {
+                    request.cancellation().end();
+                }
+                counters.answered(answer.batchSize(), request.origin(), arrivedNanos);
+                return answered;
             } finally {
                 running.leave();
             }
@@ -128,24 +183,12 @@ public final class Ensemble implements ServedModel {
         }
     }
 
-    private InferenceResponse answer(InferenceRequest request, long arrivedNanos) {
-        ComposedAnswer answer = requests.answer(request, arrivedNanos);
-        EnsembleRun run = new EnsembleRun(this, request, answer);
-        if (!request.cancellation().arm(run::cancel)) {
-            throw new GatunException(ErrorCode.CANCELLED, "");
-        }
-        InferenceResponse response;
-        try {
-            response = run.answer();
-        } finally {
-            request.cancellation().end();
-        }
-        counters.answered(answer.batchSize(), request.origin(), arrivedNanos);
-        return response;
-    }
-
     EnsemblePlan plan() {
         return plan;
+    }
+
+    ResponseStreams streams() {
+        return streams;
     }
 
     MemberModels members() {

@@ -20,6 +20,7 @@ final class EnsemblePlan {
     private final int[][] consumers;
     private final int[] outputs;
     private final boolean[] allSteps;
+    private final List<EnsembleStep> inOrder;
 
     private EnsemblePlan(ModelConfig config) {
         Map<String, Integer> numbers = new LinkedHashMap<>();
@@ -55,6 +56,7 @@ final class EnsemblePlan {
                 .mapToInt(tensors::indexOf)
                 .toArray();
         allSteps = needed(outputs);
+        inOrder = List.copyOf(sorted());
     }
 
     /** The plan of {@code config}. */
@@ -69,6 +71,23 @@ final class EnsemblePlan {
             links.add(new EnsembleStep.Link(name, numbers.get(tensor)));
         });
         return links;
+    }
+
+    private List<EnsembleStep> sorted() {
+        List<EnsembleStep> sorted = new ArrayList<>();
+        while (sorted.size() < steps.size()) {
+            for (EnsembleStep step : steps) {
+                boolean placed = sorted.contains(step);
+                if (!placed && step.inputs().stream().allMatch(link -> isMade(link.tensor(), sorted))) {
+                    sorted.add(step);
+                }
+            }
+        }
+        return sorted;
+    }
+
+    private boolean isMade(int tensor, List<EnsembleStep> sorted) {
+        return producers[tensor] == FROM_REQUEST || sorted.contains(steps.get(producers[tensor]));
     }
 
     int tensorCount() {
@@ -86,6 +105,11 @@ final class EnsemblePlan {
 
     List<EnsembleStep> steps() {
         return steps;
+    }
+
+    /** The steps, each after those whose tensors it reads. */
+    List<EnsembleStep> inOrder() {
+        return inOrder;
     }
 
     /** The step that writes a tensor, or {@link #FROM_REQUEST}. */

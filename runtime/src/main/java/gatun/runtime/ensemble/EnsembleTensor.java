@@ -11,21 +11,26 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A tensor of a run that was made, or that the client left out. Each step that reads it, and the answer where it is wanted there, has a
- * claim of its own on its memory, so that the memory goes back with the last of them. Guarded by the run's lock.
+ * claim of its own on its memory, so that the memory goes back with the last of them. Guarded by the lock of the run that made it, and no
+ * more changed when runs for single responses read it.
  */
 final class EnsembleTensor {
     private final @Nullable Tensor tensor;
     private final Optional<RegionLease> region;
     private final Queue<Hold> claims = new ArrayDeque<>();
 
-    private EnsembleTensor(@Nullable Tensor tensor, Optional<RegionLease> region) {
+    /** What more readers get claims on, of whom the number is not known; null where it is. */
+    private final @Nullable SharedHolds memory;
+
+    private EnsembleTensor(@Nullable Tensor tensor, Optional<RegionLease> region, @Nullable SharedHolds memory) {
         this.tensor = tensor;
         this.region = region;
+        this.memory = memory;
     }
 
     /** An input that the client left out. */
     static EnsembleTensor absent() {
-        return new EnsembleTensor(null, Optional.empty());
+        return new EnsembleTensor(null, Optional.empty(), null);
     }
 
     /**
@@ -34,15 +39,22 @@ final class EnsembleTensor {
      * @param region the client's region that it lies in; empty for other memory
      */
     static EnsembleTensor borrowed(Tensor tensor, Optional<RegionLease> region) {
-        return new EnsembleTensor(tensor, region);
+        return new EnsembleTensor(tensor, region, null);
     }
 
     /** A tensor in memory of our own, with {@code readers} claims on it. */
     static EnsembleTensor owned(Tensor tensor, SharedHolds memory, int readers) {
-        EnsembleTensor made = new EnsembleTensor(tensor, Optional.empty());
+        EnsembleTensor made = new EnsembleTensor(tensor, Optional.empty(), null);
         for (int i = 0; i < readers; i++) {
             made.claims.add(memory.share());
         }
+        return made;
+    }
+
+    /** A tensor in memory of our own that any number of runs read until it is released. */
+    static EnsembleTensor kept(Tensor tensor, SharedHolds memory) {
+        EnsembleTensor made = new EnsembleTensor(tensor, Optional.empty(), memory);
+        made.claims.add(memory.share());
         return made;
     }
 
@@ -58,7 +70,7 @@ final class EnsembleTensor {
 
     /** The claim of one reader, who owns it from now on; empty when the memory is not ours. */
     Optional<Hold> claim() {
-        return Optional.ofNullable(claims.poll());
+        return memory == null ? Optional.ofNullable(claims.poll()) : Optional.of(memory.share());
     }
 
     /** Gives up the claims that nobody took. */

@@ -12,6 +12,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -115,6 +116,19 @@ public final class ComposedAnswer {
     public InferenceResponse response(String modelName, String versionText) {
         ticket.settle();
         return ticket.response(modelName, versionText);
+    }
+
+    /**
+     * As {@link #response}, for one answer of several: the client's regions stay its request's, because the next is written there too.
+     */
+    public InferenceResponse part(String modelName, String versionText) {
+        ticket.settle();
+        return ticket.part(modelName, versionText);
+    }
+
+    /** One more answer to the same request, which has no output yet either. */
+    public ComposedAnswer another() {
+        return new ComposedAnswer(ticket.with(List.of()), signature, pool);
     }
 
     /** Ends the answer without giving it; what it held goes back. */

@@ -337,6 +337,15 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
      * @throws GatunException the failure, if there was one
      */
     InferenceResponse response(String modelName, String versionText) {
+        return response(modelName, versionText, true);
+    }
+
+    /** As {@link #response}, but the output regions stay the request's. */
+    InferenceResponse part(String modelName, String versionText) {
+        return response(modelName, versionText, false);
+    }
+
+    private InferenceResponse response(String modelName, String versionText, boolean takesRegions) {
         if (failure != null) {
             throw failure;
         }
@@ -353,7 +362,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
                 holds.add(buffer);
             }
             wanted[i].destination().ifPresent(lease -> {
-                if (request.release(lease)) {
+                if (takesRegions && request.release(lease)) {
                     holds.add(lease);
                 }
             });

@@ -1,0 +1,99 @@
+package gatun.runtime.ensemble;
+
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which steps of an ensemble run once for each response of which decoupled member. Made once, when the members are known. Immutable.
+ */
+final class ResponseStreams {
+    /** The stream of what runs once for each request. */
+    static final int NONE = -1;
+
+    private final EnsemblePlan plan;
+    private final boolean[] decoupled;
+    private final int[] streams;
+
+    private ResponseStreams(EnsemblePlan plan, boolean[] decoupled) {
+        this.plan = plan;
+        this.decoupled = decoupled;
+        streams = new int[decoupled.length];
+    }
+
+    /**
+     * The streams of an ensemble.
+     *
+     * @param decoupled which steps may give any number of responses
+     * @throws GatunException INVALID_ARGUMENT when a step, or the answer, would need responses of two streams
+     */
+    static ResponseStreams of(ModelConfig config, EnsemblePlan plan, boolean[] decoupled) {
+        ResponseStreams streams = new ResponseStreams(plan, decoupled);
+        for (EnsembleStep step : plan.inOrder()) {
+            streams.place(config.getName(), step);
+        }
+        List<Integer> path = List.of();
+        for (int i = 0; i < config.getOutputCount(); i++) {
+            List<Integer> other = streams.path(streams.ofTensor(plan.output(i)));
+            boolean longer = other.size() > path.size();
+            List<Integer> outer = longer ? path : other;
+            path = longer ? other : path;
+            if (!path.subList(0, outer.size()).equals(outer)) {
+                throw GatunException.invalidArgument(
+                        "in ensemble " + config.getName() + ", outputs originate from different decoupled models");
+            }
+        }
+        return streams;
+    }
+
+    private void place(String ensemble, EnsembleStep step) {
+        int stream = NONE;
+        for (EnsembleStep.Link link : step.inputs()) {
+            int source = ofTensor(link.tensor());
+            if (stream != NONE && source != NONE && stream != source) {
+                throw GatunException.invalidArgument("in ensemble " + ensemble + ", step of model '" + step.model()
+                        + "' receives inputs originated from different decoupled models");
+            }
+            stream = source == NONE ? stream : source;
+        }
+        streams[step.index()] = stream;
+    }
+
+    /** Whether any step gives more or less than one response. */
+    boolean any() {
+        for (boolean each : decoupled) {
+            if (each) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a step may give any number of responses. */
+    boolean isDecoupled(int step) {
+        return decoupled[step];
+    }
+
+    /** The decoupled step for each of whose responses {@code step} runs, or {@link #NONE}. */
+    int ofStep(int step) {
+        return streams[step];
+    }
+
+    private int ofTensor(int tensor) {
+        int producer = plan.producer(tensor);
+        if (producer == EnsemblePlan.FROM_REQUEST) {
+            return NONE;
+        }
+        return decoupled[producer] ? producer : streams[producer];
+    }
+
+    /** The streams that a response of {@code stream} is inside of, the outermost first, itself last. */
+    private List<Integer> path(int stream) {
+        List<Integer> path = new ArrayList<>();
+        for (int outer = stream; outer != NONE; outer = streams[outer]) {
+            path.addFirst(outer);
+        }
+        return path;
+    }
+}
