@@ -1,0 +1,453 @@
+package gatun.runtime.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.memory.Hold;
+import gatun.runtime.scheduling.SequencePolicy.Strategy;
+import gatun.runtime.scheduling.Ticket.State;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/**
+ * Runs the sequence scheduler's own decisions on a clock of its own: clients that send the steps of sequences one after the other or all at
+ * once, forget how they began, never end them, or give steps up; instances that take their time, wake late, or fail. Everything follows from
+ * the seed. Checks after each step what must hold, and at the end that nothing is left.
+ */
+final class SequenceSimulation {
+    /** How late a timer may be. */
+    private static final long TICK_NANOS = 10_000;
+
+    /** The longest that an instance takes to wake, and that a run takes. */
+    private static final long WAKING_NANOS = 50_000;
+
+    private static final long RUN_NANOS = 200_000;
+
+    private final Random random;
+    private final SequencePolicy policy;
+    private final PriorityQueue<Event> events =
+            new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
+    private final SequenceDispatcher<Step> dispatcher;
+    private final List<Instance> instances;
+    private final List<Step> steps = new ArrayList<>();
+
+    /** The states that sequences keep. */
+    private final Set<Memory> kept = new HashSet<>();
+
+    /** The number of the last step of each sequence that has run. */
+    private final Map<Sequence, Integer> progress = new HashMap<>();
+
+    /** The place that each sequence had when it ran first. */
+    private final Map<Sequence, String> places = new HashMap<>();
+
+    private long now;
+    private long eventNumber;
+    private boolean stopped;
+
+    private record Event(long at, long number, Runnable action) {}
+
+    /** What a sequence keeps. */
+    private final class Memory implements Hold {
+        Memory() {
+            kept.add(this);
+        }
+
+        @Override
+        public void close() {
+            assertThat(kept.remove(this)).as("given back twice").isTrue();
+        }
+    }
+
+    /** A request. */
+    private static final class Step extends Ticket {
+        final int number;
+        final int shape;
+        final boolean asksToStart;
+        Admission admission = Admission.STOPPING;
+        boolean withdrawn;
+        int runs;
+
+        Step(int number, int id, boolean starts, boolean ends, int shape, long deadline) {
+            this.number = number;
+            this.shape = shape;
+            asksToStart = starts;
+            belongsTo(new SequenceStep(id, starts, ends));
+            waitsUntil(0, deadline, false);
+        }
+
+        @Override
+        protected boolean joins(Ticket first) {
+            return shape == ((Step) first).shape;
+        }
+
+        boolean isOver() {
+            return switch (state()) {
+                case COMPLETED, WITHDRAWN, EXPIRED, REFUSED -> true;
+                case NEW, QUEUED, RUNNING -> false;
+            };
+        }
+    }
+
+    /** An instance's thread. */
+    private final class Instance {
+        final int ordinal;
+        final List<Step> batch = new ArrayList<>();
+        boolean asleep = true;
+        boolean ended;
+
+        /** Whether it was woken before it fell asleep, so that its next sleep ends at once. */
+        boolean woken;
+
+        /** Tells the alarm of the present sleep from those of earlier ones. */
+        long sleep;
+
+        Instance(int ordinal) {
+            this.ordinal = ordinal;
+        }
+
+        void ask() {
+            long sleepNanos = dispatcher.take(ordinal, now, batch);
+            follow();
+            if (sleepNanos == Dispatcher.END) {
+                ended = true;
+            } else if (!batch.isEmpty()) {
+                begin();
+            } else if (woken) {
+                woken = false;
+                after(1, this::ask);
+            } else {
+                fallAsleep(sleepNanos);
+            }
+        }
+
+        private void fallAsleep(long nanos) {
+            asleep = true;
+            long present = ++sleep;
+            if (nanos != Dispatcher.FOREVER) {
+                assertThat(nanos).as("a time to sleep").isNotNegative();
+                after(nanos + random.nextLong(TICK_NANOS), () -> {
+                    if (asleep && sleep == present) {
+                        asleep = false;
+                        ask();
+                    }
+                });
+            }
+        }
+
+        private void begin() {
+            checkBatch(this);
+            boolean fails = random.nextInt(12) == 0;
+            for (Step step : batch) {
+                step.runs++;
+                Sequence sequence = step.step().sequence();
+                if (sequence.state() == null) {
+                    sequence.keep(new Memory());
+                }
+                if (!fails) {
+                    step.step().done();
+                }
+            }
+            after(1 + random.nextLong(RUN_NANOS), () -> {
+                dispatcher.finish(batch, now);
+                follow();
+                batch.forEach(Ticket::complete);
+                batch.clear();
+                ask();
+            });
+        }
+
+        void rouse() {
+            if (ended) {
+                return;
+            }
+            if (asleep) {
+                asleep = false;
+                after(random.nextLong(WAKING_NANOS), this::ask);
+            } else {
+                woken = true;
+            }
+        }
+    }
+
+    private SequenceSimulation(long seed) {
+        random = new Random(seed);
+        Strategy strategy = random.nextBoolean() ? Strategy.DIRECT : Strategy.OLDEST;
+        int maxBatchSize = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(6);
+        int slots =
+                strategy == Strategy.OLDEST && random.nextBoolean() ? 1 + random.nextInt(8) : Math.max(1, maxBatchSize);
+        List<Integer> preferred = strategy == Strategy.DIRECT || maxBatchSize == 0
+                ? List.of()
+                : IntStream.of(1 + random.nextInt(maxBatchSize), maxBatchSize)
+                        .distinct()
+                        .sorted()
+                        .boxed()
+                        .toList();
+        long delay = random.nextBoolean() ? 0 : 1 + random.nextLong(200_000);
+        double utilization = random.nextInt(3) == 0 ? 0 : random.nextDouble();
+        long idle = random.nextBoolean() ? 100_000 + random.nextLong(1_000_000) : 60_000_000_000L;
+        int capacity = random.nextInt(4) == 0 ? 1 + random.nextInt(6) : 10_000;
+        policy = new SequencePolicy(strategy, slots, maxBatchSize, preferred, delay, utilization, idle, capacity);
+        int instanceCount = 1 + random.nextInt(3);
+        dispatcher = new SequenceDispatcher<>(policy, instanceCount);
+        instances = IntStream.range(0, instanceCount).mapToObj(Instance::new).toList();
+    }
+
+    /** Runs one simulation; fails with the seed in the message when something does not hold. */
+    static void run(long seed) {
+        try {
+            new SequenceSimulation(seed).run();
+        } catch (AssertionError | RuntimeException e) {
+            throw new AssertionError(
+                    "seed " + seed + " (replay it with -Dgatun.simulation.seed=" + seed + "): " + e.getMessage(), e);
+        }
+    }
+
+    private void run() {
+        int clients = 1 + random.nextInt(20);
+        int ids = 1 + random.nextInt(clients);
+        long spacing = 1 + random.nextLong(100_000);
+        for (int i = 0; i < clients; i++) {
+            client(1 + random.nextInt(ids), random.nextLong(clients * spacing));
+        }
+        int end = random.nextInt(4);
+        if (end == 0) {
+            after(random.nextLong(clients * spacing + 1_000_000), this::drain);
+        } else if (end == 1) {
+            after(random.nextLong(clients * spacing + 1_000_000), this::stop);
+        }
+        play();
+        if (!stopped) {
+            assertThat(instances).as("instances that sleep at the end").allMatch(instance -> instance.asleep);
+            checkWaiting();
+            drain();
+            play();
+            stop();
+            play();
+        }
+        checkEnd();
+    }
+
+    /** Sends the steps of one sequence. */
+    private void client(int id, long at) {
+        int count = 1 + random.nextInt(6);
+        boolean starts = random.nextInt(10) > 0;
+        boolean ends = random.nextInt(4) > 0;
+        boolean restarts = random.nextInt(8) == 0;
+        long pace = random.nextBoolean() ? 1 : 1 + random.nextLong(300_000);
+        long when = at;
+        for (int i = 0; i < count; i++) {
+            boolean first = (i == 0 && starts) || (restarts && i == count / 2);
+            boolean last = i == count - 1 && ends;
+            after(when, () -> arrive(id, first, last));
+            when += random.nextLong(pace);
+        }
+    }
+
+    private void arrive(int id, boolean starts, boolean ends) {
+        long deadline = random.nextInt(6) == 0 ? now + 1 + random.nextLong(300_000) : 0;
+        Step step = new Step(steps.size(), id, starts, ends, random.nextInt(6) == 0 ? 1 : 0, deadline);
+        steps.add(step);
+        long waiting = waiting();
+        step.admission = dispatcher.submit(step, now);
+        follow();
+        switch (step.admission) {
+            case ACCEPTED -> assertThat(waiting).isLessThan(policy.queueCapacity());
+            case QUEUE_FULL -> assertThat(waiting).isEqualTo(policy.queueCapacity());
+            case NO_SEQUENCE ->
+                assertThat(starts).as("a start that was refused").isFalse();
+            case STOPPING -> assertThat(stopped).isTrue();
+        }
+        if (step.admission != Admission.ACCEPTED) {
+            assertThat(step.state()).as("of a refused step").isEqualTo(State.NEW);
+            return;
+        }
+        if (deadline != 0) {
+            after(deadline - now + random.nextLong(TICK_NANOS), () -> expire(step));
+        }
+        if (random.nextInt(8) == 0) {
+            after(random.nextLong(200_000), () -> {
+                step.withdrawn = dispatcher.withdraw(step, now);
+                follow();
+            });
+        }
+    }
+
+    private void expire(Step step) {
+        boolean waited = step.state() == State.QUEUED && !step.step().sequence().hasSlot();
+        dispatcher.expire(step);
+        assertThat(!waited || step.state() == State.EXPIRED)
+                .as("a step that waited for a slot until its time was over, and is " + step.state())
+                .isTrue();
+    }
+
+    /** What the scheduler does after each call. */
+    private void follow() {
+        dispatcher.takeEnded().forEach(Sequence::close);
+        for (int woken = dispatcher.instanceToWake(); woken >= 0; woken = dispatcher.instanceToWake()) {
+            instances.get(woken).rouse();
+        }
+    }
+
+    private void drain() {
+        stopped = true;
+        dispatcher.drain(now);
+        follow();
+        instances.forEach(Instance::rouse);
+    }
+
+    private void stop() {
+        stopped = true;
+        dispatcher.stop(now);
+        follow();
+        instances.forEach(Instance::rouse);
+    }
+
+    private void play() {
+        for (Event next = events.poll(); next != null; next = events.poll()) {
+            now = next.at;
+            next.action.run();
+            checkNow();
+        }
+    }
+
+    private void after(long nanos, Runnable action) {
+        events.add(new Event(now + nanos, eventNumber++, action));
+    }
+
+    private long waiting() {
+        return steps.stream().filter(step -> step.state() == State.QUEUED).count();
+    }
+
+    private void checkBatch(Instance instance) {
+        List<Step> batch = instance.batch;
+        assertThat(batch.size()).as("steps of a batch").isLessThanOrEqualTo(Math.max(1, policy.maxBatchSize()));
+        Set<Sequence> sequences = new HashSet<>();
+        int lastSlot = -1;
+        for (Step step : batch) {
+            Sequence sequence = step.step().sequence();
+            assertThat(step.runs).as(step.number + " ran twice").isZero();
+            assertThat(step.state()).isEqualTo(State.RUNNING);
+            assertThat(step.joins(batch.getFirst()))
+                    .as("shares a batch with another shape")
+                    .isTrue();
+            assertThat(sequences.add(sequence))
+                    .as("two steps of one sequence at once")
+                    .isTrue();
+            assertThat(sequence.slot()).isBetween(0, policy.slots() - 1);
+            if (policy.strategy() == Strategy.DIRECT) {
+                assertThat(sequence.slot()).as("the order of the rows").isGreaterThan(lastSlot);
+                lastSlot = sequence.slot();
+            }
+            checkTurn(instance, step, sequence);
+        }
+        for (Instance other : instances) {
+            assertThat(other != instance
+                            && other.batch.stream()
+                                    .anyMatch(step ->
+                                            sequences.contains(step.step().sequence())))
+                    .as("a sequence that runs on two instances")
+                    .isFalse();
+        }
+    }
+
+    /** A sequence's steps run in the client's order, in one place, and what is left there by another is never gone on with. */
+    private void checkTurn(Instance instance, Step step, Sequence sequence) {
+        Integer before = progress.put(sequence, step.number);
+        assertThat(before == null || before < step.number)
+                .as("the order of a sequence")
+                .isTrue();
+        assertThat(before != null || step.step().starts())
+                .as(step.number + " begins without START")
+                .isTrue();
+        String place = instance.ordinal + "/" + sequence.slot();
+        String known = places.putIfAbsent(sequence, place);
+        assertThat(known == null || known.equals(place))
+                .as("moved from " + known + " to " + place)
+                .isTrue();
+        for (Step other : steps) {
+            assertThat(other.number < step.number
+                            && other.state() == State.QUEUED
+                            && other.step().sequence() == sequence)
+                    .as(step.number + " ran before " + other.number)
+                    .isFalse();
+        }
+        assertThat(!step.asksToStart || step.step().starts())
+                .as("a START that was lost")
+                .isTrue();
+    }
+
+    private void checkNow() {
+        assertThat(dispatcher.pendingCount()).as("counted as waiting").isEqualTo((int) waiting());
+        Map<String, Sequence> taken = new HashMap<>();
+        for (Step step : steps) {
+            if (step.state() == State.QUEUED || step.state() == State.RUNNING) {
+                Sequence sequence = step.step().sequence();
+                if (sequence.hasSlot()) {
+                    Sequence other = taken.put(sequence.instance() + "/" + sequence.slot(), sequence);
+                    assertThat(other == null || other == sequence)
+                            .as("two sequences in one slot")
+                            .isTrue();
+                }
+            }
+        }
+        assertThat(kept.size()).as("states").isLessThanOrEqualTo(instances.size() * policy.slots());
+        checkNotForgotten(taken);
+    }
+
+    /** No step that could run waits longer than the delay while its instance sleeps, and none waits for a slot while one is free. */
+    private void checkNotForgotten(Map<String, Sequence> taken) {
+        for (Step step : steps) {
+            if (step.state() != State.QUEUED) {
+                continue;
+            }
+            Sequence sequence = step.step().sequence();
+            if (sequence.hasSlot()) {
+                boolean forgotten = instances.get(sequence.instance()).asleep
+                        && now - step.submittedNanos > policy.maxQueueDelayNanos() + TICK_NANOS;
+                assertThat(forgotten)
+                        .as(step.number + " waits though its instance sleeps")
+                        .isFalse();
+            } else {
+                assertThat(dispatcher.sequenceCount())
+                        .as(step.number + " waits for a slot while one is free")
+                        .isGreaterThan(instances.size() * policy.slots());
+            }
+        }
+        assertThat(taken.size()).isLessThanOrEqualTo(instances.size() * policy.slots());
+    }
+
+    /** With all events played, only sequences that nobody ended, and that may still go on, have slots. */
+    private void checkWaiting() {
+        for (Step step : steps) {
+            assertThat(step.state() == State.QUEUED && step.step().sequence().hasSlot())
+                    .as(step.number + " waits while all instances sleep")
+                    .isFalse();
+        }
+        assertThat(waiting() == 0 || policy.maxIdleNanos() > 0).isTrue();
+    }
+
+    private void checkEnd() {
+        assertThat(dispatcher.pendingCount()).as("left waiting").isZero();
+        assertThat(dispatcher.sequenceCount()).as("left sequences").isZero();
+        assertThat(kept).as("states that were not given back").isEmpty();
+        assertThat(instances).as("left running").allMatch(instance -> instance.ended);
+        for (Step step : steps) {
+            if (step.admission == Admission.ACCEPTED) {
+                assertThat(step.isOver())
+                        .as(step.number + " never ended: " + step.state())
+                        .isTrue();
+                assertThat(step.state() == State.COMPLETED)
+                        .as(step.number + " ended " + step.state() + " after " + step.runs + " runs")
+                        .isEqualTo(step.runs == 1);
+                assertThat(step.state() == State.WITHDRAWN).isEqualTo(step.withdrawn);
+            }
+        }
+    }
+}
