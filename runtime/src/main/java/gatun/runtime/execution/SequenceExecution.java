@@ -253,9 +253,14 @@ final class SequenceExecution extends BatchExecution {
     @Override
     public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
         int own = index - super.outputCount();
-        return own < 0
-                ? super.output(index, datatype, shape, byteSize)
-                : states.get(own).output(datatype, shape, byteSize);
+        if (own < 0) {
+            return super.output(index, datatype, shape, byteSize);
+        }
+        try {
+            return states.get(own).output(datatype, shape, byteSize);
+        } catch (GatunException e) {
+            throw refuse(e);
+        }
     }
 
     @Override
