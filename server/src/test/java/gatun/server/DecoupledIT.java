@@ -1,0 +1,223 @@
+package gatun.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.InferParameter;
+import gatun.protocol.inference.ModelInferRequest;
+import gatun.protocol.inference.ModelInferRequest.InferInputTensor;
+import gatun.protocol.inference.ModelInferResponse;
+import gatun.protocol.inference.ModelStatistics;
+import gatun.protocol.inference.ModelStatisticsRequest;
+import gatun.protocol.inference.ModelStreamInferResponse;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The example model {@code repeat_int32} in the real server, over streams, and refused where there are none. */
+@Timeout(120)
+class DecoupledIT {
+    private static ServerProcess server;
+    private static GrpcClient grpc;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = ServerProcess.launch(
+                ServerProcess.exampleModels(), "--model-control-mode=explicit", "--load-model=repeat_int32");
+        grpc = GrpcClient.tcp(server.grpcPort());
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        grpc.close();
+        server.close();
+    }
+
+    private static final class Answers implements StreamObserver<ModelStreamInferResponse> {
+        private final BlockingQueue<ModelStreamInferResponse> received = new LinkedBlockingQueue<>();
+        private final CompletableFuture<Status> end = new CompletableFuture<>();
+
+        @Override
+        public void onNext(ModelStreamInferResponse response) {
+            received.add(response);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            end.complete(Status.fromThrowable(failure));
+        }
+
+        @Override
+        public void onCompleted() {
+            end.complete(Status.OK);
+        }
+
+        ModelInferResponse next() throws InterruptedException {
+            ModelStreamInferResponse response = received.poll(20, TimeUnit.SECONDS);
+            assertThat(response).as("an answer within 20 s").isNotNull();
+            assertThat(response.getErrorMessage()).isEmpty();
+            return response.getInferResponse();
+        }
+    }
+
+    private static ModelInferRequest request(String id, int delayMillis, int... elements) {
+        int[] delays = new int[elements.length];
+        Arrays.fill(delays, delayMillis);
+        return ModelInferRequest.newBuilder()
+                .setModelName("repeat_int32")
+                .setId(id)
+                .addInputs(tensor("IN", "INT32", elements.length))
+                .addInputs(tensor("DELAY", "UINT32", elements.length))
+                .addInputs(tensor("WAIT", "UINT32", 1))
+                .addRawInputContents(bytes(elements))
+                .addRawInputContents(bytes(delays))
+                .addRawInputContents(bytes(0))
+                .build();
+    }
+
+    private static InferInputTensor tensor(String name, String datatype, int count) {
+        return InferInputTensor.newBuilder()
+                .setName(name)
+                .setDatatype(datatype)
+                .addShape(count)
+                .build();
+    }
+
+    private static ByteString bytes(int... values) {
+        ByteBuffer bytes = ByteBuffer.allocate(values.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asIntBuffer().put(values);
+        return ByteString.copyFrom(bytes);
+    }
+
+    private static int output(ModelInferResponse response, String name) {
+        for (int i = 0; i < response.getOutputsCount(); i++) {
+            if (response.getOutputs(i).getName().equals(name)) {
+                return response.getRawOutputContents(i)
+                        .asReadOnlyByteBuffer()
+                        .order(ByteOrder.LITTLE_ENDIAN)
+                        .getInt();
+            }
+        }
+        throw new AssertionError("the response has no output " + name);
+    }
+
+    private static ModelStatistics statistics() {
+        return grpc.service()
+                .modelStatistics(ModelStatisticsRequest.newBuilder()
+                        .setName("repeat_int32")
+                        .build())
+                .getModelStats(0);
+    }
+
+    @Test
+    void shouldStreamAResponseForEachElementAndAnEmptyLastOne() throws Exception {
+        Answers answers = new Answers();
+        StreamObserver<ModelInferRequest> requests =
+                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(answers);
+        requests.onNext(request("r", 1, 40, 50, 60).toBuilder()
+                .putParameters(
+                        "triton_enable_empty_final_response",
+                        InferParameter.newBuilder().setBoolParam(true).build())
+                .build());
+        requests.onCompleted();
+
+        for (int i = 0; i < 3; i++) {
+            ModelInferResponse response = answers.next();
+            assertThat(response.getId()).isEqualTo("r");
+            assertThat(output(response, "OUT")).isEqualTo(40 + 10 * i);
+            assertThat(output(response, "IDX")).isEqualTo(i);
+            assertThat(response.getParametersOrThrow("triton_final_response").getBoolParam())
+                    .isFalse();
+        }
+        ModelInferResponse end = answers.next();
+        assertThat(end.getOutputsCount()).isZero();
+        assertThat(end.getModelVersion()).isEqualTo("1");
+        assertThat(end.getParametersOrThrow("triton_final_response").getBoolParam())
+                .isTrue();
+        assertThat(answers.end.get(20, TimeUnit.SECONDS).isOk()).isTrue();
+        assertThat(answers.received).isEmpty();
+    }
+
+    @Test
+    void shouldRunSeveralRequestsOfOneStreamEachInItsOrder() throws Exception {
+        Answers answers = new Answers();
+        StreamObserver<ModelInferRequest> requests =
+                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(answers);
+        for (int i = 0; i < 8; i++) {
+            requests.onNext(request("r" + i, 0, i, i, i, i, i));
+        }
+        requests.onCompleted();
+        assertThat(answers.end.get(60, TimeUnit.SECONDS).isOk()).isTrue();
+        List<ModelInferResponse> all = new ArrayList<>();
+        answers.received.forEach(answer -> all.add(answer.getInferResponse()));
+        assertThat(all).hasSize(40);
+        for (int i = 0; i < 8; i++) {
+            String id = "r" + i;
+            assertThat(all.stream()
+                            .filter(response -> response.getId().equals(id))
+                            .map(response -> output(response, "IDX")))
+                    .as(id)
+                    .containsExactly(0, 1, 2, 3, 4);
+        }
+    }
+
+    @Test
+    void shouldStopTheRunOfAClientThatCancels() throws Exception {
+        long failedBefore = statistics().getInferenceStats().getFail().getCount();
+        Answers answers = new Answers();
+        StreamObserver<ModelInferRequest> requests =
+                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(answers);
+        requests.onNext(request("endless", 0, 1).toBuilder()
+                .setInputs(0, tensor("IN", "INT32", 2))
+                .setInputs(1, tensor("DELAY", "UINT32", 2))
+                .setRawInputContents(0, bytes(1, 2))
+                .setRawInputContents(1, bytes(0, 3_000_000))
+                .build());
+        assertThat(output(answers.next(), "IDX")).isZero();
+        requests.onError(Status.CANCELLED.asRuntimeException());
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (statistics().getInferenceStats().getFail().getCount() == failedBefore) {
+            assertThat(System.nanoTime()).as("waiting for the end of the run").isLessThan(deadline);
+        }
+    }
+
+    @Test
+    void shouldRefuseItWhereThereIsNoStream() throws Exception {
+        assertThatThrownBy(() -> grpc.service().modelInfer(request("r", 0, 1)))
+                .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
+                    assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+                    assertThat(e.getStatus().getDescription())
+                            .isEqualTo("ModelInfer RPC doesn't support models with decoupled transaction policy");
+                });
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            HttpResponse<String> refused = http.send(
+                    HttpRequest.newBuilder(server.http("/v2/models/repeat_int32/infer"))
+                            .timeout(Duration.ofSeconds(20))
+                            .POST(HttpRequest.BodyPublishers.ofString("{\"inputs\":[]}"))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            assertThat(refused.statusCode()).isEqualTo(501);
+            assertThat(refused.body())
+                    .contains("HTTP end point doesn't support models with decoupled transaction policy");
+        }
+    }
+}
