@@ -20,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -196,6 +197,31 @@ class DecoupledTest {
             assertThat(System.nanoTime()).as("waiting for " + value).isLessThan(deadline);
             Thread.onSpinWait();
         }
+    }
+
+    @Test
+    void shouldEndRequestsWhoseReceiversWaitForEachOther() throws Exception {
+        test.open(DecoupledTest::sendThree);
+        ReentrantLock turn = new ReentrantLock();
+        AtomicInteger responses = new AtomicInteger();
+        List<Future<?>> answers = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            InferenceRequest request = request("many");
+            answers.add(clients.submit(() -> test.server().infer(request, (response, last) -> {
+                // Waiting for a lock uses up signals that were meant for the end of the run.
+                turn.lock();
+                try (response) {
+                    Thread.onSpinWait();
+                    responses.incrementAndGet();
+                } finally {
+                    turn.unlock();
+                }
+            })));
+        }
+        for (Future<?> answer : answers) {
+            answer.get(30, TimeUnit.SECONDS);
+        }
+        assertThat(responses).hasValue(600);
     }
 
     @Test

@@ -67,20 +67,26 @@ final class StreamAnswers {
 
     /** Lets the end of the stream give the request up; at once when that has come already. */
     void begin(Place place, InferenceRequest request) {
+        boolean late;
+        boolean decoupled = request.model().decoupled();
         lock.lock();
         try {
-            if (!over) {
+            late = over;
+            if (!late) {
                 place.request = request;
-                if (request.model().decoupled()) {
+                if (decoupled) {
                     inOrder.remove(place);
                     unordered.add(place);
                 }
-                return;
             }
         } finally {
             lock.unlock();
         }
-        request.cancellation().cancel();
+        if (late) {
+            request.cancellation().cancel();
+        } else if (decoupled) {
+            sendWhatIsDue(); // what waited behind it
+        }
     }
 
     /**

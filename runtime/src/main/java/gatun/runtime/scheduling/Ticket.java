@@ -188,6 +188,9 @@ public abstract class Ticket {
         boolean mayExpire = deadlineNanos != 0;
         try {
             while (true) {
+                // Before the look at the state: it may park, and so use up the signal of what becomes of this
+                // meanwhile.
+                attend();
                 switch (state) {
                     case COMPLETED -> {
                         return Outcome.COMPLETED;
@@ -201,7 +204,7 @@ public abstract class Ticket {
                     case WITHDRAWN -> {
                         return Outcome.GIVEN_UP;
                     }
-                    case NEW, QUEUED, RUNNING -> attend();
+                    case NEW, QUEUED, RUNNING -> {}
                 }
                 if (Thread.interrupted()) {
                     interrupted = true;
