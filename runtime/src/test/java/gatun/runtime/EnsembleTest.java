@@ -9,14 +9,10 @@ import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
-import gatun.runtime.spi.Execution;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,107 +22,18 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.InstanceOfAssertFactories;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
-class EnsembleTest {
-    private static final String VECTOR = "data_type: TYPE_FP32 dims: [ -1 ]";
-
-    @TempDir
-    Path repository;
-
-    private TestServer test;
-
-    /** Where the inputs of each run lay, by the name of the run's first output. */
-    private final Map<String, Long> inputAddresses = new ConcurrentHashMap<>();
-
-    /** What a run does besides, by the name of its first output. */
-    private final Map<String, Runnable> before = new ConcurrentHashMap<>();
-
-    @BeforeEach
-    void prepare() {
-        test = new TestServer(repository);
-    }
-
-    @AfterEach
-    void close() {
-        test.close();
-        assertThat(test.pool.usedBytes()).as("memory that nobody gave back").isZero();
-    }
-
-    /** What the members do, told by their first output: TWICE doubles, NEXT adds one, SUM adds two vectors, SAME moves nothing. */
-    private void compute(Execution execution) {
-        String output = execution.outputName(0);
-        inputAddresses.put(output, execution.input(0).bytes().address());
-        before.getOrDefault(output, () -> {}).run();
-        Tensor input = execution.input(0);
-        if (output.equals("SAME")) {
-            execution.outputFromInput(0, 0, input.spec().shape());
-            return;
+class EnsembleTest extends EnsembleFixture {
+    private void awaitStopped() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (test.backend.stopped.get() == 0) {
+            assertThat(System.nanoTime()).as("told to stop in time").isLessThan(deadline);
+            Thread.onSpinWait();
         }
-        MemorySegment made = execution.output(
-                0, Datatype.FP32, input.spec().shape(), input.bytes().byteSize());
-        for (int i = 0; i < input.bytes().byteSize() / Float.BYTES; i++) {
-            float value = input.bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i);
-            float result =
-                    switch (output) {
-                        case "TWICE" -> 2 * value;
-                        case "NEXT" -> value + 1;
-                        case "SUM" ->
-                            value
-                                    + (execution.inputCount() < 2
-                                            ? 0
-                                            : execution.input(1).bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i));
-                        default -> throw new AssertionError(output);
-                    };
-            made.setAtIndex(ValueLayout.JAVA_FLOAT, i, result);
-        }
-    }
-
-    private static String model(String output, String extra) {
-        return "backend: \"scripted\" input [ { name: \"A\" " + VECTOR + " } ] output [ { name: \"" + output + "\" "
-                + VECTOR + " } ] " + extra;
-    }
-
-    private static final String SUM = "backend: \"scripted\" input [ { name: \"A\" " + VECTOR + " }, { name: \"B\" "
-            + VECTOR + " optional: true } ] output [ { name: \"SUM\" " + VECTOR + " } ]";
-
-    private void members() {
-        test.model("twice", model("TWICE", "")).model("next", model("NEXT", "")).model("same", model("SAME", ""));
-        test.model("sum", SUM);
-    }
-
-    private static String step(String model, String inputs, String output) {
-        StringBuilder text = new StringBuilder("{ model_name: \"" + model + "\" model_version: -1 ");
-        for (String input : inputs.split(" ", -1)) {
-            String[] parts = input.split("=", -1);
-            text.append("input_map { key: \"" + parts[0] + "\" value: \"" + parts[1] + "\" } ");
-        }
-        String[] parts = output.split("=", -1);
-        return text + "output_map { key: \"" + parts[0] + "\" value: \"" + parts[1] + "\" } }";
-    }
-
-    private static String ensemble(String inputs, String outputs, String... steps) {
-        StringBuilder text = new StringBuilder("platform: \"ensemble\" ");
-        for (String input : inputs.split(" ", -1)) {
-            boolean optional = input.endsWith("?");
-            text.append("input { name: \"" + input.replace("?", "") + "\" " + VECTOR
-                    + (optional ? " optional: true" : "") + " } ");
-        }
-        for (String output : outputs.split(" ", -1)) {
-            text.append("output { name: \"" + output + "\" " + VECTOR + " } ");
-        }
-        return text + "ensemble_scheduling { step [ " + String.join(", ", steps) + " ] }";
-    }
-
-    private static float[] floats(InferenceResponse response, int output) {
-        return response.outputs().get(output).tensor().bytes().toArray(ValueLayout.JAVA_FLOAT);
     }
 
     @Test
@@ -202,14 +109,6 @@ class EnsembleTest {
         before.put("SAME", later::countDown);
         try (InferenceResponse response = test.server().infer(test.input(test.request("e"), "IN", 2))) {
             assertThat(floats(response, 0)).containsExactly(1, 4);
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
         }
     }
 
@@ -405,14 +304,6 @@ class EnsembleTest {
                 .isEqualTo(1);
     }
 
-    private void awaitStopped() {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (test.backend.stopped.get() == 0) {
-            assertThat(System.nanoTime()).as("told to stop in time").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
-    }
-
     @Test
     void shouldStopItsStepsWhenTheClientGivesUp() throws Exception {
         members();
@@ -476,194 +367,5 @@ class EnsembleTest {
             assertThat(new String(bytes.asSlice(4).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8))
                     .isEqualTo("4.000000:2:two");
         }
-    }
-
-    @Test
-    void shouldSayWhichMemberIsMissing() {
-        members();
-        test.model("absent", ensemble("IN", "OUT", step("nobody", "A=IN", "NEXT=OUT")))
-                .model("broken", "backend: \"unknown\"")
-                .model("needsbroken", ensemble("IN", "OUT", step("broken", "A=IN", "NEXT=OUT")))
-                .model(
-                        "version",
-                        ensemble("IN", "OUT", step("next", "A=IN", "NEXT=OUT").replace("-1", "7")))
-                .model("circle", ensemble("IN", "OUT", step("ring", "IN=IN", "OUT=OUT")))
-                .model("ring", ensemble("IN", "OUT", step("circle", "IN=IN", "OUT=OUT")))
-                .open(this::compute);
-        assertThat(reason("absent")).isEqualTo("ensemble 'absent' depends on 'nobody' which has no loaded version.");
-        assertThat(reason("needsbroken"))
-                .isEqualTo(
-                        "ensemble 'needsbroken' depends on 'broken' which has no loaded version. Model 'broken' loading"
-                                + " failed with error: " + reason("broken"));
-        assertThat(reason("version"))
-                .isEqualTo("ensemble 'version' depends on 'next' whose required version 7 is not loaded.");
-        assertThat(reason("ring")).isEqualTo("circular dependency between ensembles: ring -> circle -> ring");
-        assertThat(test.server().ready()).isFalse();
-    }
-
-    private String reason(String model) {
-        return test.server().index().stream()
-                .filter(status -> status.name().equals(model))
-                .findFirst()
-                .orElseThrow()
-                .reason();
-    }
-
-    @Test
-    void shouldSayHowMembersDoNotFitTogether() {
-        members();
-        test.model(
-                "ints",
-                "backend: \"scripted\" input [ { name: \"A\" data_type: TYPE_INT32 dims: [ 4 ] } ] output [ { name: \"INTS\""
-                        + " data_type: TYPE_INT32 dims: [ 4 ] } ]");
-        test.model(
-                "five",
-                "backend: \"scripted\" input [ { name: \"A\" data_type: TYPE_INT32 dims: [ 5 ] } ] output [ { name: \"NEXT\" "
-                        + VECTOR + " } ]");
-        test.model("input", ensemble("IN", "OUT", step("next", "X=IN", "NEXT=OUT")))
-                .model("unmapped", ensemble("IN", "OUT", step("sum", "B=IN", "SUM=OUT")))
-                .model("output", ensemble("IN", "OUT", step("next", "A=IN", "X=OUT")))
-                .model("type", ensemble("IN", "OUT", step("ints", "A=IN", "INTS=OUT")))
-                .model(
-                        "shape",
-                        ensemble("IN", "OUT", step("ints", "A=IN", "INTS=T"), step("five", "A=T", "NEXT=OUT"))
-                                .replaceFirst("TYPE_FP32", "TYPE_INT32"))
-                .model("batch", ensemble("IN", "OUT", step("next", "A=IN", "NEXT=OUT")) + " max_batch_size: 2")
-                .open(this::compute);
-        assertThat(reason("input"))
-                .isEqualTo("in ensemble input, ensemble tensor IN is mapping to non-existing input X in model next");
-        assertThat(reason("unmapped"))
-                .isEqualTo("in ensemble unmapped, input A in model sum is not mapped to any ensemble tensors");
-        assertThat(reason("output"))
-                .isEqualTo(
-                        "in ensemble output, ensemble tensor OUT is mapped from non-existing output X in model next");
-        assertThat(reason("type"))
-                .isEqualTo(
-                        "in ensemble type, ensemble tensor IN: inconsistent data type: TYPE_FP32 is inferred from model"
-                                + " type while TYPE_INT32 is inferred from model ints");
-        assertThat(reason("shape"))
-                .isEqualTo(
-                        "in ensemble shape, ensemble tensor T: inconsistent shape: [4] is inferred from model ints while"
-                                + " [5] is inferred from model five");
-        assertThat(reason("batch"))
-                .isEqualTo("ensemble batch allows maximum batch size 2, but it contains model next which only allows"
-                        + " maximum batch size to be 0");
-    }
-
-    /** A decoupled member: a response for each element of its input, which holds so many ones. */
-    private void count(Execution execution) {
-        if (!execution.outputName(0).equals("EACH")) {
-            compute(execution);
-            return;
-        }
-        Tensor input = execution.input(0);
-        for (int i = 0; i < input.bytes().byteSize() / Float.BYTES; i++) {
-            before.getOrDefault("EACH", () -> {}).run();
-            execution
-                    .output(0, Datatype.FP32, Shape.of(1), Float.BYTES)
-                    .set(ValueLayout.JAVA_FLOAT, 0, input.bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i));
-            execution.send();
-        }
-    }
-
-    private void openDecoupled(String outputs, String... steps) {
-        members();
-        test.model("each", model("EACH", "model_transaction_policy { decoupled: true }"));
-        test.model("e", ensemble("IN", outputs, steps)).open(this::count);
-    }
-
-    @Test
-    void shouldRunWhatFollowsADecoupledMemberOncePerResponse() {
-        openDecoupled(
-                "OUT",
-                step("next", "A=IN", "NEXT=T"),
-                step("each", "A=T", "EACH=U"),
-                step("sum", "A=V B=W", "SUM=OUT"),
-                step("twice", "A=U", "TWICE=V"),
-                step("same", "A=U", "SAME=W"));
-        List<Float> answers = new ArrayList<>();
-        test.server().infer(test.input(test.request("e"), "IN", 3), (response, last) -> {
-            try (response) {
-                assertThat(response.modelName()).isEqualTo("e");
-                answers.add(floats(response, 0)[0]);
-            }
-        });
-        assertThat(answers).as("thrice each element plus one").containsExactly(3F, 6F, 9F);
-        assertThat(test.server().model("e", "").decoupled()).isTrue();
-        assertThat(test.server().statistics("twice", "").getFirst().successCount())
-                .isEqualTo(3);
-        assertThat(test.server().statistics("e", "").getFirst().successCount()).isEqualTo(1);
-        InferenceRequest unary = test.input(test.request("e"), "IN", 3);
-        assertThatThrownBy(() -> test.server().infer(unary)).extracting("code").isEqualTo(ErrorCode.UNSUPPORTED);
-    }
-
-    @Test
-    void shouldShowInEachAnswerWhatIsMadeOncePerRequest() {
-        openDecoupled("OUT T IN", step("next", "A=IN", "NEXT=T"), step("each", "A=T", "EACH=OUT"));
-        List<String> answers = new ArrayList<>();
-        test.server().infer(test.input(test.request("e"), "IN", 2), (response, last) -> {
-            try (response) {
-                answers.add(floats(response, 0)[0] + " " + floats(response, 1)[1] + " " + floats(response, 2)[1]);
-            }
-        });
-        assertThat(answers).containsExactly("1.0 2.0 1.0", "2.0 2.0 1.0");
-    }
-
-    @Test
-    void shouldEndADecoupledMemberWhenAStepBehindItFails() {
-        openDecoupled("OUT", step("each", "A=IN", "EACH=T"), step("next", "A=T", "NEXT=OUT"));
-        AtomicInteger runs = new AtomicInteger();
-        before.put("NEXT", () -> {
-            if (runs.incrementAndGet() == 2) {
-                throw GatunException.invalidArgument("the second is too much");
-            }
-        });
-        AtomicInteger answers = new AtomicInteger();
-        InferenceRequest request = test.input(test.request("e"), "IN", 1000);
-        assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {
-                    response.close();
-                    answers.incrementAndGet();
-                }))
-                .hasMessage("in ensemble 'e', the second is too much");
-        assertThat(answers).hasValue(1);
-        assertThat(runs).hasValue(2);
-    }
-
-    @Test
-    void shouldThrowWhatTheReceiverThrows() {
-        openDecoupled("OUT", step("each", "A=IN", "EACH=T"), step("next", "A=T", "NEXT=OUT"));
-        InferenceRequest request = test.input(test.request("e"), "IN", 1000);
-        assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {
-                    response.close();
-                    throw new IllegalStateException("the client is gone");
-                }))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessage("the client is gone");
-    }
-
-    @Test
-    void shouldRefuseToJoinResponsesOfDifferentDecoupledMembers() {
-        members();
-        test.model("each", model("EACH", "model_transaction_policy { decoupled: true }"));
-        test.model(
-                        "join",
-                        ensemble(
-                                "IN",
-                                "OUT",
-                                step("each", "A=IN", "EACH=T"),
-                                step("each", "A=IN", "EACH=U"),
-                                step("sum", "A=T B=U", "SUM=OUT")))
-                .model(
-                        "cached",
-                        ensemble("IN", "OUT", step("each", "A=IN", "EACH=OUT")) + " response_cache { enable: true }")
-                .model("two", ensemble("IN", "OUT T", step("each", "A=IN", "EACH=T"), step("each", "A=IN", "EACH=OUT")))
-                .open(this::count);
-        assertThat(reason("join"))
-                .isEqualTo("in ensemble join, step of model 'sum' receives inputs originated from different decoupled"
-                        + " models");
-        assertThat(reason("cached"))
-                .isEqualTo("Response Cache does not currently support model cached with 'decoupled' transaction policy."
-                        + " Please disable the response cache.");
-        assertThat(reason("two")).isEqualTo("in ensemble two, outputs originate from different decoupled models");
     }
 }

@@ -1,0 +1,137 @@
+package gatun.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.runtime.spi.Execution;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class DecoupledEnsembleTest extends EnsembleFixture {
+    /** A decoupled member: a response for each element of its input, which holds so many ones. */
+    private void count(Execution execution) {
+        if (!execution.outputName(0).equals("EACH")) {
+            compute(execution);
+            return;
+        }
+        Tensor input = execution.input(0);
+        for (int i = 0; i < input.bytes().byteSize() / Float.BYTES; i++) {
+            before.getOrDefault("EACH", () -> {}).run();
+            execution
+                    .output(0, Datatype.FP32, Shape.of(1), Float.BYTES)
+                    .set(ValueLayout.JAVA_FLOAT, 0, input.bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i));
+            execution.send();
+        }
+    }
+
+    private void openDecoupled(String outputs, String... steps) {
+        members();
+        test.model("each", model("EACH", "model_transaction_policy { decoupled: true }"));
+        test.model("e", ensemble("IN", outputs, steps)).open(this::count);
+    }
+
+    @Test
+    void shouldRunWhatFollowsADecoupledMemberOncePerResponse() {
+        openDecoupled(
+                "OUT",
+                step("next", "A=IN", "NEXT=T"),
+                step("each", "A=T", "EACH=U"),
+                step("sum", "A=V B=W", "SUM=OUT"),
+                step("twice", "A=U", "TWICE=V"),
+                step("same", "A=U", "SAME=W"));
+        List<Float> answers = new ArrayList<>();
+        test.server().infer(test.input(test.request("e"), "IN", 3), (response, last) -> {
+            try (response) {
+                assertThat(response.modelName()).isEqualTo("e");
+                answers.add(floats(response, 0)[0]);
+            }
+        });
+        assertThat(answers).as("thrice each element plus one").containsExactly(3F, 6F, 9F);
+        assertThat(test.server().model("e", "").decoupled()).isTrue();
+        assertThat(test.server().statistics("twice", "").getFirst().successCount())
+                .isEqualTo(3);
+        assertThat(test.server().statistics("e", "").getFirst().successCount()).isEqualTo(1);
+        InferenceRequest unary = test.input(test.request("e"), "IN", 3);
+        assertThatThrownBy(() -> test.server().infer(unary)).extracting("code").isEqualTo(ErrorCode.UNSUPPORTED);
+    }
+
+    @Test
+    void shouldShowInEachAnswerWhatIsMadeOncePerRequest() {
+        openDecoupled("OUT T IN", step("next", "A=IN", "NEXT=T"), step("each", "A=T", "EACH=OUT"));
+        List<String> answers = new ArrayList<>();
+        test.server().infer(test.input(test.request("e"), "IN", 2), (response, last) -> {
+            try (response) {
+                answers.add(floats(response, 0)[0] + " " + floats(response, 1)[1] + " " + floats(response, 2)[1]);
+            }
+        });
+        assertThat(answers).containsExactly("1.0 2.0 1.0", "2.0 2.0 1.0");
+    }
+
+    @Test
+    void shouldEndADecoupledMemberWhenAStepBehindItFails() {
+        openDecoupled("OUT", step("each", "A=IN", "EACH=T"), step("next", "A=T", "NEXT=OUT"));
+        AtomicInteger runs = new AtomicInteger();
+        before.put("NEXT", () -> {
+            if (runs.incrementAndGet() == 2) {
+                throw GatunException.invalidArgument("the second is too much");
+            }
+        });
+        AtomicInteger answers = new AtomicInteger();
+        InferenceRequest request = test.input(test.request("e"), "IN", 1000);
+        assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {
+                    response.close();
+                    answers.incrementAndGet();
+                }))
+                .hasMessage("in ensemble 'e', the second is too much");
+        assertThat(answers).hasValue(1);
+        assertThat(runs).hasValue(2);
+    }
+
+    @Test
+    void shouldThrowWhatTheReceiverThrows() {
+        openDecoupled("OUT", step("each", "A=IN", "EACH=T"), step("next", "A=T", "NEXT=OUT"));
+        InferenceRequest request = test.input(test.request("e"), "IN", 1000);
+        assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {
+                    response.close();
+                    throw new IllegalStateException("the client is gone");
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("the client is gone");
+    }
+
+    @Test
+    void shouldRefuseToJoinResponsesOfDifferentDecoupledMembers() {
+        members();
+        test.model("each", model("EACH", "model_transaction_policy { decoupled: true }"));
+        test.model(
+                        "join",
+                        ensemble(
+                                "IN",
+                                "OUT",
+                                step("each", "A=IN", "EACH=T"),
+                                step("each", "A=IN", "EACH=U"),
+                                step("sum", "A=T B=U", "SUM=OUT")))
+                .model(
+                        "cached",
+                        ensemble("IN", "OUT", step("each", "A=IN", "EACH=OUT")) + " response_cache { enable: true }")
+                .model("two", ensemble("IN", "OUT T", step("each", "A=IN", "EACH=T"), step("each", "A=IN", "EACH=OUT")))
+                .open(this::count);
+        assertThat(reason("join"))
+                .isEqualTo("in ensemble join, step of model 'sum' receives inputs originated from different decoupled"
+                        + " models");
+        assertThat(reason("cached"))
+                .isEqualTo("Response Cache does not currently support model cached with 'decoupled' transaction policy."
+                        + " Please disable the response cache.");
+        assertThat(reason("two")).isEqualTo("in ensemble two, outputs originate from different decoupled models");
+    }
+}

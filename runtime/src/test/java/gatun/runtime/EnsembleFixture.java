@@ -1,0 +1,129 @@
+package gatun.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.memory.Datatype;
+import gatun.memory.Tensor;
+import gatun.runtime.spi.Execution;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Ensembles of scripted members that compute with vectors. */
+abstract class EnsembleFixture {
+    static final String VECTOR = "data_type: TYPE_FP32 dims: [ -1 ]";
+
+    @TempDir
+    Path repository;
+
+    TestServer test;
+
+    /** Where the inputs of each run lay, by the name of the run's first output. */
+    final Map<String, Long> inputAddresses = new ConcurrentHashMap<>();
+
+    /** What a run does besides, by the name of its first output. */
+    final Map<String, Runnable> before = new ConcurrentHashMap<>();
+
+    @BeforeEach
+    void prepare() {
+        test = new TestServer(repository);
+    }
+
+    @AfterEach
+    void close() {
+        test.close();
+        assertThat(test.pool.usedBytes()).as("memory that nobody gave back").isZero();
+    }
+
+    /** What the members do, told by their first output: TWICE doubles, NEXT adds one, SUM adds two vectors, SAME moves nothing. */
+    void compute(Execution execution) {
+        String output = execution.outputName(0);
+        inputAddresses.put(output, execution.input(0).bytes().address());
+        before.getOrDefault(output, () -> {}).run();
+        Tensor input = execution.input(0);
+        if (output.equals("SAME")) {
+            execution.outputFromInput(0, 0, input.spec().shape());
+            return;
+        }
+        MemorySegment made = execution.output(
+                0, Datatype.FP32, input.spec().shape(), input.bytes().byteSize());
+        for (int i = 0; i < input.bytes().byteSize() / Float.BYTES; i++) {
+            float value = input.bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i);
+            float result =
+                    switch (output) {
+                        case "TWICE" -> 2 * value;
+                        case "NEXT" -> value + 1;
+                        case "SUM" ->
+                            value
+                                    + (execution.inputCount() < 2
+                                            ? 0
+                                            : execution.input(1).bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i));
+                        default -> throw new AssertionError(output);
+                    };
+            made.setAtIndex(ValueLayout.JAVA_FLOAT, i, result);
+        }
+    }
+
+    static String model(String output, String extra) {
+        return "backend: \"scripted\" input [ { name: \"A\" " + VECTOR + " } ] output [ { name: \"" + output + "\" "
+                + VECTOR + " } ] " + extra;
+    }
+
+    static final String SUM = "backend: \"scripted\" input [ { name: \"A\" " + VECTOR + " }, { name: \"B\" " + VECTOR
+            + " optional: true } ] output [ { name: \"SUM\" " + VECTOR + " } ]";
+
+    void members() {
+        test.model("twice", model("TWICE", "")).model("next", model("NEXT", "")).model("same", model("SAME", ""));
+        test.model("sum", SUM);
+    }
+
+    static String step(String model, String inputs, String output) {
+        StringBuilder text = new StringBuilder("{ model_name: \"" + model + "\" model_version: -1 ");
+        for (String input : inputs.split(" ", -1)) {
+            String[] parts = input.split("=", -1);
+            text.append("input_map { key: \"" + parts[0] + "\" value: \"" + parts[1] + "\" } ");
+        }
+        String[] parts = output.split("=", -1);
+        return text + "output_map { key: \"" + parts[0] + "\" value: \"" + parts[1] + "\" } }";
+    }
+
+    static String ensemble(String inputs, String outputs, String... steps) {
+        StringBuilder text = new StringBuilder("platform: \"ensemble\" ");
+        for (String input : inputs.split(" ", -1)) {
+            boolean optional = input.endsWith("?");
+            text.append("input { name: \"" + input.replace("?", "") + "\" " + VECTOR
+                    + (optional ? " optional: true" : "") + " } ");
+        }
+        for (String output : outputs.split(" ", -1)) {
+            text.append("output { name: \"" + output + "\" " + VECTOR + " } ");
+        }
+        return text + "ensemble_scheduling { step [ " + String.join(", ", steps) + " ] }";
+    }
+
+    static float[] floats(InferenceResponse response, int output) {
+        return response.outputs().get(output).tensor().bytes().toArray(ValueLayout.JAVA_FLOAT);
+    }
+
+    static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    String reason(String model) {
+        return test.server().index().stream()
+                .filter(status -> status.name().equals(model))
+                .findFirst()
+                .orElseThrow()
+                .reason();
+    }
+}
