@@ -141,5 +141,10 @@ class EnsembleIT {
         assertThat(http.metric("nv_inference_exec_count{model=\"remembered\""))
                 .as("runs of the engine")
                 .isEqualTo(1);
+        assertThat(http.metric("nv_cache_num_hits_per_model{model=\"remembered\""))
+                .isEqualTo(2);
+        assertThat(http.metric("nv_cache_num_misses_per_model{model=\"remembered\""))
+                .isEqualTo(1);
+        assertThat(http.get("/v2/models/remembered/stats").body()).contains("\"cache_hit\":{\"count\":2,");
     }
 }
