@@ -2,6 +2,7 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.execution.SimulatedModel;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -9,10 +10,11 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the scheduler's own code on a clock of its own: clients that come at random, instances that take their time, wake late or fail, and
- * clients that give up. Everything follows from the seed. Checks after each step what must hold, and at the end that nothing is left.
+ * clients that give up. In half of the histories the instances are real ones, whose runs move tensors and fail now and then. Everything follows from the seed. Checks after each step what must hold, and at the end that nothing is left.
  */
 final class SchedulerSimulation {
     /** How long a ticket may wait beyond its deadline, and an instance's alarm beyond its time: one tick of the clock. */
@@ -21,10 +23,17 @@ final class SchedulerSimulation {
     /** Longer than a run, a delay and a waking together. */
     private static final long IDLE_LIMIT_NANOS = Dispatcher.WATCH_NANOS + 1_000_000;
 
+    /** Elements of a row, by shape. */
+    private static final int[] COLUMNS = {3, 5};
+
     private final Random random;
     private final BatchPolicy policy;
     private final boolean[] timesOut;
     private final boolean lends;
+
+    /** What instances run in half of all histories, where in the others they only take their time. */
+    private final @Nullable SimulatedModel model;
+
     private final PriorityQueue<Event> events =
             new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
     private final Dispatcher<Job> dispatcher;
@@ -43,17 +52,26 @@ final class SchedulerSimulation {
         final int shape;
         final long deadline;
         final boolean delays;
+        final SimulatedModel.@Nullable Work work;
         boolean accepted;
         boolean withdrawn;
         long startedAt = -1;
         long endedAt = -1;
 
-        Job(int number, int size, int shape, int level, long deadline, boolean delays) {
+        Job(
+                int number,
+                int size,
+                int shape,
+                int level,
+                long deadline,
+                boolean delays,
+                SimulatedModel.@Nullable Work work) {
             this.number = number;
             this.size = size;
             this.shape = shape;
             this.deadline = deadline;
             this.delays = delays;
+            this.work = work;
             waitsUntil(level, deadline, delays);
         }
 
@@ -127,6 +145,7 @@ final class SchedulerSimulation {
             for (Job job : batch) {
                 job.startedAt = now;
             }
+            execute(ordinal, batch);
             wake(dispatcher.instanceToWake(now));
             long runNanos = runNanos();
             after(runNanos, () -> {
@@ -150,6 +169,7 @@ final class SchedulerSimulation {
             assertThat(job.state()).isEqualTo(State.RUNNING);
             lent = true;
             job.startedAt = now;
+            execute(ordinal, List.of(job));
             long runNanos = runNanos();
             after(runNanos, () -> {
                 job.become(State.COMPLETED);
@@ -193,6 +213,7 @@ final class SchedulerSimulation {
         int instanceCount = 1 + random.nextInt(4);
         dispatcher = new Dispatcher<>(policy, instanceCount);
         instances = IntStream.range(0, instanceCount).mapToObj(Instance::new).toList();
+        model = random.nextBoolean() ? new SimulatedModel(random, maxBatchSize, instanceCount) : null;
     }
 
     /** Runs one simulation; fails with the seed in the message when something does not hold. */
@@ -250,13 +271,15 @@ final class SchedulerSimulation {
         }
         boolean times = timesOut[0] && random.nextBoolean();
         long deadline = times ? now + 1 + random.nextLong(300_000) : 0;
+        int shape = random.nextInt(8) == 0 ? 1 : 0;
         Job job = new Job(
                 number,
                 size,
-                random.nextInt(8) == 0 ? 1 : 0,
+                shape,
                 random.nextInt(policy.levels().size()),
                 deadline,
-                timesOut[1]);
+                timesOut[1],
+                model == null ? null : model.arrive(size, COLUMNS[shape]));
         jobs.add(job);
         int lent = lends ? dispatcher.lend(job) : Dispatcher.NONE;
         if (lent != Dispatcher.NONE) {
@@ -268,6 +291,7 @@ final class SchedulerSimulation {
         job.accepted = admission == Admission.ACCEPTED;
         checkCapacity(job, admission);
         if (!job.accepted) {
+            leave(job, false);
             return;
         }
         wake(dispatcher.instanceToWake(now));
@@ -276,6 +300,18 @@ final class SchedulerSimulation {
         }
         if (random.nextInt(10) == 0) {
             after(random.nextLong(100_000), () -> job.withdrawn = dispatcher.withdraw(job));
+        }
+    }
+
+    private void execute(int instance, List<Job> batch) {
+        if (model != null) {
+            model.run(instance, batch.stream().map(job -> job.work).toList());
+        }
+    }
+
+    private void leave(Job job, boolean ran) {
+        if (model != null && job.work != null) {
+            model.end(job.work, ran);
         }
     }
 
@@ -342,6 +378,7 @@ final class SchedulerSimulation {
         for (Job job : jobs) {
             if (job.isOver() && job.endedAt < 0) {
                 job.endedAt = now;
+                leave(job, job.state() == State.COMPLETED);
             }
             if (job.state() == State.QUEUED) {
                 waiting++;
@@ -409,6 +446,9 @@ final class SchedulerSimulation {
                         .as("refused, so that it is still its maker's")
                         .isEqualTo(State.NEW);
             }
+        }
+        if (model != null) {
+            model.checkNothingIsLeft();
         }
     }
 }
