@@ -2,6 +2,7 @@ package gatun.runtime;
 
 import gatun.memory.BufferPool;
 import gatun.memory.RegionRegistry;
+import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.spi.Backend;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -44,6 +45,7 @@ public final class ServerOptions {
             "statistics");
     private int loadThreads = DEFAULT_LOAD_THREADS;
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
+    private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
     private boolean autoComplete = true;
     private boolean strictReadiness = true;
@@ -146,6 +148,16 @@ public final class ServerOptions {
         return this;
     }
 
+    /**
+     * Lets instances run only while the resources are there that their configuration asks for; without this call, at any time.
+     *
+     * @param amounts how much there is; of a resource that is not named, the most that any instance asks for
+     */
+    public ServerOptions rateLimit(List<ResourceAmount> amounts) {
+        rateLimit = Optional.of(List.copyOf(amounts));
+        return this;
+    }
+
     /** Whether configurations are completed from the model's files. */
     public ServerOptions autoComplete(boolean enabled) {
         autoComplete = enabled;
@@ -210,6 +222,10 @@ public final class ServerOptions {
 
     int loadThreads() {
         return loadThreads;
+    }
+
+    RateLimiter rateLimiter() {
+        return rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off);
     }
 
     int queueLimit() {

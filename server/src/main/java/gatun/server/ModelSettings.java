@@ -1,6 +1,7 @@
 package gatun.server;
 
 import gatun.runtime.ControlMode;
+import gatun.runtime.ResourceAmount;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.Optional;
  * @param loadThreads how many models are loaded at a time
  * @param backendOptions the options of each backend: backend, then option, then value
  * @param backendDirectory the folder that holds more backends, if there is one
+ * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
  */
 public record ModelSettings(
         List<Path> repositories,
@@ -34,7 +36,8 @@ public record ModelSettings(
         String configName,
         int loadThreads,
         Map<String, Map<String, String>> backendOptions,
-        Optional<Path> backendDirectory) {
+        Optional<Path> backendDirectory,
+        Optional<List<ResourceAmount>> rateLimit) {
     /** Checks that nothing is missing and keeps copies. */
     public ModelSettings {
         repositories = List.copyOf(repositories);

@@ -93,6 +93,7 @@ final class Server implements AutoCloseable {
                 .exitTimeout(settings.exitTimeout());
         models.repositories().forEach(options::repository);
         models.backendDirectory().ifPresent(options::backendDirectory);
+        models.rateLimit().ifPresent(options::rateLimit);
         models.backendOptions()
                 .forEach((backend, values) ->
                         values.forEach((name, value) -> options.backendOption(backend, name, value)));

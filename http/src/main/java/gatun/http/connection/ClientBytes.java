@@ -34,15 +34,19 @@ final class ClientBytes extends DataReader {
         super(source);
     }
 
-    /** Reads what {@code early} has read from the socket already, then {@code socket}. */
-    static ClientBytes of(DataReader early, HelidonSocket socket, Progress progress) {
-        return new ClientBytes(new FirstRequest(() -> next(early, socket, progress)));
+    /** Reads what {@code early} has read from the socket already, then {@code socket}, but first what looks at it have read. */
+    static ClientBytes of(DataReader early, HelidonSocket socket, ClientPresence presence, Progress progress) {
+        return new ClientBytes(new FirstRequest(() -> next(early, socket, presence, progress)));
     }
 
-    private static byte[] next(DataReader early, HelidonSocket socket, Progress progress) {
+    private static byte[] next(DataReader early, HelidonSocket socket, ClientPresence presence, Progress progress) {
         int available = early.available();
         if (available > 0) {
             return early.readBytes(available);
+        }
+        byte[] kept = presence.takeKept();
+        if (kept != null) {
+            return kept;
         }
         progress.waits();
         return socket.get();

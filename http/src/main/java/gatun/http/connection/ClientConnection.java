@@ -1,6 +1,7 @@
 package gatun.http.connection;
 
 import gatun.http.json.JsonWriter;
+import gatun.memory.GatunException;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
 import io.helidon.common.concurrency.limits.Limit;
@@ -22,13 +23,14 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the answers with tensors
- * go past Helidon, between the socket and native memory. Used by its one thread, but for {@link #idleTime} and
- * {@link #close}, which any may call.
+ * go past Helidon, between the socket and native memory. Used by its one thread, but for {@link #idleTime},
+ * {@link #close} and {@link #look}, which any may call.
  */
 public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
     private static final Logger LOG = LoggerFactory.getLogger(ClientConnection.class);
@@ -48,6 +50,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final SocketChannel channel;
     private final Progress progress = new Progress();
     private final ClientBytes bytes;
+    private final ClientPresence presence;
+    private final DisconnectWatch watch;
     private final JsonWriter json = new JsonWriter();
     private final JsonWriter head = new JsonWriter();
     /** Helidon asks for it with each request, and would look it up each time. */
@@ -61,16 +65,20 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      *
      * @param context what Helidon knows of it
      * @param routes answer its requests
+     * @param watch notices when its client leaves while a request waits
      * @param http1Connections makes Helidon's own connection
      */
     ClientConnection(
             ConnectionContext context,
             SocketChannel channel,
             Routes routes,
+            DisconnectWatch watch,
             ServerConnectionSelector http1Connections) {
         this.context = context;
         this.channel = channel;
-        this.bytes = ClientBytes.of(context.dataReader(), context.serverSocket(), progress);
+        this.watch = watch;
+        this.presence = new ClientPresence(channel);
+        this.bytes = ClientBytes.of(context.dataReader(), context.serverSocket(), presence, progress);
         this.remotePeer = context.remotePeer();
         this.routing = new EdgeRouting(this, routes, context.router());
         this.http1 = http1Connections.connection(this);
@@ -135,6 +143,38 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             LOG.trace("the client was faster", e);
         }
         return new CloseConnectionException("the answer said so");
+    }
+
+    /**
+     * Waits for {@code answer}, and notices meanwhile when the client leaves.
+     *
+     * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the answer has come
+     * @throws CloseConnectionException when the client is gone and there is no answer
+     */
+    <T> T whileClientWaits(Runnable onGone, Supplier<T> answer) {
+        presence.waits(onGone, bytes.buffered(1) > 0);
+        watch.wakeUp();
+        try {
+            return answer.get();
+        } catch (GatunException e) {
+            presence.waitsNoMore();
+            if (presence.isGone()) {
+                throw new CloseConnectionException("the client left while its request waited", e);
+            }
+            throw e;
+        } finally {
+            presence.waitsNoMore();
+        }
+    }
+
+    /** As {@link ClientPresence#look}. */
+    ClientPresence.Look look(ByteBuffer scratch) {
+        return presence.look(scratch);
+    }
+
+    /** As {@link ClientPresence#isWaitedFor}. */
+    boolean isWaitedFor() {
+        return presence.isWaitedFor();
     }
 
     /** Fills {@code byteSize} bytes of {@code target} from the socket; false when the client ends before. */
@@ -213,7 +253,12 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     @Override
     public void handle(Limit limit) throws InterruptedException {
-        http1.handle(limit);
+        watch.add(this);
+        try {
+            http1.handle(limit);
+        } finally {
+            watch.remove(this);
+        }
     }
 
     /** How long the client has been waited for. A request that is being answered does not make the connection idle. */

@@ -14,6 +14,7 @@ import io.helidon.webserver.http.ServerResponse;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** One request and its answer. For the connection's thread. */
 public final class Exchange {
@@ -64,6 +65,16 @@ public final class Exchange {
     /** An empty writer for the text of the answer. */
     public JsonWriter json() {
         return connection.json();
+    }
+
+    /**
+     * Waits for {@code answer}, and notices meanwhile when the client leaves. The body must have been read before.
+     *
+     * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the answer has come
+     * @throws CloseConnectionException when the client is gone and there is no answer
+     */
+    public <T> T whileClientWaits(Runnable onGone, Supplier<T> answer) {
+        return connection.whileClientWaits(onGone, answer);
     }
 
     /** Answers with status 200, {@code text} and the first {@code count} of {@code tensors}, from where they are. */

@@ -37,6 +37,7 @@ public final class HttpConnections implements ServerConnectionSelector {
             .build();
 
     private final Routes routes;
+    private final DisconnectWatch watch = new DisconnectWatch();
 
     /** Connections whose requests {@code routes} answer, and the listener's routing those that they leave. */
     public HttpConnections(Routes routes) {
@@ -66,7 +67,7 @@ public final class HttpConnections implements ServerConnectionSelector {
     @Override
     public ServerConnection connection(ConnectionContext context) {
         return channels.claim(context.childSocketId())
-                .map(channel -> new ClientConnection(context, channel, routes, http1))
+                .map(channel -> new ClientConnection(context, channel, routes, watch, http1))
                 .orElseThrow(() -> new CloseConnectionException("no channel is called " + context.childSocketId()));
     }
 }

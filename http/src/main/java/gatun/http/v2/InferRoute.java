@@ -44,7 +44,8 @@ final class InferRoute {
             request.close();
             throw t;
         }
-        try (InferenceResponse response = server.infer(request)) {
+        try (InferenceResponse response =
+                exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
             InferAnswer.send(exchange, response, forms);
         }
     }

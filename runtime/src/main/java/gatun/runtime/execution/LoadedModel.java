@@ -15,9 +15,12 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
+import gatun.runtime.ratelimit.RateLimitedWorker;
+import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceScheduler;
+import gatun.runtime.scheduling.Worker;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
@@ -90,6 +93,7 @@ public final class LoadedModel implements ServedModel {
      * @param warmUpSamples what each instance answers before it serves
      * @param states what the model gives for one step of a sequence and gets for the next
      * @param queueLimit how many requests may wait where the configuration sets no limit
+     * @param rateLimiter says when instances may run
      * @param readyVersions tells the ready versions of the same model, ascending
      * @throws GatunException when an instance does not start
      */
@@ -102,6 +106,7 @@ public final class LoadedModel implements ServedModel {
             List<StateTensor> states,
             BufferPool pool,
             int queueLimit,
+            RateLimiter rateLimiter,
             Supplier<List<String>> readyVersions) {
         ModelSignature signature = new ModelSignature(config, labels);
         SequenceModel sequences = SequenceModel.of(config, states, queueLimit);
@@ -126,15 +131,28 @@ public final class LoadedModel implements ServedModel {
         }
         try {
             QueueRules queueRules = QueueRules.of(config, queueLimit);
+            List<Worker<InferenceTicket>> workers = limited(instances, config, rateLimiter);
             Scheduler<InferenceTicket> scheduler = sequences == null
-                    ? InstanceScheduler.open(queueRules.policy(), instances)
-                    : SequenceScheduler.open(sequences.policy(), instances);
+                    ? InstanceScheduler.open(queueRules.policy(), workers)
+                    : SequenceScheduler.open(sequences.policy(), workers);
             return new LoadedModel(
                     config, version, signature, backend, queueRules, sequences, scheduler, counters, readyVersions);
         } catch (RuntimeException | Error e) {
             backend.close();
             throw e;
         }
+    }
+
+    /** The instances, which are in the order of their groups, as the limiter lets them run. */
+    private static List<Worker<InferenceTicket>> limited(
+            List<ModelInstance> instances, ModelConfig config, RateLimiter rateLimiter) {
+        List<Worker<InferenceTicket>> workers = new ArrayList<>(instances.size());
+        for (ModelInstanceGroup group : config.getInstanceGroupList()) {
+            for (int i = 0; i < group.getCount(); i++) {
+                workers.add(RateLimitedWorker.of(instances.get(workers.size()), group, rateLimiter));
+            }
+        }
+        return workers;
     }
 
     private static List<String> instanceNames(ModelConfig config) {

@@ -11,6 +11,7 @@ import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.spi.Backend;
 import gatun.runtime.spi.BackendModel;
 import java.nio.file.Path;
@@ -32,6 +33,7 @@ final class ModelLoader {
     private final BufferPool pool;
     private final boolean autoComplete;
     private final int queueLimit;
+    private final RateLimiter rateLimiter;
     private final MemberModels members;
     private final UnaryOperator<ServedModel> remembering;
 
@@ -41,12 +43,14 @@ final class ModelLoader {
             BufferPool pool,
             boolean autoComplete,
             int queueLimit,
+            RateLimiter rateLimiter,
             MemberModels members,
             UnaryOperator<ServedModel> remembering) {
         this.backends = backends;
         this.pool = pool;
         this.autoComplete = autoComplete;
         this.queueLimit = queueLimit;
+        this.rateLimiter = rateLimiter;
         this.members = members;
         this.remembering = remembering;
     }
@@ -130,7 +134,16 @@ final class ModelLoader {
         Backend backend = backends.started(config.getBackend());
         BackendModel model = backend.load(config, directory.version(version));
         return LoadedModel.start(
-                config, version, model, labels, warmUpSamples, states, pool, queueLimit, entry::readyVersions);
+                config,
+                version,
+                model,
+                labels,
+                warmUpSamples,
+                states,
+                pool,
+                queueLimit,
+                rateLimiter,
+                entry::readyVersions);
     }
 
     private static Duration since(long startedNanos) {

@@ -11,6 +11,7 @@ import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.ratelimit.RateLimiter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,6 +48,7 @@ public final class ModelRepository {
      * @param autoComplete whether configurations are completed from the model's files
      * @param loadThreads how many models are loaded at a time
      * @param queueLimit how many requests may wait for a model whose configuration sets no limit
+     * @param rateLimiter says when instances may run
      */
     public record Settings(
             List<Path> repositories,
@@ -54,7 +56,8 @@ public final class ModelRepository {
             String configName,
             boolean autoComplete,
             int loadThreads,
-            int queueLimit) {
+            int queueLimit,
+            RateLimiter rateLimiter) {
         /** Keeps a copy of the list. */
         public Settings {
             repositories = List.copyOf(repositories);
@@ -81,6 +84,7 @@ public final class ModelRepository {
                 pool,
                 settings.autoComplete(),
                 settings.queueLimit(),
+                settings.rateLimiter(),
                 new RepositoryMembers(models),
                 remembering);
         reload = new ModelReload(loader, unloader, listeners);

@@ -24,13 +24,6 @@ public final class ModelCounters {
     private final Map<FailureReason, LongAdder> failures = new EnumMap<>(FailureReason.class);
     private final LongAdder failureNanos = new LongAdder();
 
-    // The cache is asked by request threads too.
-    private final LongAdder cachedNanos = new LongAdder();
-    private final LongAdder hits = new LongAdder();
-    private final LongAdder hitNanos = new LongAdder();
-    private final LongAdder misses = new LongAdder();
-    private final LongAdder missNanos = new LongAdder();
-
     // The same moment on both clocks. Taken once, so that one execution is always told as having ended at the same
     // time.
     private final long startMillis = Instant.now().toEpochMilli();
@@ -54,39 +47,17 @@ public final class ModelCounters {
         failureNanos.add(System.nanoTime() - arrivedNanos);
     }
 
-    /**
-     * Counts a request that the response cache answered: a success that no instance knows of.
-     *
-     * @param arrivedNanos reading of {@link System#nanoTime} at its arrival
-     * @param lookupNanos how long looking it up and making the answer took
-     */
-    public void cacheHit(long arrivedNanos, long lookupNanos) {
-        hits.increment();
-        hitNanos.add(lookupNanos);
-        cachedNanos.add(System.nanoTime() - arrivedNanos);
-    }
-
-    /**
-     * Counts a request that was not in the response cache.
-     *
-     * @param nanos how long looking it up and, later, putting its answer in took
-     */
-    public void cacheMiss(long nanos) {
-        misses.increment();
-        missNanos.add(nanos);
-    }
-
     /** All counters as they are now. */
     public ModelStatistics snapshot(String name, String version, long pendingRequestCount, long loadNanos) {
         return new ModelStatistics(
                 name,
                 version,
-                sum(InstanceCounters::successes) + hits.sum(),
+                sum(InstanceCounters::successes),
                 failures(FailureReason.REJECTED),
                 failures(FailureReason.CANCELED),
                 failures(FailureReason.BACKEND),
                 failures(FailureReason.OTHER),
-                sum(InstanceCounters::requestNanos) + cachedNanos.sum(),
+                sum(InstanceCounters::requestNanos),
                 failureNanos.sum(),
                 sum(InstanceCounters::queueNanos),
                 sum(InstanceCounters::inputNanos),
@@ -96,7 +67,7 @@ public final class ModelCounters {
                 batches(),
                 pendingRequestCount,
                 loadNanos,
-                new CacheStatistics(hits.sum(), hitNanos.sum(), misses.sum(), missNanos.sum()),
+                CacheStatistics.NONE,
                 responses());
     }
 

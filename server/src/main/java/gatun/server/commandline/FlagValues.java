@@ -130,6 +130,18 @@ final class FlagValues {
         }
     }
 
+    /** The names of {@link RateLimitMode}, in Triton's spelling. */
+    static final class RateLimit implements ITypeConverter<RateLimitMode> {
+        @Override
+        public RateLimitMode convert(String value) {
+            return switch (value) {
+                case "off" -> RateLimitMode.OFF;
+                case "execution_count" -> RateLimitMode.EXECUTION_COUNT;
+                default -> throw wrong(value, "a mode: off or execution_count");
+            };
+        }
+    }
+
     /** One option of one backend: {@code onnxruntime,library=PATH}. */
     static final class Backend implements ITypeConverter<BackendOption> {
         @Override

@@ -1,6 +1,7 @@
 package gatun.server.commandline;
 
 import gatun.runtime.ControlMode;
+import gatun.runtime.ResourceAmount;
 import gatun.server.ModelSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -110,6 +111,24 @@ final class ModelFlags {
     @Nullable
     Path backendDirectory;
 
+    @Option(
+            names = "--rate-limit",
+            paramLabel = "MODE",
+            defaultValue = "off",
+            converter = FlagValues.RateLimit.class,
+            description =
+                    "off: instances run at any time; execution_count: only while there are the resources that their"
+                            + " configuration asks for, those first that have run least.")
+    RateLimitMode rateLimit = RateLimitMode.OFF;
+
+    @Option(
+            names = "--rate-limit-resource",
+            paramLabel = "NAME:COUNT[:DEVICE]",
+            converter = ResourceFlag.class,
+            description = "How much there is of a resource; may be given several times (default: the most that any"
+                    + " instance asks for).")
+    List<ResourceAmount> resources = new ArrayList<>();
+
     ModelSettings settings() {
         Map<String, Map<String, String>> options = new HashMap<>();
         for (BackendOption option : backendOptions) {
@@ -126,6 +145,7 @@ final class ModelFlags {
                 configName,
                 loadThreads,
                 options,
-                Optional.ofNullable(backendDirectory));
+                Optional.ofNullable(backendDirectory),
+                rateLimit == RateLimitMode.EXECUTION_COUNT ? Optional.of(resources) : Optional.empty());
     }
 }

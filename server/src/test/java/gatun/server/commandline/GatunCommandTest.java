@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.http.LatencyMetrics;
 import gatun.runtime.ControlMode;
+import gatun.runtime.ResourceAmount;
 import gatun.server.ServerSettings;
 import gatun.server.ServerSettings.GrpcSettings;
 import gatun.server.ServerSettings.HttpSettings;
@@ -75,6 +76,7 @@ class GatunCommandTest {
         assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().controlMode()).isEqualTo(ControlMode.NONE);
         assertThat(settings.models().exitOnError()).isTrue();
+        assertThat(settings.models().rateLimit()).isEmpty();
         assertThat(settings.models().strictReadiness()).isTrue();
         assertThat(settings.models().autoComplete()).isTrue();
         assertThat(settings.models().loadThreads()).isEqualTo(4);
@@ -150,6 +152,26 @@ class GatunCommandTest {
     void shouldTakeBothNamesOfThePoolsSize() {
         assertThat(serve("--pinned-memory-pool-byte-size=4096").memory().bufferPoolByteSize())
                 .isEqualTo(4096);
+    }
+
+    @Test
+    void shouldLimitRatesOnlyWhenTold() {
+        assertThat(serve("--rate-limit=off", "--rate-limit-resource=R:1")
+                        .models()
+                        .rateLimit())
+                .isEmpty();
+        assertThat(serve("--rate-limit=execution_count").models().rateLimit()).contains(List.of());
+        assertThat(serve("--rate-limit=execution_count", "--rate-limit-resource=R:1", "--rate-limit-resource=S:2:0")
+                        .models()
+                        .rateLimit())
+                .contains(List.of(
+                        new ResourceAmount("R", 1, ResourceAmount.EVERY_DEVICE), new ResourceAmount("S", 2, 0)));
+        assertThat(refused("--rate-limit=often")).contains("'often' is not a mode: off or execution_count");
+    }
+
+    private String refused(String flag) {
+        served.clear();
+        return refuse(flag);
     }
 
     @Test

@@ -1,0 +1,145 @@
+package gatun.http.connection;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a client is still there while its request waits. The connection's thread says when that is; another thread then looks at the
+ * socket, by a read that does not wait. What comes in by that, the begin of a next request, is kept for the connection's thread.
+ */
+final class ClientPresence {
+    /** What a look found. */
+    enum Look {
+        /** No request waits. */
+        NOTHING_WAITS,
+        /** A request waits, and there was no look at the socket: it has not waited long, or the client has sent more already. */
+        NOT_LOOKED,
+        /** A request waits, and the socket was looked at. */
+        LOOKED
+    }
+
+    private final SocketChannel channel;
+
+    /**
+     * Keeps the connection's thread from the socket during a look, and the other way round. It is held while the socket is read, but that
+     * read never waits.
+     */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock.
+    private @Nullable Runnable whenGone;
+    private boolean seenBefore;
+    private boolean sentMore;
+    private boolean gone;
+
+    /** Written under the lock while a request waits, and read by the connection's thread, between requests. */
+    private byte @Nullable [] kept;
+
+    ClientPresence(SocketChannel channel) {
+        this.channel = channel;
+    }
+
+    /**
+     * Says that a request waits from now on. For the connection's thread, which leaves the socket alone until {@link #waitsNoMore}.
+     *
+     * @param onGone is run, at most once and on another thread, when the client is gone; perhaps a moment after the waiting has ended
+     * @param more whether the client has sent more than the request
+     */
+    void waits(Runnable onGone, boolean more) {
+        lock.lock();
+        try {
+            whenGone = onGone;
+            seenBefore = false;
+            sentMore = more || kept != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Says that no request waits any more; the socket belongs to the connection's thread again. */
+    void waitsNoMore() {
+        lock.lock();
+        try {
+            whenGone = null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What looks have read of a next request, once; null when there is nothing. For the connection's thread, while nothing waits. */
+    byte @Nullable [] takeKept() {
+        byte[] bytes = kept;
+        kept = null;
+        return bytes;
+    }
+
+    /** Whether a request waits. For any thread. */
+    boolean isWaitedFor() {
+        lock.lock();
+        try {
+            return whenGone != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether a look has found the client gone. For the connection's thread, while nothing waits. */
+    boolean isGone() {
+        return gone;
+    }
+
+    /**
+     * Looks whether the client is gone, and if so does what was said about that. For any thread but the connection's.
+     *
+     * @param scratch what is read goes there first
+     */
+    Look look(ByteBuffer scratch) {
+        Runnable onGone;
+        if (!lock.tryLock()) {
+            return Look.NOT_LOOKED;
+        }
+        try {
+            onGone = whenGone;
+            if (onGone == null) {
+                return Look.NOTHING_WAITS;
+            }
+            if (!seenBefore || sentMore) {
+                seenBefore = true;
+                return Look.NOT_LOOKED;
+            }
+            if (!hasLeft(scratch)) {
+                return Look.LOOKED;
+            }
+            whenGone = null;
+            gone = true;
+        } finally {
+            lock.unlock();
+        }
+        onGone.run();
+        return Look.LOOKED;
+    }
+
+    private boolean hasLeft(ByteBuffer scratch) {
+        scratch.clear();
+        try {
+            int count;
+            channel.configureBlocking(false);
+            try {
+                count = channel.read(scratch);
+            } finally {
+                channel.configureBlocking(true);
+            }
+            if (count > 0) {
+                kept = new byte[count];
+                scratch.flip().get(kept);
+                sentMore = true;
+            }
+            return count < 0;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+}

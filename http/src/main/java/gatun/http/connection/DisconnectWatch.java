@@ -1,0 +1,94 @@
+package gatun.http.connection;
+
+import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Finds clients that leave while their requests wait. Nobody reads from a connection then, so nobody would notice before the answer is
+ * written. One thread looks at all connections whose requests have waited for some time already; it exists only while there are any.
+ * Requests that are answered sooner are never looked at. Safe for any thread.
+ */
+final class DisconnectWatch {
+    /** How long between two rounds; a request is looked at from its second round on. */
+    private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
+
+    /** How many sockets may be looked at in one period: with more, rounds take longer. */
+    private static final int LOOKS_IN_A_PERIOD = 1000;
+
+    /** After so many rounds in which no request waited the thread ends. */
+    private static final int IDLE_ROUNDS = 40;
+
+    private static final int READ_AT_ONCE = 1024;
+
+    private final Set<ClientConnection> connections = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean running = new AtomicBoolean();
+
+    /** For the watching thread, of which there is one at a time. */
+    private final ByteBuffer scratch = ByteBuffer.allocateDirect(READ_AT_ONCE);
+
+    /** A watch without connections. */
+    DisconnectWatch() {}
+
+    /** Watches a connection from now on. */
+    void add(ClientConnection connection) {
+        connections.add(connection);
+    }
+
+    /** Watches a connection no more. */
+    void remove(ClientConnection connection) {
+        connections.remove(connection);
+    }
+
+    /** Says that a request waits on one of the connections. Costs a read of a flag while the thread runs. */
+    void wakeUp() {
+        if (!running.get() && running.compareAndSet(false, true)) {
+            Thread.ofVirtual().name("http-disconnect-watch").start(this::watch);
+        }
+    }
+
+    private void watch() {
+        int idleRounds = 0;
+        while (idleRounds < IDLE_ROUNDS) {
+            LockSupport.parkNanos(this, PERIOD_NANOS);
+            idleRounds = round() ? 0 : idleRounds + 1;
+        }
+        running.set(false);
+        if (isAnythingWaiting()) {
+            // It came between the last round and the end, and perhaps saw a thread that would still look.
+            wakeUp();
+        }
+    }
+
+    private boolean isAnythingWaiting() {
+        for (ClientConnection connection : connections) {
+            if (connection.isWaitedFor()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Looks at every connection once; answers whether a request waited on any. */
+    private boolean round() {
+        boolean waiting = false;
+        int looks = 0;
+        for (ClientConnection connection : connections) {
+            switch (connection.look(scratch)) {
+                case NOTHING_WAITS -> {}
+                case NOT_LOOKED -> waiting = true;
+                case LOOKED -> {
+                    waiting = true;
+                    looks++;
+                    if (looks % LOOKS_IN_A_PERIOD == 0) {
+                        LockSupport.parkNanos(this, PERIOD_NANOS);
+                    }
+                }
+            }
+        }
+        return waiting;
+    }
+}

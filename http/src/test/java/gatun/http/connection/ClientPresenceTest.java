@@ -1,0 +1,116 @@
+package gatun.http.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ClientPresenceTest {
+    private final ByteBuffer scratch = ByteBuffer.allocateDirect(64);
+    private final AtomicInteger gone = new AtomicInteger();
+    private SocketChannel client;
+    private SocketChannel served;
+    private ClientPresence presence;
+
+    @BeforeEach
+    void connect() throws IOException {
+        try (ServerSocketChannel listener =
+                ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
+            client = SocketChannel.open(listener.getLocalAddress());
+            served = listener.accept();
+        }
+        presence = new ClientPresence(served);
+    }
+
+    @AfterEach
+    void disconnect() throws IOException {
+        client.close();
+        served.close();
+    }
+
+    private ClientPresence.Look look() {
+        return presence.look(scratch);
+    }
+
+    /** Looks until that has found something out; what a client does takes a moment to arrive. */
+    private void lookUntilGone() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (gone.get() == 0) {
+            assertThat(System.nanoTime()).as("looking").isLessThan(deadline);
+            assertThat(look()).isNotEqualTo(ClientPresence.Look.NOTHING_WAITS);
+        }
+    }
+
+    @Test
+    void shouldLookOnlyAtRequestsThatWaitForTheSecondRound() {
+        assertThat(look()).isEqualTo(ClientPresence.Look.NOTHING_WAITS);
+        presence.waits(gone::incrementAndGet, false);
+        assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
+        assertThat(look()).isEqualTo(ClientPresence.Look.LOOKED);
+        assertThat(look()).isEqualTo(ClientPresence.Look.LOOKED);
+        presence.waitsNoMore();
+        assertThat(look()).isEqualTo(ClientPresence.Look.NOTHING_WAITS);
+        presence.waits(gone::incrementAndGet, false);
+        assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
+        assertThat(gone).hasValue(0);
+        assertThat(presence.isGone()).isFalse();
+        assertThat(served.isBlocking()).isTrue();
+    }
+
+    @Test
+    void shouldNoticeAClientThatCloses() throws IOException {
+        presence.waits(gone::incrementAndGet, false);
+        client.close();
+        lookUntilGone();
+        assertThat(look()).isEqualTo(ClientPresence.Look.NOTHING_WAITS);
+        assertThat(gone).hasValue(1);
+        assertThat(presence.isGone()).isTrue();
+    }
+
+    @Test
+    void shouldNoticeAClientThatResets() throws IOException {
+        presence.waits(gone::incrementAndGet, false);
+        client.setOption(StandardSocketOptions.SO_LINGER, 0);
+        client.close();
+        lookUntilGone();
+        assertThat(gone).hasValue(1);
+    }
+
+    @Test
+    void shouldKeepWhatTheClientSendsOfANextRequest() throws IOException {
+        presence.waits(gone::incrementAndGet, false);
+        client.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
+        while (look() == ClientPresence.Look.LOOKED) {
+            assertThat(System.nanoTime()).as("looking").isLessThan(deadline);
+        }
+        client.close();
+        assertThat(look()).as("more was sent").isEqualTo(ClientPresence.Look.NOT_LOOKED);
+        presence.waitsNoMore();
+        assertThat(presence.takeKept()).containsExactly(1, 2, 3);
+        assertThat(presence.takeKept()).isNull();
+        assertThat(gone).hasValue(0);
+    }
+
+    @Test
+    void shouldNotReadPastARequestThatWasSentAlready() throws IOException {
+        presence.waits(gone::incrementAndGet, true);
+        client.close();
+        assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
+        assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
+        assertThat(gone).hasValue(0);
+    }
+}

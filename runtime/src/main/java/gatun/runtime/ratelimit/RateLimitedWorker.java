@@ -1,0 +1,100 @@
+package gatun.runtime.ratelimit;
+
+import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.runtime.ratelimit.RateLimiter.Need;
+import gatun.runtime.scheduling.Ticket;
+import gatun.runtime.scheduling.Worker;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A worker that runs a batch only while the resources of its instance are there. What it has taken waits with it: longer in the queue, as
+ * the statistics tell it, but safe from the queue's timeouts.
+ *
+ * @param <T> what it runs
+ */
+public final class RateLimitedWorker<T extends Ticket> implements Worker<T> {
+    /** The processor counts as the first device, as in Triton. */
+    private static final int PROCESSOR = 0;
+
+    private final Worker<T> worker;
+    private final RateLimiter limiter;
+    private final List<Need> needs;
+    private final int priority;
+
+    /** Set while this is open; for the worker's own thread. */
+    private @Nullable RateLimitedInstance instance;
+
+    private RateLimitedWorker(Worker<T> worker, RateLimiter limiter, List<Need> needs, int priority) {
+        this.worker = worker;
+        this.limiter = limiter;
+        this.needs = needs;
+        this.priority = priority;
+    }
+
+    /**
+     * The worker of an instance of {@code group}, limited as the group asks for it: {@code worker} itself when it needs no resources, or
+     * when nothing is limited. Opening it fails when it could never run.
+     */
+    public static <T extends Ticket> Worker<T> of(Worker<T> worker, ModelInstanceGroup group, RateLimiter limiter) {
+        List<Need> needs = group.getRateLimiter().getResourcesList().stream()
+                .map(resource -> new Need(resource.getName(), resource.getGlobal(), resource.getCount()))
+                .toList();
+        if (needs.isEmpty() || !limiter.limits()) {
+            return worker;
+        }
+        return new RateLimitedWorker<>(
+                worker, limiter, needs, group.getRateLimiter().getPriority());
+    }
+
+    @Override
+    public String threadName() {
+        return worker.threadName();
+    }
+
+    @Override
+    public void open() {
+        RateLimitedInstance registered = limiter.register(needs, PROCESSOR, priority);
+        try {
+            worker.open();
+        } catch (RuntimeException | Error e) {
+            registered.close();
+            throw e;
+        }
+        instance = registered;
+    }
+
+    /** A request's own thread should not be the one to wait for resources while others could run. */
+    @Override
+    public boolean isBoundToThread() {
+        return true;
+    }
+
+    @Override
+    public long run(List<T> batch) {
+        RateLimitedInstance registered = registered();
+        registered.acquire();
+        try {
+            return worker.run(batch);
+        } finally {
+            registered.release();
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            worker.close();
+        } finally {
+            registered().close();
+        }
+    }
+
+    private RateLimitedInstance registered() {
+        RateLimitedInstance registered = instance;
+        if (registered == null) {
+            throw new IllegalStateException(threadName() + " is not open");
+        }
+        return registered;
+    }
+}

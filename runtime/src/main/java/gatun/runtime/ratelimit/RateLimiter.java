@@ -1,0 +1,200 @@
+package gatun.runtime.ratelimit;
+
+import gatun.memory.GatunException;
+import gatun.runtime.ResourceAmount;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Lets instances run only while all resources that they ask for are there. Of those that wait the one that has run least goes first, its
+ * runs weighed by its priority; those behind it wait, also when there would be enough for them, so that nobody waits for ever. What a
+ * resource amounts to is what the operator says, or else the most that any instance asks for. One for all models of a server; safe for
+ * any thread.
+ */
+public final class RateLimiter {
+    /**
+     * A resource that an instance asks for.
+     *
+     * @param name what it is called
+     * @param global whether all devices share one amount of it; otherwise each has its own
+     * @param count how much of it a run takes
+     */
+    public record Need(String name, boolean global, int count) {}
+
+    /** Where a resource is: on a device, or for all of them. */
+    private record Place(String name, int device) {
+        static final int GLOBAL = -2;
+
+        static Place of(Need need, int device) {
+            return new Place(need.name(), need.global() ? GLOBAL : device);
+        }
+    }
+
+    private final boolean limits;
+    private final Map<Place, Integer> amounts = new HashMap<>();
+
+    /** Guards everything below, and what instances count. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final List<RateLimitedInstance> instances = new ArrayList<>();
+    private final List<RateLimitedInstance> waiting = new ArrayList<>();
+    private final Map<Place, Integer> used = new HashMap<>();
+
+    private RateLimiter(boolean limits, List<ResourceAmount> amounts) {
+        this.limits = limits;
+        for (ResourceAmount amount : amounts) {
+            this.amounts.put(new Place(amount.name(), amount.device()), amount.count());
+        }
+    }
+
+    /** Lets every instance run at any time. */
+    public static RateLimiter off() {
+        return new RateLimiter(false, List.of());
+    }
+
+    /** Limits resources to these amounts, and others to the most that any instance asks for. */
+    public static RateLimiter of(List<ResourceAmount> amounts) {
+        return new RateLimiter(true, amounts);
+    }
+
+    /** Whether anything is limited. */
+    public boolean limits() {
+        return limits;
+    }
+
+    /**
+     * Takes in an instance. It is to be closed when it runs no more.
+     *
+     * @param device where it runs
+     * @param priority 1 for the highest; 0 is the same
+     * @throws GatunException INVALID_ARGUMENT when it could never run
+     */
+    public RateLimitedInstance register(List<Need> needs, int device, int priority) {
+        RateLimitedInstance added =
+                new RateLimitedInstance(this, needs, device, Math.max(1, priority), lock.newCondition());
+        lock.lock();
+        try {
+            checkKinds(added);
+            checkAmounts(added);
+            instances.add(added);
+        } finally {
+            lock.unlock();
+        }
+        return added;
+    }
+
+    private void checkKinds(RateLimitedInstance added) {
+        Map<String, Boolean> kinds = new TreeMap<>();
+        instances.forEach(instance -> instance.needs().forEach(need -> kinds.put(need.name(), need.global())));
+        for (Need need : added.needs()) {
+            Boolean known = kinds.put(need.name(), need.global());
+            if (known != null && known != need.global()) {
+                throw GatunException.invalidArgument("Resource \"" + need.name()
+                        + "\" is present as both global and device-specific resource in the model configuration.");
+            }
+        }
+    }
+
+    private void checkAmounts(RateLimitedInstance added) {
+        for (Need need : added.needs()) {
+            int limit = limit(need, added.device());
+            if (limit < need.count()) {
+                throw GatunException.invalidArgument("Resource count for \"" + need.name() + "\" is limited to " + limit
+                        + " which will prevent scheduling of one or more model instances, the minimum required count is "
+                        + need.count());
+            }
+        }
+    }
+
+    /** How much there is of what {@code need} names; the most that anybody asks for where the operator says nothing. */
+    private int limit(Need need, int device) {
+        Integer own = amounts.get(Place.of(need, device));
+        Integer general = amounts.get(new Place(need.name(), ResourceAmount.EVERY_DEVICE));
+        if (own != null || general != null) {
+            return own != null ? own : general;
+        }
+        int most = need.count();
+        for (RateLimitedInstance instance : instances) {
+            for (Need other : instance.needs()) {
+                if (Place.of(other, instance.device()).equals(Place.of(need, device))) {
+                    most = Math.max(most, other.count());
+                }
+            }
+        }
+        return most;
+    }
+
+    /** Waits until {@code instance} may run, and counts its run. */
+    void acquire(RateLimitedInstance instance) {
+        lock.lock();
+        try {
+            waiting.add(instance);
+            grant();
+            while (!instance.granted()) {
+                instance.turn().awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives back what {@code instance} took. */
+    void release(RateLimitedInstance instance) {
+        lock.lock();
+        try {
+            use(instance, -1);
+            instance.granted(false);
+            grant();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Forgets {@code instance}, which does not run any more. */
+    void remove(RateLimitedInstance instance) {
+        lock.lock();
+        try {
+            instances.remove(instance);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void grant() {
+        while (!waiting.isEmpty()) {
+            RateLimitedInstance next = waiting.getFirst();
+            for (RateLimitedInstance candidate : waiting) {
+                if (candidate.weighedRuns() < next.weighedRuns()) {
+                    next = candidate;
+                }
+            }
+            if (!fits(next)) {
+                return;
+            }
+            waiting.remove(next);
+            use(next, 1);
+            next.granted(true);
+            next.turn().signal();
+        }
+    }
+
+    private boolean fits(RateLimitedInstance instance) {
+        for (Need need : instance.needs()) {
+            int taken = used.getOrDefault(Place.of(need, instance.device()), 0);
+            if (taken + need.count() > limit(need, instance.device())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void use(RateLimitedInstance instance, int sign) {
+        for (Need need : instance.needs()) {
+            used.merge(Place.of(need, instance.device()), sign * need.count(), Integer::sum);
+        }
+    }
+}
