@@ -4,12 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.ModelInferRequest;
 import gatun.protocol.inference.ModelInferResponse;
+import gatun.protocol.inference.ModelStreamInferResponse;
+import io.grpc.stub.StreamObserver;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.IntBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,6 +28,24 @@ import org.junit.jupiter.api.io.TempDir;
 /** The example {@code simple_ensemble} and the response cache, in the real server. */
 @Timeout(120)
 class EnsembleIT {
+    private static final String ECHO = """
+            backend: "identity"
+            input [ { name: "INPUT0" data_type: TYPE_INT32 dims: [ -1 ] } ]
+            output [ { name: "OUTPUT0" data_type: TYPE_INT32 dims: [ -1 ] } ]
+            """;
+    private static final String REPEAT_ECHO = """
+            platform: "ensemble"
+            input [ { name: "IN" data_type: TYPE_INT32 dims: [ -1 ] }, { name: "DELAY" data_type: TYPE_UINT32 dims: [ -1 ] },
+                    { name: "WAIT" data_type: TYPE_UINT32 dims: [ 1 ] } ]
+            output [ { name: "ECHO" data_type: TYPE_INT32 dims: [ 1 ] } ]
+            ensemble_scheduling { step [
+              { model_name: "repeat_int32" model_version: -1 input_map { key: "IN" value: "IN" }
+                input_map { key: "DELAY" value: "DELAY" } input_map { key: "WAIT" value: "WAIT" }
+                output_map { key: "OUT" value: "each" } },
+              { model_name: "echo" model_version: -1 input_map { key: "INPUT0" value: "each" }
+                output_map { key: "OUTPUT0" value: "ECHO" } } ] }
+            """;
+
     @TempDir
     static Path repository;
 
@@ -44,13 +70,22 @@ class EnsembleIT {
                 repository.resolve("remembered/config.pbtxt"),
                 Files.readString(examples.resolve("simple/config.pbtxt")).replace("name: \"simple\"", "")
                         + " response_cache { enable: true }");
+        Files.createDirectories(repository.resolve("repeat_int32/1"));
+        Files.copy(examples.resolve("repeat_int32/config.pbtxt"), repository.resolve("repeat_int32/config.pbtxt"));
+        Files.createDirectories(repository.resolve("echo/1"));
+        Files.writeString(repository.resolve("echo/config.pbtxt"), ECHO);
+        Files.createDirectories(repository.resolve("repeat_echo/1"));
+        Files.writeString(repository.resolve("repeat_echo/config.pbtxt"), REPEAT_ECHO);
         server = ServerProcess.launch(
                 repository,
                 "--cache-config=local,size=1048576",
                 "--model-control-mode=explicit",
                 "--load-model=simple_ensemble",
+                "--load-model=repeat_echo",
                 "--load-model=remembered",
-                "--load-model=simple");
+                "--load-model=simple",
+                "--load-model=echo",
+                "--load-model=repeat_int32");
         http = new HttpApi(server);
         grpc = GrpcClient.tcp(server.grpcPort());
     }
@@ -146,5 +181,59 @@ class EnsembleIT {
         assertThat(http.metric("nv_cache_num_misses_per_model{model=\"remembered\""))
                 .isEqualTo(1);
         assertThat(http.get("/v2/models/remembered/stats").body()).contains("\"cache_hit\":{\"count\":2,");
+    }
+
+    @Test
+    void shouldAnswerOncePerResponseOfADecoupledMember() throws Exception {
+        ModelInferRequest request = ModelInferRequest.newBuilder()
+                .setModelName("repeat_echo")
+                .addInputs(input("IN", "INT32", 3))
+                .addInputs(input("DELAY", "UINT32", 3))
+                .addInputs(input("WAIT", "UINT32", 1))
+                .addRawInputContents(bytes(4, 5, 6))
+                .addRawInputContents(bytes(0, 0, 0))
+                .addRawInputContents(bytes(0))
+                .build();
+        List<Integer> answers = new CopyOnWriteArrayList<>();
+        CompletableFuture<String> end = new CompletableFuture<>();
+        StreamObserver<ModelInferRequest> stream = GRPCInferenceServiceGrpc.newStub(grpc.channel())
+                .modelStreamInfer(new StreamObserver<>() {
+                    @Override
+                    public void onNext(ModelStreamInferResponse message) {
+                        if (!message.getErrorMessage().isEmpty()) {
+                            end.complete(message.getErrorMessage());
+                        }
+                        message.getInferResponse().getRawOutputContentsList().forEach(raw -> answers.add(ints(raw)[0]));
+                    }
+
+                    @Override
+                    public void onError(Throwable failure) {
+                        end.complete(failure.toString());
+                    }
+
+                    @Override
+                    public void onCompleted() {
+                        end.complete("completed");
+                    }
+                });
+        stream.onNext(request);
+        stream.onCompleted();
+        assertThat(end.get(20, TimeUnit.SECONDS)).isEqualTo("completed");
+        assertThat(answers).containsExactly(4, 5, 6);
+    }
+
+    private static ModelInferRequest.InferInputTensor.Builder input(String name, String datatype, long size) {
+        return ModelInferRequest.InferInputTensor.newBuilder()
+                .setName(name)
+                .setDatatype(datatype)
+                .addShape(size);
+    }
+
+    private static ByteString bytes(int... values) {
+        ByteBuffer buffer = ByteBuffer.allocate(values.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (int value : values) {
+            buffer.putInt(value);
+        }
+        return ByteString.copyFrom(buffer.flip());
     }
 }
