@@ -338,6 +338,16 @@ class ModelControlTest {
     }
 
     @Test
+    void shouldTellOfWhatServesWhenTheRepositoryIsGone() throws IOException {
+        Path second = Files.createDirectories(repository.resolveSibling(repository.getFileName() + "-gone"));
+        test.model("m", MODEL);
+        test.open(ScriptedBackend::copy, options -> options.repository(second));
+        Files.delete(second);
+        assertThat(index()).containsExactly("m 1 READY");
+        infer("m");
+    }
+
+    @Test
     void shouldTellOfEveryChange() {
         test.model("m", MODEL);
         open();

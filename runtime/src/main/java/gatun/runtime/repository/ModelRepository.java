@@ -23,12 +23,16 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The models of the server, by name. Any thread may look models up, load and unload them. Owns the models that it loaded, and the threads
  * that do it.
  */
 public final class ModelRepository {
+    private static final Logger LOG = LoggerFactory.getLogger(ModelRepository.class);
+
     private final ModelSources sources;
     private final ControlMode controlMode;
     private final ModelTable models;
@@ -191,9 +195,8 @@ public final class ModelRepository {
     /** Every version that is or was loaded, and every model in the repositories that never was, by name and version. */
     public List<ModelStatus> index() {
         List<ModelStatus> index = new ArrayList<>();
-        SortedMap<String, RepositoryScan.Finding> found = sources.scan();
         rows().map(VersionEntry::status).forEach(index::add);
-        found.forEach((name, finding) -> {
+        present().forEach((name, finding) -> {
             if (models.find(name).filter(known -> !known.versions().isEmpty()).isEmpty()) {
                 index.add(
                         switch (finding) {
@@ -207,6 +210,16 @@ public final class ModelRepository {
         });
         index.sort(Comparator.comparing(ModelStatus::name));
         return index;
+    }
+
+    /** What the repositories hold; nothing when they cannot be read now, which keeps nobody from hearing of what is loaded. */
+    private SortedMap<String, RepositoryScan.Finding> present() {
+        try {
+            return sources.scan();
+        } catch (GatunException e) {
+            LOG.warn("The index lists only models that were loaded: {}", e.getMessage());
+            return new TreeMap<>();
+        }
     }
 
     private static ModelStatus unknown(String name) {
@@ -249,6 +262,7 @@ public final class ModelRepository {
         boolean loaded = lifeCycle.close(remaining(deadline));
         // What was still being loaded until now.
         unloaded &= unloadAll(deadline);
+        models.all().forEach(entry -> entry.attempted().ifPresent(ModelSource::discard));
         return loaded && unloaded;
     }
 

@@ -82,8 +82,11 @@ final class OverrideFiles {
         return directory;
     }
 
-    /** Removes them; files that are mapped stay readable for who mapped them. */
+    /** Removes them; files that are mapped stay readable for who mapped them. May be called again. */
     void delete() {
+        if (!Files.exists(root)) {
+            return;
+        }
         try (Stream<Path> below = Files.walk(root)) {
             List<Path> paths = below.sorted(Comparator.reverseOrder()).toList();
             for (Path path : paths) {

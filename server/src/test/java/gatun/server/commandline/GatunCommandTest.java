@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.http.LatencyMetrics;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
+import gatun.server.ModelSettings;
 import gatun.server.ServerSettings;
 import gatun.server.ServerSettings.GrpcSettings;
 import gatun.server.ServerSettings.HttpSettings;
@@ -89,6 +90,17 @@ class GatunCommandTest {
     void shouldTakeSeveralRepositoriesUnderEitherName() {
         assertThat(serve("--model-store=b", "--model-repository", "c").models().repositories())
                 .containsExactly(Path.of("models"), Path.of("b"), Path.of("c"));
+    }
+
+    @Test
+    void shouldFollowTheRepositoryWhereThatIsAskedFor() {
+        assertThat(serve("--model-control-mode=none").models().pollInterval()).isEqualTo(Duration.ofSeconds(15));
+        ModelSettings models = serve(
+                        "--model-control-mode=poll", "--repository-poll-secs=3", "--model-config-name=small")
+                .models();
+        assertThat(models.controlMode()).isEqualTo(ControlMode.POLL);
+        assertThat(models.pollInterval()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(models.configName()).isEqualTo("small");
     }
 
     @Test
