@@ -67,7 +67,7 @@ class StartAndStopIT {
         assertThat(server.output())
                 .containsPattern("\\| broken +\\|.*\\| unavailable +\\|")
                 .containsPattern("\\| good +\\| 1 +\\| identity +\\| ready +\\|")
-                .containsPattern("(?m)^broken: .*model\\.onnx");
+                .containsPattern("(?m)^broken version 1: .*model\\.onnx");
         assertThat(server.log()).contains("--exit-on-error=false");
         assertThat(server.readyFileExists()).isFalse();
     }

@@ -19,17 +19,14 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
     private final ReentrantLock lock = new ReentrantLock();
 
     private final Dispatcher<T> dispatcher;
-    private final List<InstanceThread<T>> threads;
+    private final InstanceThreads<T> threads;
 
     /** Whether short runs may be on the threads that bring the tickets; set when all workers have opened. */
     private volatile boolean lends;
 
     private InstanceScheduler(BatchPolicy policy, List<? extends Worker<T>> workers) {
         dispatcher = new Dispatcher<>(policy, workers.size());
-        threads = new ArrayList<>(workers.size());
-        for (int i = 0; i < workers.size(); i++) {
-            threads.add(new InstanceThread<>(i, workers.get(i), this::serve));
-        }
+        threads = new InstanceThreads<>(workers, this::serve);
     }
 
     /**
@@ -40,9 +37,8 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
      */
     public static <T extends Ticket> InstanceScheduler<T> open(BatchPolicy policy, List<? extends Worker<T>> workers) {
         InstanceScheduler<T> scheduler = new InstanceScheduler<>(policy, workers);
-        scheduler.threads.forEach(InstanceThread::start);
         try {
-            scheduler.threads.forEach(InstanceThread::awaitOpen);
+            scheduler.threads.open();
         } catch (RuntimeException | Error e) {
             scheduler.close(OPENING_GRACE);
             throw e;
@@ -68,7 +64,7 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
             lock.unlock();
         }
         if (lent == Dispatcher.NONE) {
-            wake(woken);
+            threads.wake(woken);
         } else {
             runHere(lent, ticket);
         }
@@ -95,13 +91,7 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
         } finally {
             lock.unlock();
         }
-        wake(woken);
-    }
-
-    private void wake(int instance) {
-        if (instance != Dispatcher.NONE) {
-            threads.get(instance).wake();
-        }
+        threads.wake(woken);
     }
 
     @Override
@@ -165,7 +155,7 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
         } finally {
             lock.unlock();
         }
-        wake(woken);
+        threads.wake(woken);
         return sleepNanos;
     }
 
@@ -200,11 +190,11 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
     @Override
     public boolean close(Duration grace) {
         drain();
-        if (join(grace)) {
+        if (threads.join(grace)) {
             return true;
         }
         end(dispatcher::stop);
-        return join(Duration.ZERO);
+        return threads.join(Duration.ZERO);
     }
 
     private void end(Runnable how) {
@@ -214,15 +204,6 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
         } finally {
             lock.unlock();
         }
-        threads.forEach(InstanceThread::wake);
-    }
-
-    private boolean join(Duration grace) {
-        long deadline = System.nanoTime() + grace.toNanos();
-        boolean ended = true;
-        for (InstanceThread<T> thread : threads) {
-            ended &= thread.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
-        }
-        return ended;
+        threads.wakeAll();
     }
 }

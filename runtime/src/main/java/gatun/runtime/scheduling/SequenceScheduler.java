@@ -20,14 +20,11 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
     private final ReentrantLock lock = new ReentrantLock();
 
     private final SequenceDispatcher<T> dispatcher;
-    private final List<InstanceThread<T>> threads;
+    private final InstanceThreads<T> threads;
 
     private SequenceScheduler(SequencePolicy policy, List<? extends Worker<T>> workers) {
         dispatcher = new SequenceDispatcher<>(policy, workers.size());
-        threads = new ArrayList<>(workers.size());
-        for (int i = 0; i < workers.size(); i++) {
-            threads.add(new InstanceThread<>(i, workers.get(i), this::serve));
-        }
+        threads = new InstanceThreads<>(workers, this::serve);
     }
 
     /**
@@ -39,9 +36,8 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
     public static <T extends Ticket> SequenceScheduler<T> open(
             SequencePolicy policy, List<? extends Worker<T>> workers) {
         SequenceScheduler<T> scheduler = new SequenceScheduler<>(policy, workers);
-        scheduler.threads.forEach(InstanceThread::start);
         try {
-            scheduler.threads.forEach(InstanceThread::awaitOpen);
+            scheduler.threads.open();
         } catch (RuntimeException | Error e) {
             scheduler.close(OPENING_GRACE);
             throw e;
@@ -182,13 +178,13 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
             lock.unlock();
         }
         ended.forEach(Sequence::close);
-        threads.forEach(InstanceThread::wake);
+        threads.wakeAll();
     }
 
     @Override
     public boolean close(Duration grace) {
         drain();
-        if (join(grace)) {
+        if (threads.join(grace)) {
             return true;
         }
         List<Sequence> ended;
@@ -200,16 +196,7 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
             lock.unlock();
         }
         ended.forEach(Sequence::close);
-        threads.forEach(InstanceThread::wake);
-        return join(Duration.ZERO);
-    }
-
-    private boolean join(Duration grace) {
-        long deadline = System.nanoTime() + grace.toNanos();
-        boolean ended = true;
-        for (InstanceThread<T> thread : threads) {
-            ended &= thread.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
-        }
-        return ended;
+        threads.wakeAll();
+        return threads.join(Duration.ZERO);
     }
 }
