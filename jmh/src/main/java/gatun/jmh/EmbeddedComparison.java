@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
 /**
  * How much of the engine's throughput is left behind the server's core, without network: {@code digits} run by bare loops of the C API's Run,
  * one for each instance, beside the same model in an embedded server under four clients for each instance, in turn in one process, for
- * requests of several batch sizes. Each client's pictures are in a buffer of its own, and answers are in pooled buffers.
+ * requests of several batch sizes. All loops are on virtual threads, as requests are. Each client's pictures are in a buffer of its own, and answers are in pooled buffers.
  *
  * <p>Arguments: seconds of each turn (default 2), turns (default 5).
  */
@@ -116,11 +116,11 @@ public final class EmbeddedComparison {
     private static double perSecond(List<Loop> loops, double seconds) throws InterruptedException {
         AtomicBoolean stop = new AtomicBoolean();
         AtomicLong done = new AtomicLong();
-        CountDownLatch begun = new CountDownLatch(loops.size());
+        CountDownLatch go = new CountDownLatch(1);
         List<Thread> threads = new ArrayList<>();
         for (Loop loop : loops) {
-            threads.add(Thread.ofPlatform().start(() -> {
-                begun.countDown();
+            threads.add(Thread.startVirtualThread(() -> {
+                awaitUninterrupted(go);
                 long own = 0;
                 while (!stop.get()) {
                     loop.once();
@@ -129,14 +129,22 @@ public final class EmbeddedComparison {
                 done.addAndGet(own);
             }));
         }
-        begun.await();
         long begin = System.nanoTime();
+        go.countDown();
         Thread.sleep((long) (seconds * 1000));
         stop.set(true);
         for (Thread thread : threads) {
             thread.join();
         }
         return done.get() * 1e9 / (System.nanoTime() - begin);
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
     }
 
     private static double median(double[] values) {

@@ -12,8 +12,8 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
- * What dynamic batching gains: {@code digits}, and a network of 784-512-256-10 whose weights are read for each batch, each with and without
- * {@code dynamic_batching}, over gRPC under one client and under 32. Prints requests a second, server CPU for each request, and for one
+ * What dynamic batching gains: {@code digits}, whose engine gains little from it, a network of 784-512-256-10, and one of 784-2048-2048-10,
+ * whose 23 MB of weights are read for each batch; each with and without {@code dynamic_batching}, over gRPC under one client and under 32. Prints requests a second, server CPU for each request, and for one
  * client the time it waits.
  *
  * <p>Arguments: seconds to measure each (default 10).
@@ -34,7 +34,8 @@ public final class BatchingComparison {
             Path digits = Path.of(System.getProperty("gatun.root", ".")).resolve("examples/models/digits");
             for (boolean batching : new boolean[] {false, true}) {
                 addDigits(repository, digits, batching);
-                addNetwork(repository, batching);
+                addNetwork(repository, "network", batching, 512, 256);
+                addNetwork(repository, "wide", batching, 2048, 2048);
             }
             try (BenchProcess server = BenchProcess.start(repository)) {
                 System.out.printf(
@@ -45,7 +46,7 @@ public final class BatchingComparison {
                         "requests/s",
                         "server CPU, us",
                         "latency, us");
-                for (String model : List.of("digits", "network")) {
+                for (String model : List.of("digits", "network", "wide")) {
                     compare(server, model, 1, seconds);
                     compare(server, model, MANY, seconds);
                 }
@@ -105,10 +106,11 @@ public final class BatchingComparison {
         Files.writeString(folder.resolve("config.pbtxt"), config + (batching ? "dynamic_batching { }\n" : ""));
     }
 
-    private static void addNetwork(Path repository, boolean batching) throws IOException {
-        String name = batching ? "network_batched" : "network_single";
+    private static void addNetwork(Path repository, String model, boolean batching, int first, int second)
+            throws IOException {
+        String name = model + (batching ? "_batched" : "_single");
         Path folder = repository.resolve(name);
-        NetworkFile.write(folder.resolve("1/model.onnx"), PIXELS, 512, 256, 10);
+        NetworkFile.write(folder.resolve("1/model.onnx"), PIXELS, first, second, 10);
         String config = """
                 name: "%s"
                 platform: "onnxruntime_onnx"

@@ -2,8 +2,8 @@ package gatun.runtime.scheduling;
 
 /** What past runs of a model say about the next one. Guarded by the lock of the scheduler that owns it. */
 final class RunTimes {
-    /** A typical run up to this is short: to hand it to another thread and back would cost a tenth of it and more. */
-    static final long SHORT_NANOS = 200_000;
+    /** A typical run up to this is short: to hand it to another thread and back would cost a twentieth of it and more. */
+    static final long SHORT_NANOS = 1_000_000;
 
     /** A run beyond this was not just interrupted by the operating system, which is in the middle of short ones too. */
     static final long LONG_NANOS = 20_000_000;
