@@ -63,9 +63,18 @@ def softmax():
 
 
 def simple_sequence():
-    """The sum of a sequence so far, which is a state: START forgets it, READY tells rows from gaps."""
+    """The input, and 1 more where a sequence starts: what the sequence examples of Triton's clients expect."""
     shape = ["batch", 1]
     write("simple_sequence",
+          [helper.make_node("Add", ["INPUT", "START"], ["OUTPUT"])],
+          [("INPUT", TensorProto.INT32, shape), ("START", TensorProto.INT32, shape)],
+          [("OUTPUT", TensorProto.INT32, shape)])
+
+
+def running_sum():
+    """The sum of a sequence so far, which is a state: START forgets it, READY tells rows from gaps."""
+    shape = ["batch", 1]
+    write("running_sum",
           [helper.make_node("Constant", [], ["one"], value_int=1),
            helper.make_node("Cast", ["one"], ["one32"], to=TensorProto.INT32),
            helper.make_node("Sub", ["one32", "START"], ["goes_on"]),
@@ -82,4 +91,5 @@ if __name__ == "__main__":
     simple()
     simple_string()
     simple_sequence()
+    running_sum()
     softmax()

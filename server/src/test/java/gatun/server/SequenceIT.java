@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Sequences of several clients and protocols in the real server: each request is answered with the sum of its sequence so far. */
 @Timeout(120)
 class SequenceIT {
-    private static final String DIRECT = "simple_sequence";
+    private static final String DIRECT = "running_sum";
     private static final String OLDEST = "oldest_sequence";
 
     @TempDir
@@ -142,7 +142,7 @@ class SequenceIT {
         assertThat(missing.statusCode()).isEqualTo(400);
         assertThat(missing.body())
                 .isEqualTo(
-                        "{\"error\":\"inference request for sequence 77 to model 'simple_sequence' must specify the START"
+                        "{\"error\":\"inference request for sequence 77 to model 'running_sum' must specify the START"
                                 + " flag on the first request of the sequence\"}");
         assertThatThrownBy(() -> grpc.service().modelInfer(step(OLDEST, text(""), 1, true, false)))
                 .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {

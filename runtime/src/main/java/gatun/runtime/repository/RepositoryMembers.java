@@ -39,8 +39,7 @@ record RepositoryMembers(ModelTable models) implements MemberModels {
             return Optional.of(subject + "whose required version " + version + " is not loaded.");
         }
         Optional<String> failure = versions.stream()
-                .map(entry -> entry.now().reason())
-                .filter(reason -> !reason.isEmpty())
+                .flatMap(entry -> entry.now().loadFailure().stream())
                 .findFirst();
         return Optional.of(subject + "which has no loaded version."
                 + failure.map(reason -> " Model '" + name + "' loading failed with error: " + reason)

@@ -23,6 +23,9 @@ record VersionEntry(
         boolean required,
         Duration loadTime,
         Optional<ServedModel> model) {
+    /** The protocol's reason of what is gone because somebody wanted that. */
+    private static final String UNLOADED = "unloaded";
+
     /** A version that is being loaded. */
     static VersionEntry loading(String name, String version) {
         return new VersionEntry(name, version, "", ModelState.LOADING, "", true, Duration.ZERO, Optional.empty());
@@ -59,6 +62,11 @@ record VersionEntry(
                 .orElse(this);
     }
 
+    /** Why loading failed; empty where it did not, or nobody tried. */
+    Optional<String> loadFailure() {
+        return state == ModelState.UNAVAILABLE && !reason.equals(UNLOADED) ? Optional.of(reason) : Optional.empty();
+    }
+
     /** Whether this serves, as far as it goes by itself. */
     boolean isReady() {
         return state == ModelState.READY;
@@ -82,7 +90,7 @@ record VersionEntry(
     /** A version that is gone because somebody wanted that. */
     VersionEntry gone() {
         return new VersionEntry(
-                name, version, backend, ModelState.UNAVAILABLE, "unloaded", false, loadTime, Optional.empty());
+                name, version, backend, ModelState.UNAVAILABLE, UNLOADED, false, loadTime, Optional.empty());
     }
 
     ModelStatus status() {
