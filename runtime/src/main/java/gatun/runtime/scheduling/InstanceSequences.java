@@ -12,7 +12,7 @@ final class InstanceSequences {
     /** Those of which a step waits and none runs; the one that has been so for longest first. */
     private final Set<Sequence> ready = new LinkedHashSet<>();
 
-    private final SequenceList idle = new SequenceList();
+    private final Chain<Sequence> idle = new Chain<>();
 
     /** Whether the thread sleeps until it is woken, or until {@link #wakesAt}. */
     boolean asleep = true;
@@ -55,7 +55,7 @@ final class InstanceSequences {
         return ready;
     }
 
-    SequenceList idle() {
+    Chain<Sequence> idle() {
         return idle;
     }
 }

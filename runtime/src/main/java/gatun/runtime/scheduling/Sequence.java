@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
  * Requests that belong together and run one after the other: those that wait, and the slot of an instance that the sequence has to itself
  * once it got one. Guarded by the scheduler's lock, but for what the instance's thread does with it during a run.
  */
-public final class Sequence {
+public final class Sequence extends Link<Sequence> {
     /** No slot. */
     static final int NONE = -1;
 
     private final Object id;
 
     /** The steps that wait, in the order of the client. */
-    final TicketList waiting = new TicketList();
+    final Chain<Ticket> waiting = new Chain<>();
 
     private int instance = NONE;
     private int slot = NONE;
@@ -33,13 +33,6 @@ public final class Sequence {
 
     /** Since when it has had nothing to do. */
     long idleSince;
-
-    // Its neighbours among the sequences of its instance that have nothing to do.
-    @Nullable
-    Sequence earlier;
-
-    @Nullable
-    Sequence later;
 
     /** Written and read by the instance's thread during runs, and by whoever ends the sequence afterwards. */
     private @Nullable Hold state;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <pre> NEW -> QUEUED -> RUNNING -> COMPLETED
  *          QUEUED -> WITHDRAWN | EXPIRED | REFUSED </pre>
  */
-public abstract class Ticket {
+public abstract class Ticket extends Link<Ticket> {
     /** How waiting ended. */
     public enum Outcome {
         /** It ran; the result or the failure is in the ticket. */
@@ -43,12 +43,7 @@ public abstract class Ticket {
     private boolean delayedAtDeadline;
     private @Nullable SequenceStep step;
 
-    // From here on guarded by the scheduler's lock: the neighbours in the queue, and where in it the ticket stands.
-    @Nullable
-    Ticket earlier;
-
-    @Nullable
-    Ticket later;
+    // From here on guarded by the scheduler's lock, as are its neighbours in the queue.
 
     /** When it was submitted, as a reading of {@link System#nanoTime}. */
     long submittedNanos;

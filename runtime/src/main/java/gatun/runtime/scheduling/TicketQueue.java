@@ -17,8 +17,8 @@ final class TicketQueue<T extends Ticket> {
     /** A level's tickets. */
     private static final class Level {
         final int capacity;
-        final TicketList punctual = new TicketList();
-        final TicketList delayed = new TicketList();
+        final Chain<Ticket> punctual = new Chain<>();
+        final Chain<Ticket> delayed = new Chain<>();
         /** Tickets for which an instance is on its way: they wait no more, as far as the capacity is concerned. */
         int promised;
 

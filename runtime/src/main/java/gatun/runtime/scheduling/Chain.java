@@ -1,0 +1,50 @@
+package gatun.runtime.scheduling;
+
+import org.jspecify.annotations.Nullable;
+
+/** A list that is linked through what it holds, so that putting one in or taking one out costs no memory and no search. */
+final class Chain<T extends Link<T>> {
+    private @Nullable T first;
+    private @Nullable T last;
+    private int size;
+
+    int size() {
+        return size;
+    }
+
+    @Nullable
+    T first() {
+        return first;
+    }
+
+    /** Appends one that is in no list. */
+    void add(T link) {
+        link.earlier = last;
+        if (last == null) {
+            first = link;
+        } else {
+            last.later = link;
+        }
+        last = link;
+        size++;
+    }
+
+    /** Takes one of this list out. */
+    void remove(T link) {
+        T earlier = link.earlier;
+        T later = link.later;
+        if (earlier == null) {
+            first = later;
+        } else {
+            earlier.later = later;
+        }
+        if (later == null) {
+            last = earlier;
+        } else {
+            later.earlier = earlier;
+        }
+        link.earlier = null;
+        link.later = null;
+        size--;
+    }
+}
