@@ -77,6 +77,7 @@ public final class GatunServer implements InferenceServer {
                         options.configName(),
                         options.autoComplete(),
                         options.loadThreads(),
+                        options.loadRetries(),
                         options.queueLimit(),
                         options.rateLimiter()),
                 backends,

@@ -44,6 +44,7 @@ public final class ServerOptions {
             "parameters",
             "statistics");
     private int loadThreads = DEFAULT_LOAD_THREADS;
+    private int loadRetries;
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
@@ -130,6 +131,12 @@ public final class ServerOptions {
     /** How many models are loaded at a time; at least 1. */
     public ServerOptions loadThreads(int count) {
         loadThreads = Math.max(1, count);
+        return this;
+    }
+
+    /** How often a load that fails is tried again before it counts as failed; 0, which is the default, for never. */
+    public ServerOptions loadRetries(int count) {
+        loadRetries = Math.max(0, count);
         return this;
     }
 
@@ -222,6 +229,10 @@ public final class ServerOptions {
 
     int loadThreads() {
         return loadThreads;
+    }
+
+    int loadRetries() {
+        return loadRetries;
     }
 
     RateLimiter rateLimiter() {

@@ -21,6 +21,7 @@ import java.util.Optional;
  * @param autoComplete whether a configuration is completed from the model's file
  * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
  * @param loadThreads how many models are loaded at a time
+ * @param loadRetries how often a load that fails is tried again before it counts as failed
  * @param backendOptions the options of each backend: backend, then option, then value
  * @param backendDirectory the folder that holds more backends, if there is one
  * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
@@ -35,6 +36,7 @@ public record ModelSettings(
         boolean autoComplete,
         String configName,
         int loadThreads,
+        int loadRetries,
         Map<String, Map<String, String>> backendOptions,
         Optional<Path> backendDirectory,
         Optional<List<ResourceAmount>> rateLimit) {

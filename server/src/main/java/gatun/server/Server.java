@@ -87,6 +87,7 @@ final class Server implements AutoCloseable {
                 .pollInterval(models.pollInterval())
                 .configName(models.configName())
                 .loadThreads(models.loadThreads())
+                .loadRetries(models.loadRetries())
                 .autoComplete(models.autoComplete())
                 .strictReadiness(models.strictReadiness())
                 .responseCacheByteSize(settings.memory().responseCacheByteSize())

@@ -11,16 +11,15 @@ import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
-import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.spi.Backend;
 import gatun.runtime.spi.BackendModel;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,28 +28,22 @@ import org.slf4j.LoggerFactory;
 final class ModelLoader {
     private static final Logger LOG = LoggerFactory.getLogger(ModelLoader.class);
 
+    private final ModelRepository.Settings settings;
     private final Backends backends;
     private final BufferPool pool;
-    private final boolean autoComplete;
-    private final int queueLimit;
-    private final RateLimiter rateLimiter;
     private final MemberModels members;
     private final UnaryOperator<ServedModel> remembering;
 
     /** @param remembering puts the response cache before a model that wants it */
     ModelLoader(
+            ModelRepository.Settings settings,
             Backends backends,
             BufferPool pool,
-            boolean autoComplete,
-            int queueLimit,
-            RateLimiter rateLimiter,
             MemberModels members,
             UnaryOperator<ServedModel> remembering) {
+        this.settings = settings;
         this.backends = backends;
         this.pool = pool;
-        this.autoComplete = autoComplete;
-        this.queueLimit = queueLimit;
-        this.rateLimiter = rateLimiter;
         this.members = members;
         this.remembering = remembering;
     }
@@ -85,8 +78,10 @@ final class ModelLoader {
         try {
             source.directory().warnOfOddNames();
             Optional<Path> first = source.directory().firstVersion();
-            ModelConfig config = ModelConfiguration.complete(source.config(), first, autoComplete, backends::started);
-            warnOfIgnored(config);
+            ModelConfig config = retrying(
+                    name,
+                    () -> ModelConfiguration.complete(
+                            source.config(), first, settings.autoComplete(), backends::started));
             Map<String, List<String>> labels =
                     LabelFiles.read(config, source.directory().path());
             return versions.stream()
@@ -112,7 +107,7 @@ final class ModelLoader {
             ServedModel loaded = remembering.apply(
                     config.hasEnsembleScheduling()
                             ? Ensemble.open(config, version, labels, members, pool, entry::readyVersions)
-                            : start(directory, config, version, labels, entry));
+                            : retrying(config.getName(), () -> start(directory, config, version, labels, entry)));
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
             return Result.ready(loaded, loadTime);
@@ -141,9 +136,27 @@ final class ModelLoader {
                 warmUpSamples,
                 states,
                 pool,
-                queueLimit,
-                rateLimiter,
+                settings.queueLimit(),
+                settings.rateLimiter(),
                 entry::readyVersions);
+    }
+
+    /** Has an engine try again what it fails: a file that is still on its way, or a device that is taken for a moment. */
+    private <T> T retrying(String model, Supplier<T> attempt) {
+        for (int left = settings.loadRetries(); ; left--) {
+            try {
+                return attempt.get();
+            } catch (RuntimeException e) {
+                if (left == 0) {
+                    throw e;
+                }
+                LOG.warn(
+                        "Loading model '{}' failed and is tried again, {} times at most: {}",
+                        model,
+                        left,
+                        e.getMessage());
+            }
+        }
     }
 
     private static Duration since(long startedNanos) {
@@ -157,15 +170,5 @@ final class ModelLoader {
         // Not the operator's mistake but ours or the engine's: the stack is worth having.
         LOG.error("Loading model '{}' failed unexpectedly", model, failure);
         return new GatunException(ErrorCode.INTERNAL, "loading failed unexpectedly: " + failure, failure);
-    }
-
-    private static void warnOfIgnored(ModelConfig config) {
-        List<String> ignored = new ArrayList<>();
-        if (config.getDynamicBatching().getPriorityLevels() != 0) {
-            ignored.add("dynamic_batching.priority_levels");
-        }
-        if (!ignored.isEmpty()) {
-            LOG.warn("Model '{}': {} has no effect in this version of the server", config.getName(), ignored);
-        }
     }
 }

@@ -51,6 +51,7 @@ public final class ModelRepository {
      * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
      * @param autoComplete whether configurations are completed from the model's files
      * @param loadThreads how many models are loaded at a time
+     * @param loadRetries how often a load that fails is tried again before it counts as failed
      * @param queueLimit how many requests may wait for a model whose configuration sets no limit
      * @param rateLimiter says when instances may run
      */
@@ -60,6 +61,7 @@ public final class ModelRepository {
             String configName,
             boolean autoComplete,
             int loadThreads,
+            int loadRetries,
             int queueLimit,
             RateLimiter rateLimiter) {
         /** Keeps a copy of the list. */
@@ -83,14 +85,7 @@ public final class ModelRepository {
         sources = new ModelSources(settings.repositories(), settings.configName(), settings.autoComplete());
         controlMode = settings.controlMode();
         models = new ModelTable(listeners);
-        ModelLoader loader = new ModelLoader(
-                backends,
-                pool,
-                settings.autoComplete(),
-                settings.queueLimit(),
-                settings.rateLimiter(),
-                new RepositoryMembers(models),
-                remembering);
+        ModelLoader loader = new ModelLoader(settings, backends, pool, new RepositoryMembers(models), remembering);
         reload = new ModelReload(loader, unloader, listeners);
         lifeCycle = new ModelLifeCycle(sources, models, new LoadThreads(settings.loadThreads()), reload);
     }

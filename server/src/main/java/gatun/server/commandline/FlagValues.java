@@ -93,6 +93,14 @@ final class FlagValues {
         }
     }
 
+    /** How often to try again; zero is allowed. */
+    static final class Retries implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 0, 1024, "a number from 0 to 1024");
+        }
+    }
+
     /** How much to log: a number, or {@code true} for 1 and {@code false} for 0, as Triton takes it. */
     static final class Verbosity implements ITypeConverter<Integer> {
         @Override

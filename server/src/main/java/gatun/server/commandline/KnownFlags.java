@@ -84,8 +84,7 @@ final class KnownFlags {
                 --grpc-root-cert --grpc-server-cert --grpc-server-key --grpc-use-ssl --grpc-use-ssl-mutual --host-policy
                 --http-header-forward-pattern --http-restricted-api --http-thread-count
                 --metrics-interval-ms --min-supported-compute-capability --model-load-gpu-limit
-                --model-load-retry-count --model-namespacing
-                --repoagent-directory --reuse-grpc-port
+                --model-namespacing --repoagent-directory --reuse-grpc-port
                 --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count --trace-config
                 --trace-count --trace-file --trace-level --trace-log-frequency --trace-rate
                 --vertex-ai-default-model --vertex-ai-port --vertex-ai-thread-count""");

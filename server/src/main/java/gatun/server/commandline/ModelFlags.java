@@ -98,6 +98,14 @@ final class ModelFlags {
     int loadThreads;
 
     @Option(
+            names = "--model-load-retry-count",
+            paramLabel = "N",
+            defaultValue = "0",
+            converter = FlagValues.Retries.class,
+            description = "How often a load that fails is tried again before it counts as failed.")
+    int loadRetries;
+
+    @Option(
             names = "--backend-config",
             paramLabel = "BACKEND,K=V",
             converter = FlagValues.Backend.class,
@@ -144,6 +152,7 @@ final class ModelFlags {
                 !disableAutoComplete && !strictModelConfig,
                 configName,
                 loadThreads,
+                loadRetries,
                 options,
                 Optional.ofNullable(backendDirectory),
                 rateLimit == RateLimitMode.EXECUTION_COUNT ? Optional.of(resources) : Optional.empty());

@@ -81,6 +81,7 @@ class GatunCommandTest {
         assertThat(settings.models().strictReadiness()).isTrue();
         assertThat(settings.models().autoComplete()).isTrue();
         assertThat(settings.models().loadThreads()).isEqualTo(4);
+        assertThat(settings.models().loadRetries()).isZero();
         assertThat(settings.models().backendOptions()).isEmpty();
         assertThat(logs.getLast()).isEqualTo(LogSettings.standard());
         assertThat(warnings).isEmpty();
