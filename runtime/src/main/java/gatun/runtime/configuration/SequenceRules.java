@@ -25,11 +25,6 @@ final class SequenceRules {
         ModelSequenceBatching batching = config.getSequenceBatching();
         refuse(config, batching.getIterativeSequence(), "sequence_batching { iterative_sequence: true }");
         refuse(config, config.getModelTransactionPolicy().getDecoupled(), "sequence_batching of a decoupled model");
-        refuse(
-                config,
-                config.getBatchInputCount() + config.getBatchOutputCount() > 0
-                        || config.getInputList().stream().anyMatch(input -> input.getAllowRaggedBatch()),
-                "sequence_batching together with 'allow_ragged_batch', 'batch_input' or 'batch_output'");
         switch (batching.getStrategyChoiceCase()) {
             case DIRECT, STRATEGYCHOICE_NOT_SET -> checkDirect(config, batching);
             case OLDEST -> checkOldest(config, batching);
@@ -144,7 +139,11 @@ final class SequenceRules {
                     state.getInitialStateCount() <= 1,
                     config,
                     subject + "has " + state.getInitialStateCount() + " initial states, expected at most one,");
-            refuse(config, state.getUseGrowableMemory(), "a state with use_growable_memory");
+            require(
+                    state.getUseSameBufferForInputOutput() || !state.getUseGrowableMemory(),
+                    config,
+                    "In order to 'use_growable_memory', you must also enable 'use_same_buffer_for_input_output' for state"
+                            + " input name '" + state.getInputName() + "'");
         }
     }
 
@@ -152,6 +151,7 @@ final class SequenceRules {
     private static void checkNames(ModelConfig config, ModelSequenceBatching batching) {
         Set<String> inputs = new HashSet<>();
         config.getInputList().forEach(input -> inputs.add(input.getName()));
+        config.getBatchInputList().forEach(input -> inputs.addAll(input.getTargetNameList()));
         for (ControlInput control : batching.getControlInputList()) {
             require(inputs.add(control.getName()), config, "model input '" + control.getName() + "' is given twice");
         }

@@ -26,6 +26,7 @@ import java.util.Optional;
  * @param initialByteSize how many bytes the first step gets
  * @param initialData these bytes, on the heap and read-only; empty for zeros
  * @param sameBuffer whether the model writes it where it read it
+ * @param growable whether it may also become larger there: its buffer grows, and keeps what it holds
  */
 public record StateTensor(
         String inputName,
@@ -35,7 +36,8 @@ public record StateTensor(
         Shape initialShape,
         long initialByteSize,
         Optional<MemorySegment> initialData,
-        boolean sameBuffer) {
+        boolean sameBuffer,
+        boolean growable) {
     /** The folder for initial states in a model's directory. */
     private static final String FOLDER = "initial_state";
 
@@ -89,7 +91,8 @@ public record StateTensor(
                 initialShape,
                 byteSize,
                 data,
-                state.getUseSameBufferForInputOutput());
+                state.getUseSameBufferForInputOutput(),
+                state.getUseGrowableMemory());
     }
 
     private static Shape shape(List<Long> dims) {

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 final class BatchTensors {
+    /** None at all. */
+    static final BatchTensors NONE = new BatchTensors(Set.of(), List.of(), Map.of());
+
     private final Set<String> ragged;
     private final List<BatchInputRule> inputs;
     private final Map<String, ScatterRule> scattered;

@@ -5,6 +5,7 @@ import gatun.memory.Hold;
 import gatun.memory.RegionLease;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
+import gatun.runtime.CorrelationId;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.Origin;
@@ -285,6 +286,21 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     @Override
     public String id() {
         return request.id();
+    }
+
+    @Override
+    public Optional<CorrelationId> correlationId() {
+        return request.correlationId();
+    }
+
+    @Override
+    public boolean startsSequence() {
+        return isStep() ? step().starts() : request.sequenceStart();
+    }
+
+    @Override
+    public boolean endsSequence() {
+        return isStep() ? step().ends() : request.sequenceEnd();
     }
 
     @Override

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * One run of a model with {@link BatchTensors}, also for a single request, since the model gets the same form of input then. Used by the
  * instance's thread only.
  */
-final class RaggedExecution extends BatchExecution {
+class RaggedExecution extends BatchExecution {
     private final BatchTensors tensors;
     private final @Nullable Tensor[] made;
 

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * gives the states of the next steps. Where sequences keep their places in the batch, a row whose sequence has no step is a gap, of zeros
  * and empty strings. Used by the instance's thread only.
  */
-final class SequenceExecution extends BatchExecution {
+final class SequenceExecution extends RaggedExecution {
     private final ModelSignature signature;
     private final SequenceModel model;
     private final BufferPool pool;
@@ -37,7 +38,7 @@ final class SequenceExecution extends BatchExecution {
     private @Nullable InferenceTicket gap;
 
     SequenceExecution(ModelSignature signature, SequenceModel model, BufferPool pool) {
-        super(signature, pool);
+        super(signature, Objects.requireNonNullElse(signature.batchTensors(), BatchTensors.NONE), pool);
         this.signature = signature;
         this.model = model;
         this.pool = pool;

@@ -22,11 +22,15 @@ final class SequenceState implements Hold {
     private final @Nullable Buffer[] buffers;
     private final Shape[] shapes;
 
+    /** How much of each buffer is the state: all of it, but for a growable one. */
+    private final long[] byteSizes;
+
     /** States that hold nothing before {@link #reset}. */
     SequenceState(List<StateTensor> rules, BufferPool pool) {
         this.rules = rules;
         this.pool = pool;
         buffers = new Buffer[rules.size()];
+        byteSizes = new long[rules.size()];
         shapes = rules.stream().map(StateTensor::initialShape).toArray(Shape[]::new);
     }
 
@@ -56,21 +60,58 @@ final class SequenceState implements Hold {
 
     /** The bytes of a state. */
     MemorySegment bytes(int index) {
+        return slice(buffer(index), byteSizes[index]);
+    }
+
+    private static MemorySegment slice(Buffer buffer, long byteSize) {
+        return buffer.byteSize() == byteSize
+                ? buffer.segment()
+                : buffer.segment().asSlice(0, byteSize);
+    }
+
+    private Buffer buffer(int index) {
         Buffer buffer = buffers[index];
         if (buffer == null) {
             throw new IllegalStateException("a state was asked for before it was set");
         }
-        return buffer.segment();
+        return buffer;
     }
 
     /** Makes {@code buffer}, which this owns from now on, the state. */
     void swap(int index, Shape shape, Buffer buffer) {
         Buffer previous = buffers[index];
         buffers[index] = buffer;
-        shapes[index] = shape;
+        resize(index, shape, buffer.byteSize());
         if (previous != null && previous != buffer) {
             previous.close();
         }
+    }
+
+    /** Makes the first {@code byteSize} bytes of the state's own buffer the state. */
+    void resize(int index, Shape shape, long byteSize) {
+        shapes[index] = shape;
+        byteSizes[index] = byteSize;
+    }
+
+    /**
+     * Has the buffer of a growable state hold at least {@code byteSize} bytes, those that it holds now in front. Answers the one that was
+     * too small for that, which the caller closes when nobody reads it any more.
+     */
+    Optional<Buffer> reserve(int index, long byteSize) {
+        Buffer small = buffer(index);
+        if (small.byteSize() >= byteSize) {
+            return Optional.empty();
+        }
+        Buffer larger = pool.take(Math.max(byteSize, 2 * small.byteSize()));
+        MemorySegment held = bytes(index);
+        MemorySegment.copy(held, 0, larger.segment(), 0, held.byteSize());
+        buffers[index] = larger;
+        return Optional.of(small);
+    }
+
+    /** The first {@code byteSize} bytes of the state's own buffer, where {@link #reserve} made room for them. */
+    MemorySegment reserved(int index, long byteSize) {
+        return slice(buffer(index), byteSize);
     }
 
     /** Makes the state a copy of {@code source}. */
@@ -79,15 +120,16 @@ final class SequenceState implements Hold {
         shapes[index] = shape;
     }
 
-    /** The state's own buffer when it has that size, or else another one in its place. */
+    /** The state's own buffer when it has that size, or for a growable one that much room; or else another one in its place. */
     private MemorySegment room(int index, long byteSize) {
         Buffer buffer = buffers[index];
-        if (buffer == null || buffer.byteSize() != byteSize) {
-            Buffer next = pool.take(byteSize);
-            swap(index, shapes[index], next);
-            return next.segment();
+        boolean growable = rules.get(index).growable();
+        if (buffer == null || buffer.byteSize() < byteSize || (buffer.byteSize() > byteSize && !growable)) {
+            long spare = buffer != null && growable ? 2 * buffer.byteSize() : 0;
+            swap(index, shapes[index], pool.take(Math.max(byteSize, spare)));
         }
-        return buffer.segment();
+        byteSizes[index] = byteSize;
+        return bytes(index);
     }
 
     @Override

@@ -12,6 +12,7 @@ import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
 import gatun.runtime.configuration.StateTensor;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,12 @@ final class StateExchange {
     private @Nullable Buffer gathered;
     private @Nullable Buffer given;
     private @Nullable Shape givenShape;
+
+    /** What the model gives lies here, when it does not in {@link #given}: where it read the state. */
+    private @Nullable MemorySegment inPlace;
+
+    /** Buffers that a state outgrew during the run, which may still be read. */
+    private final List<Buffer> outgrown = new ArrayList<>();
 
     /** @param index the place of the state among the model's */
     StateExchange(int index, StateTensor rule, ModelSignature signature, BufferPool pool) {
@@ -126,21 +133,58 @@ final class StateExchange {
                             + (signature.batching() ? rule.dims().prepend(rows.size()) : rule.dims()));
         }
         givenShape = dims;
+        inPlace = null;
+        release(given);
+        given = null;
+        if (rule.growable() && rows.size() == 1) {
+            return grown(byteSize);
+        }
         if (rule.sameBuffer()) {
             MemorySegment read = input().bytes();
-            if (read.byteSize() != byteSize) {
-                throw new GatunException(
-                        ErrorCode.INTERNAL,
-                        "state '" + rule.outputName() + "' of model '" + signature.modelName() + "' has " + byteSize
-                                + " bytes, expected " + read.byteSize()
-                                + " as before: it is written where it was read, because of use_same_buffer_for_input_output");
+            if (read.byteSize() == byteSize) {
+                inPlace = read;
+                return read;
             }
-            return read;
+            requireGrowable(read.byteSize(), byteSize);
         }
         Buffer buffer = pool.take(byteSize);
-        release(given);
         given = buffer;
+        if (rule.growable()) {
+            spread(input().bytes(), buffer.segment());
+        }
         return buffer.segment();
+    }
+
+    private void requireGrowable(long readByteSize, long byteSize) {
+        if (!rule.growable()) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "state '" + rule.outputName() + "' of model '" + signature.modelName() + "' has " + byteSize
+                            + " bytes, expected " + readByteSize
+                            + " as before: it is written where it was read, because of use_same_buffer_for_input_output;"
+                            + " use_growable_memory lets it grow there");
+        }
+    }
+
+    /** The sequence's own buffer, with as much room. What the model reads stays where it is until the run is over. */
+    private MemorySegment grown(long byteSize) {
+        SequenceState state = present();
+        state.reserve(index, byteSize).ifPresent(outgrown::add);
+        MemorySegment bytes = state.reserved(index, byteSize);
+        inPlace = bytes;
+        return bytes;
+    }
+
+    /** Copies the beginning of each row: a state that grows keeps what it holds. Rows of strings have no place of their own yet. */
+    private void spread(MemorySegment read, MemorySegment target) {
+        if (rule.datatype() == Datatype.BYTES) {
+            return;
+        }
+        long from = read.byteSize() / rows.size();
+        long to = target.byteSize() / rows.size();
+        for (int i = 0; i < rows.size(); i++) {
+            MemorySegment.copy(read, i * from, target, i * to, Math.min(from, to));
+        }
     }
 
     /** @throws GatunException INTERNAL when the model did not give the state */
@@ -155,9 +199,17 @@ final class StateExchange {
     /** What the model gave, for all rows. */
     Tensor output() {
         Shape dims = shape();
-        MemorySegment bytes = given == null ? input().bytes() : given.segment();
+        MemorySegment bytes = inPlace == null ? given().segment() : inPlace;
         Shape shape = signature.batching() ? dims.prepend(rows.size()) : dims;
         return new Tensor(new TensorSpec(rule.outputName(), rule.datatype(), shape), bytes);
+    }
+
+    private Buffer given() {
+        Buffer buffer = given;
+        if (buffer == null) {
+            throw new AssertionError("a state has a shape and no bytes");
+        }
+        return buffer;
     }
 
     private Shape shape() {
@@ -170,9 +222,11 @@ final class StateExchange {
 
     /** Gives each sequence what the model gave for its row. */
     void shareOut() {
-        Buffer whole = given;
         if (rows.size() == 1) {
-            if (whole != null) {
+            if (inPlace != null) {
+                present().resize(index, shape(), inPlace.byteSize());
+            } else {
+                Buffer whole = given();
                 given = null;
                 present().swap(index, shape(), whole);
             }
@@ -209,6 +263,9 @@ final class StateExchange {
         gathered = null;
         release(given);
         given = null;
+        inPlace = null;
+        outgrown.forEach(Buffer::close);
+        outgrown.clear();
     }
 
     private static void release(@Nullable Buffer buffer) {

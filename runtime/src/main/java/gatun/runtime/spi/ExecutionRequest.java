@@ -1,7 +1,9 @@
 package gatun.runtime.spi;
 
+import gatun.runtime.CorrelationId;
 import gatun.runtime.ParameterValue;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A request that an {@link Execution} is for: what there is to know of it beside its tensors. Valid until the run ends; used by the
@@ -10,6 +12,19 @@ import java.util.Map;
 public interface ExecutionRequest {
     /** The client's name for the request; empty when it gave none. */
     String id();
+
+    /**
+     * The sequence that the request is a step of, as the client named it; empty when it is of none, and for a row that stands in a batch for
+     * a sequence without a step. Of a model without {@code sequence_batching} this and the next two are what the client said, and nothing
+     * more.
+     */
+    Optional<CorrelationId> correlationId();
+
+    /** Whether the sequence begins, or begins anew, with this step: nothing that the model knows of the sequence is to be used. */
+    boolean startsSequence();
+
+    /** Whether the sequence ends with this step, so that what the model knows of it may be forgotten. */
+    boolean endsSequence();
 
     /** How many rows of the batch dimension are this request's; 0 when the model has no such dimension. */
     int batchSize();

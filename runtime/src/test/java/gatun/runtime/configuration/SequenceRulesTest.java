@@ -83,8 +83,8 @@ class SequenceRulesTest {
                         "sequence batching state must specify 'input_name' and 'output_name' for m"),
                 arguments(
                         state("data_type: TYPE_FP32 dims: [ 1 ] use_growable_memory: true"),
-                        "model 'm' asks for a state with use_growable_memory, which this version of the server does not"
-                                + " serve"));
+                        "In order to 'use_growable_memory', you must also enable 'use_same_buffer_for_input_output' for"
+                                + " state input name 'S' for m"));
     }
 
     @ParameterizedTest
