@@ -1,15 +1,20 @@
 package gatun.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +33,8 @@ class RateLimitTest {
 
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
+    private final CountDownLatch finish = new CountDownLatch(1);
+    private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
     private TestServer test;
 
     @BeforeEach
@@ -37,6 +44,8 @@ class RateLimitTest {
 
     @AfterEach
     void close() {
+        finish.countDown();
+        clients.close();
         assertThat(test.pool.usedBytes()).as("left in the pool").isZero();
         test.close();
     }
@@ -57,16 +66,12 @@ class RateLimitTest {
     void shouldRunNoMoreAtATimeThanThereAreResourcesForOverAllModels() throws Exception {
         open(List.of(new ResourceAmount("R", 3, ResourceAmount.EVERY_DEVICE)));
         List<Future<?>> answers = new ArrayList<>();
-        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-            for (int i = 0; i < 200; i++) {
-                String model = i % 2 == 0 ? "m" : "n";
-                answers.add(clients.submit(() -> test.server()
-                        .infer(test.input(test.request(model), "IN", 2))
-                        .close()));
-            }
-            for (Future<?> answer : answers) {
-                answer.get(30, TimeUnit.SECONDS);
-            }
+        for (int i = 0; i < 200; i++) {
+            String model = i % 2 == 0 ? "m" : "n";
+            answers.add(clients.submit(() -> infer(test.request(model), "", 2)));
+        }
+        for (Future<?> answer : answers) {
+            answer.get(30, TimeUnit.SECONDS);
         }
         assertThat(mostRunning).hasValue(1);
         assertThat(test.server().statistics())
@@ -82,5 +87,97 @@ class RateLimitTest {
                 .containsOnly(
                         "Resource count for \"R\" is limited to 1 which will prevent scheduling of one or more model"
                                 + " instances, the minimum required count is 2");
+    }
+
+    /** Loads a model that holds the resource while it runs, and another that is to wait for it; the first runs when this returns. */
+    private Future<?> hold(String waitingModel) throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        test.model("m", MODEL)
+                .model("n", waitingModel)
+                .open(
+                        execution -> {
+                            if (execution.requests().getFirst().id().equals("holder")) {
+                                begun.countDown();
+                                await(() -> finish.getCount() == 0);
+                            }
+                            ScriptedBackend.copy(execution);
+                        },
+                        options -> options.rateLimit(List.of()));
+        Future<?> holder = clients.submit(() -> infer(test.request("m"), "holder", 2));
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        return holder;
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waiting").isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+
+    private void infer(InferenceRequest request, String id, long... shape) {
+        request.id(id);
+        try (request) {
+            test.server().infer(test.input(request, "IN", shape)).close();
+        }
+    }
+
+    private ModelStatistics statisticsOfTheWaiting() {
+        return test.server().statistics().get(1);
+    }
+
+    @Test
+    void shouldEndARequestOnTimeThatWaitsForAResource() throws Exception {
+        Future<?> holder = hold(MODEL + """
+                max_batch_size: 4
+                dynamic_batching {
+                  default_queue_policy { timeout_action: REJECT default_timeout_microseconds: 50000 }
+                }
+                """);
+        assertThatThrownBy(() -> infer(test.request("n"), "waiter", 1, 2))
+                .hasMessageContaining("Request timeout expired");
+        assertThat(holder.isDone()).as("it still holds the resource").isFalse();
+        finish.countDown();
+        holder.get(20, TimeUnit.SECONDS);
+        infer(test.request("n"), "next", 1, 2);
+    }
+
+    @Test
+    void shouldTakeARequestOutThatIsCancelledWhileItWaitsForAResource() throws Exception {
+        Future<?> holder = hold(MODEL);
+        InferenceRequest request = test.request("n");
+        Future<?> waiter = clients.submit(() -> infer(request, "waiter", 2));
+        await(() -> statisticsOfTheWaiting().pendingRequestCount() == 1);
+        request.cancellation().cancel();
+        assertThatThrownBy(() -> waiter.get(20, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
+        assertThat(statisticsOfTheWaiting().pendingRequestCount()).isZero();
+        assertThat(holder.isDone()).as("it still holds the resource").isFalse();
+        finish.countDown();
+        holder.get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldBatchWhatComesWhileTheFirstWaitsForAResource() throws Exception {
+        Future<?> holder = hold(MODEL + """
+                max_batch_size: 4
+                dynamic_batching { }
+                """);
+        List<Future<?>> waiters = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            waiters.add(clients.submit(() -> infer(test.request("n"), "waiter", 1, 2)));
+        }
+        await(() -> statisticsOfTheWaiting().pendingRequestCount() == 4);
+        finish.countDown();
+        holder.get(20, TimeUnit.SECONDS);
+        for (Future<?> waiter : waiters) {
+            waiter.get(20, TimeUnit.SECONDS);
+        }
+        assertThat(statisticsOfTheWaiting().executionCount())
+                .as("runs for four requests")
+                .isEqualTo(1);
     }
 }

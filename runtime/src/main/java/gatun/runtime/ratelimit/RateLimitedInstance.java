@@ -1,16 +1,20 @@
 package gatun.runtime.ratelimit;
 
 import gatun.runtime.ratelimit.RateLimiter.Need;
+import gatun.runtime.scheduling.Turn;
 import java.util.List;
-import java.util.concurrent.locks.Condition;
+import org.jspecify.annotations.Nullable;
 
 /** An instance as its {@link RateLimiter} knows it. What changes is guarded by the limiter's lock. */
-public final class RateLimitedInstance implements AutoCloseable {
+final class RateLimitedInstance implements Turn, AutoCloseable {
     private final RateLimiter limiter;
     private final List<Need> needs;
     private final int device;
     private final int priority;
-    private final Condition turn;
+
+    /** Called when it is granted what it waits for; null while it does not wait. */
+    private @Nullable Runnable wake;
+
     private long runs;
     private boolean granted;
 
@@ -18,24 +22,27 @@ public final class RateLimitedInstance implements AutoCloseable {
      * An instance that has not run.
      *
      * @param priority at least 1
-     * @param turn of the limiter's lock; signalled when it may run
      */
-    RateLimitedInstance(RateLimiter limiter, List<Need> needs, int device, int priority, Condition turn) {
+    RateLimitedInstance(RateLimiter limiter, List<Need> needs, int device, int priority) {
         this.limiter = limiter;
         this.needs = List.copyOf(needs);
         this.device = device;
         this.priority = priority;
-        this.turn = turn;
     }
 
-    /** Waits until all that the instance needs is there, and takes it. To be followed by {@link #release}. */
-    public void acquire() {
-        limiter.acquire(this);
+    @Override
+    public boolean ask(Runnable whenGranted) {
+        return limiter.ask(this, whenGranted);
     }
 
-    /** Gives back what the instance took. */
-    public void release() {
-        limiter.release(this);
+    @Override
+    public void decline() {
+        limiter.release(this, 0);
+    }
+
+    /** Notes that the instance has run, and gives back what it took for that. */
+    void release() {
+        limiter.release(this, 1);
     }
 
     /** Says that the instance runs no more. */
@@ -52,10 +59,6 @@ public final class RateLimitedInstance implements AutoCloseable {
         return device;
     }
 
-    Condition turn() {
-        return turn;
-    }
-
     long weighedRuns() {
         return runs * priority;
     }
@@ -64,10 +67,24 @@ public final class RateLimitedInstance implements AutoCloseable {
         return granted;
     }
 
-    void granted(boolean now) {
-        granted = now;
-        if (now) {
-            runs++;
+    /** Has {@code whenGranted} called when it is granted what it waits for. */
+    void waits(Runnable whenGranted) {
+        wake = whenGranted;
+    }
+
+    /** Notes that it has what it asked for. */
+    void grant() {
+        granted = true;
+        if (wake != null) {
+            wake.run();
+            wake = null;
         }
+    }
+
+    /** Notes that it has and wants nothing any more, and ran {@code times} since it was granted that. */
+    void end(int times) {
+        granted = false;
+        wake = null;
+        runs += times;
     }
 }

@@ -3,17 +3,19 @@ package gatun.runtime.ratelimit;
 import gatun.protocol.inference.ModelInstanceGroup;
 import gatun.runtime.ratelimit.RateLimiter.Need;
 import gatun.runtime.scheduling.Ticket;
+import gatun.runtime.scheduling.Turn;
 import gatun.runtime.scheduling.Worker;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker that runs a batch only while the resources of its instance are there. What it has taken waits with it: longer in the queue, as
- * the statistics tell it, but safe from the queue's timeouts.
+ * A worker that runs only while the resources of its instance are there. It takes its {@link Turn} from the {@link RateLimiter} before it
+ * takes a batch, so that requests wait for resources in the queue.
  *
  * @param <T> what it runs
  */
-public final class RateLimitedWorker<T extends Ticket> implements Worker<T> {
+public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, Turn {
     /** The processor counts as the first device, as in Triton. */
     private static final int PROCESSOR = 0;
 
@@ -22,7 +24,7 @@ public final class RateLimitedWorker<T extends Ticket> implements Worker<T> {
     private final List<Need> needs;
     private final int priority;
 
-    /** Set while this is open; for the worker's own thread. */
+    /** Set when this opens, before its scheduler asks for a turn. */
     private @Nullable RateLimitedInstance instance;
 
     private RateLimitedWorker(Worker<T> worker, RateLimiter limiter, List<Need> needs, int priority) {
@@ -71,13 +73,26 @@ public final class RateLimitedWorker<T extends Ticket> implements Worker<T> {
     }
 
     @Override
+    public Optional<Turn> turn() {
+        return Optional.of(this);
+    }
+
+    @Override
+    public boolean ask(Runnable wake) {
+        return registered().ask(wake);
+    }
+
+    @Override
+    public void decline() {
+        registered().decline();
+    }
+
+    @Override
     public long run(List<T> batch) {
-        RateLimitedInstance registered = registered();
-        registered.acquire();
         try {
             return worker.run(batch);
         } finally {
-            registered.release();
+            registered().release();
         }
     }
 

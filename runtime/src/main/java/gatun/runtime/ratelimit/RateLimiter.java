@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Lets instances run only while all resources that they ask for are there. Of those that wait the one that has run least goes first, its
  * runs weighed by its priority; those behind it wait, also when there would be enough for them, so that nobody waits for ever. What a
  * resource amounts to is what the operator says, or else the most that any instance asks for. One for all models of a server; safe for
- * any thread.
+ * any thread; never waits itself.
  */
 public final class RateLimiter {
     /**
@@ -23,7 +23,7 @@ public final class RateLimiter {
      * @param global whether all devices share one amount of it; otherwise each has its own
      * @param count how much of it a run takes
      */
-    public record Need(String name, boolean global, int count) {}
+    record Need(String name, boolean global, int count) {}
 
     /** Where a resource is: on a device, or for all of them. */
     private record Place(String name, int device) {
@@ -73,9 +73,8 @@ public final class RateLimiter {
      * @param priority 1 for the highest; 0 is the same
      * @throws GatunException INVALID_ARGUMENT when it could never run
      */
-    public RateLimitedInstance register(List<Need> needs, int device, int priority) {
-        RateLimitedInstance added =
-                new RateLimitedInstance(this, needs, device, Math.max(1, priority), lock.newCondition());
+    RateLimitedInstance register(List<Need> needs, int device, int priority) {
+        RateLimitedInstance added = new RateLimitedInstance(this, needs, device, Math.max(1, priority));
         lock.lock();
         try {
             checkKinds(added);
@@ -128,26 +127,33 @@ public final class RateLimiter {
         return most;
     }
 
-    /** Waits until {@code instance} may run, and counts its run. */
-    void acquire(RateLimitedInstance instance) {
+    /** Whether {@code instance} has what it needs now; otherwise {@code whenGranted} is called when it has. */
+    boolean ask(RateLimitedInstance instance, Runnable whenGranted) {
         lock.lock();
         try {
-            waiting.add(instance);
-            grant();
-            while (!instance.granted()) {
-                instance.turn().awaitUninterruptibly();
+            if (!instance.granted() && !waiting.contains(instance)) {
+                waiting.add(instance);
+                grant();
+                if (!instance.granted()) {
+                    instance.waits(whenGranted);
+                }
             }
+            return instance.granted();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Gives back what {@code instance} took. */
-    void release(RateLimitedInstance instance) {
+    /** Takes back what {@code instance} has, or waits for; it has run {@code times}. */
+    void release(RateLimitedInstance instance, int times) {
         lock.lock();
         try {
-            use(instance, -1);
-            instance.granted(false);
+            if (instance.granted()) {
+                use(instance, -1);
+            } else {
+                waiting.remove(instance);
+            }
+            instance.end(times);
             grant();
         } finally {
             lock.unlock();
@@ -177,8 +183,7 @@ public final class RateLimiter {
             }
             waiting.remove(next);
             use(next, 1);
-            next.granted(true);
-            next.turn().signal();
+            next.grant();
         }
     }
 

@@ -1,12 +1,11 @@
 package gatun.runtime.scheduling;
 
+import gatun.runtime.scheduling.InstanceStates.Activity;
 import gatun.runtime.scheduling.Ticket.State;
-import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * Waking a thread costs more than a short run. So an idle instance is left alone while those that run will come to the new ticket sooner
  * than it could: the average of past runs says so. Runs are not always like the past; one idle instance, the watcher, therefore wakes by
  * itself from time to time and helps out. It also keeps the time for a batch that waits for more tickets.
+ *
+ * <p>An instance whose {@linkplain Turns turn} has not come takes nothing. What it would have run stays in the queue, with all that follows
+ * from that, and may go to another instance; when nothing waits any more it gives its turn up.
  *
  * @param <T> what is to be run
  */
@@ -40,39 +42,10 @@ final class Dispatcher<T extends Ticket> {
     /** A ticket that waits longer than this does not wait behind short runs. */
     private static final long LONG_WAIT_NANOS = 100_000;
 
-    private enum Activity {
-        /** Sleeps until it is woken, or until its time as the watcher is over. */
-        IDLE,
-        /** Was woken, and will ask for something to run. */
-        WAKING,
-        RUNNING,
-        /** Runs a ticket on the thread that brought it; its own thread sleeps. */
-        LENT
-    }
-
     private final BatchPolicy policy;
     private final TicketQueue<T> queue;
-    private final Activity[] instances;
-
-    /** Idle instances, the first {@link #idleCount}; the last one became idle last, and its caches are warmest. */
-    private final int[] idle;
-
-    private int idleCount;
-
-    /** An idle instance that wakes by itself at {@link #watcherWakesAt}. */
-    private int watcher = NONE;
-
-    private long watcherWakesAt;
-
-    /** How many instances run on threads of those who brought tickets. */
-    private int lentCount;
-
-    /** How many instances are on their way. */
-    private int coming;
-
-    /** How many of these were woken only to keep the time, and may as well run something. */
-    private int comingToWatch;
-
+    private final InstanceStates instances;
+    private final Turns turns;
     private final RunTimes runTimes = new RunTimes(WAKING_NANOS);
 
     private boolean stopping;
@@ -84,13 +57,11 @@ final class Dispatcher<T extends Ticket> {
     private final int[] sizes;
     private long waitNanos;
 
-    Dispatcher(BatchPolicy policy, int instanceCount) {
+    Dispatcher(BatchPolicy policy, int instanceCount, Turns turns) {
         this.policy = policy;
+        this.turns = turns;
         queue = new TicketQueue<>(policy.levels());
-        instances = new Activity[instanceCount];
-        Arrays.fill(instances, Activity.IDLE);
-        idle = IntStream.range(0, instanceCount).toArray();
-        idleCount = instanceCount;
+        instances = new InstanceStates(instanceCount);
         sizes = new int[policy.maxBatchSize() + 1];
         order = policy.preserveOrdering() ? new LinkedHashSet<>() : null;
     }
@@ -119,7 +90,7 @@ final class Dispatcher<T extends Ticket> {
     /** Which idle instance to wake because of what waits; it counts as woken from now on. Mostly {@link #NONE}. */
     int instanceToWake(long now) {
         // Once the scheduler stops all are awake until they end.
-        if (stopping || idleCount == 0 || queue.size() == 0) {
+        if (stopping || !instances.anyIdle() || queue.size() == 0) {
             return NONE;
         }
         int count = attempt(now, false);
@@ -132,53 +103,28 @@ final class Dispatcher<T extends Ticket> {
                 return NONE;
             }
             promise(sent);
-            if (comingToWatch > 0) {
-                comingToWatch--;
+            if (instances.anyComingToWatch()) {
+                instances.redirectWatcher();
                 return NONE;
             }
-            return wake(watcher != NONE ? watcher : idle[idleCount - 1]);
+            return instances.wakeOne();
         }
-        if (comingToWatch > 0 || (watcher != NONE && watcherWakesAt - now <= waitNanos)) {
+        if (instances.anyComingToWatch() || instances.isWatchedWithin(waitNanos, now)) {
             return NONE;
         }
-        comingToWatch++;
-        return wake(watcher != NONE ? watcher : idle[idleCount - 1]);
+        return instances.wakeWatcher();
     }
 
     /** Whether the instances that are awake will have come to what waits before an idle one could be awake. */
     private boolean isWakingDearer() {
         int batches = 1 + (queue.size() - 1) / Math.max(1, policy.maxBatchSize());
-        return watcher != NONE && runTimes.typicalNanos() * batches < WAKING_NANOS * awakeCount();
-    }
-
-    /** How many instances will come by themselves to what waits. */
-    private int awakeCount() {
-        return instances.length - idleCount - lentCount;
+        return instances.isWatched() && runTimes.typicalNanos() * batches < WAKING_NANOS * instances.awakeCount();
     }
 
     /** Whether the instances that are awake do not keep up after all; a batch that waits for more tickets is none of their business. */
     private boolean hasWaitedLong(long now) {
         T oldest = queue.first();
         return oldest != null && (policy.maxQueueDelayNanos() > 0 || now - oldest.submittedNanos > LONG_WAIT_NANOS);
-    }
-
-    private int wake(int instance) {
-        leaveIdle(instance);
-        instances[instance] = Activity.WAKING;
-        coming++;
-        return instance;
-    }
-
-    private void leaveIdle(int instance) {
-        int at = idleCount - 1;
-        while (idle[at] != instance) {
-            at--;
-        }
-        System.arraycopy(idle, at + 1, idle, at, idleCount - at - 1);
-        idleCount--;
-        if (watcher == instance) {
-            watcher = NONE;
-        }
     }
 
     /** Notes how long the instance's run took. */
@@ -191,15 +137,11 @@ final class Dispatcher<T extends Ticket> {
      * #NONE} where it must wait its turn, or where a run may take long.
      */
     int lend(T ticket) {
-        if (idleCount == 0 || stopping || !mayBeLent()) {
+        if (!instances.anyIdle() || stopping || !mayBeLent()) {
             return NONE;
         }
-        int instance = idle[idleCount - 1];
-        leaveIdle(instance);
-        instances[instance] = Activity.LENT;
-        lentCount++;
         ticket.become(State.RUNNING);
-        return instance;
+        return instances.lend();
     }
 
     private boolean mayBeLent() {
@@ -207,15 +149,17 @@ final class Dispatcher<T extends Ticket> {
             return false;
         }
         // While others run, those who come now may share a batch.
-        return policy.maxBatchSize() == 0 || idleCount == instances.length;
+        return policy.maxBatchSize() == 0 || instances.allIdle();
     }
 
     /** Takes a lent instance back; answers an instance to wake, or {@link #NONE}. */
     int giveBack(int instance, long now) {
-        instances[instance] = Activity.IDLE;
-        idle[idleCount++] = instance;
-        lentCount--;
-        return stopping ? wake(instance) : instanceToWake(now);
+        instances.giveBack(instance);
+        if (stopping) {
+            instances.wake(instance);
+            return instance;
+        }
+        return instanceToWake(now);
     }
 
     /**
@@ -224,49 +168,63 @@ final class Dispatcher<T extends Ticket> {
      * when this answers {@link #END}. Afterwards {@link #instanceToWake} is to be asked.
      */
     long take(int instance, long now, List<T> batch) {
-        if (instances[instance] == Activity.LENT) {
+        Activity before = instances.of(instance);
+        if (before == Activity.LENT) {
             return FOREVER; // It woke by itself, as the watcher that it was before.
         }
-        if (instances[instance] == Activity.IDLE) {
-            // It woke by itself, as the watcher.
-            boolean needed = !isWakingDearer() || hasWaitedLong(now);
-            leaveIdle(instance);
-            if (!needed && !stopping) {
-                instances[instance] = Activity.IDLE;
-                idle[idleCount++] = instance;
-                return sleep(instance, now, false);
-            }
-        } else if (instances[instance] == Activity.WAKING) {
-            coming--;
-            comingToWatch = Math.min(comingToWatch, coming);
+        // An idle one woke by itself, as the watcher.
+        boolean needed = before != Activity.IDLE || stopping || !isWakingDearer() || hasWaitedLong(now);
+        instances.arrive(instance);
+        if (!needed) {
+            instances.rest(instance);
+            return sleep(instance, now, false);
         }
         int count = queue.size() == 0 ? 0 : attempt(now, true);
         int sent = count == 0 ? BatchDecision.WAIT : decision(count);
-        if (sent != BatchDecision.WAIT) {
-            for (int i = 0; i < sent; i++) {
-                T ticket = queue.first();
-                if (ticket == null) {
-                    throw new AssertionError("a ticket of an attempt is gone");
-                }
-                queue.remove(ticket);
-                ticket.become(State.RUNNING);
-                batch.add(ticket);
-            }
+        if (sent == BatchDecision.WAIT) {
             keepPromises();
-            instances[instance] = Activity.RUNNING;
-            return 0;
+            if (before == Activity.STALLED) {
+                turns.decline(instance);
+            }
+            if (stopping) {
+                return END;
+            }
+            instances.rest(instance);
+            return sleep(instance, now, count > 0);
+        }
+        if (!turns.ask(instance)) {
+            keepPromises();
+            instances.stall(instance);
+            return FOREVER;
+        }
+        for (int i = 0; i < sent; i++) {
+            T ticket = queue.first();
+            if (ticket == null) {
+                throw new AssertionError("a ticket of an attempt is gone");
+            }
+            queue.remove(ticket);
+            ticket.become(State.RUNNING);
+            batch.add(ticket);
         }
         keepPromises();
-        if (stopping) {
-            return END;
+        dismissStalled();
+        return 0;
+    }
+
+    /** Has the instances that wait for their turns wait no more when there is nothing to run: others behind them may need the same. */
+    private void dismissStalled() {
+        if (queue.size() > 0 || stopping) {
+            return; // Once the scheduler stops each ends by itself, when its turn has come.
         }
-        instances[instance] = Activity.IDLE;
-        idle[idleCount++] = instance;
-        return sleep(instance, now, count > 0);
+        for (int stalled = instances.anyStalled(); stalled != NONE; stalled = instances.anyStalled()) {
+            turns.decline(stalled);
+            instances.arrive(stalled);
+            instances.rest(stalled);
+        }
     }
 
     private void keepPromises() {
-        if (coming == 0) {
+        if (!instances.anyComing()) {
             queue.breakPromises();
         }
     }
@@ -276,14 +234,13 @@ final class Dispatcher<T extends Ticket> {
         long nanos = FOREVER;
         if (batchWaits) {
             nanos = waitNanos;
-        } else if (awakeCount() > 0) {
+        } else if (instances.awakeCount() > 0) {
             nanos = WATCH_NANOS;
         }
-        if (nanos == FOREVER || (watcher != NONE && watcherWakesAt - now <= nanos)) {
+        if (nanos == FOREVER || instances.isWatchedWithin(nanos, now)) {
             return FOREVER;
         }
-        watcher = instance;
-        watcherWakesAt = now + nanos;
+        instances.watch(instance, nanos, now);
         return nanos;
     }
 
@@ -386,6 +343,7 @@ final class Dispatcher<T extends Ticket> {
         if (order != null) {
             order.remove(ticket);
         }
+        dismissStalled();
     }
 
     private static void releaseInOrder(Set<Ticket> waiting) {

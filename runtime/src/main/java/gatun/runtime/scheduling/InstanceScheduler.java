@@ -25,8 +25,8 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
     private volatile boolean lends;
 
     private InstanceScheduler(BatchPolicy policy, List<? extends Worker<T>> workers) {
-        dispatcher = new Dispatcher<>(policy, workers.size());
         threads = new InstanceThreads<>(workers, this::serve);
+        dispatcher = new Dispatcher<>(policy, workers.size(), threads.turns());
     }
 
     /**
@@ -141,7 +141,7 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
     /** As {@link Dispatcher#take}, after a run that took {@code ranNanos}, or after sleeping when that is 0. */
     private long take(InstanceThread<T> thread, long ranNanos, List<T> batch) {
         long sleepNanos;
-        int woken = Dispatcher.NONE;
+        int woken;
         lock.lock();
         try {
             long now = System.nanoTime();
@@ -149,9 +149,7 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
                 dispatcher.ran(ranNanos);
             }
             sleepNanos = dispatcher.take(thread.ordinal(), now, batch);
-            if (!batch.isEmpty()) {
-                woken = dispatcher.instanceToWake(now);
-            }
+            woken = dispatcher.instanceToWake(now);
         } finally {
             lock.unlock();
         }

@@ -17,6 +17,9 @@ final class InstanceSequences {
     /** Whether the thread sleeps until it is woken, or until {@link #wakesAt}. */
     boolean asleep = true;
 
+    /** Whether the thread sleeps, at least also, because its {@link Turn} has not come. */
+    boolean stalled;
+
     /** When the thread wakes by itself; {@link Dispatcher#FOREVER} for never. */
     long wakesAt = Dispatcher.FOREVER;
 

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class InstanceThread<T extends Ticket> {
     private final int ordinal;
     private final Worker<T> worker;
+    private final @Nullable Turn turn;
+    private final Runnable waking = this::wake;
     private final Thread thread;
     private final CountDownLatch opened = new CountDownLatch(1);
     /** Written before {@link #opened} is counted down, read after. */
@@ -32,6 +34,7 @@ final class InstanceThread<T extends Ticket> {
     InstanceThread(int ordinal, Worker<T> worker, Consumer<InstanceThread<T>> loop) {
         this.ordinal = ordinal;
         this.worker = worker;
+        turn = worker.turn().orElse(null);
         // A daemon: an engine that never returns must not keep the process alive after its grace period.
         thread = Thread.ofPlatform().name(worker.threadName()).daemon(true).unstarted(() -> live(loop));
     }
@@ -96,6 +99,18 @@ final class InstanceThread<T extends Ticket> {
     /** Runs tickets that are marked as running on the calling thread, while this thread has nothing to run. */
     long runElsewhere(List<T> batch) {
         return worker.run(batch);
+    }
+
+    /** As {@link Turn#ask}; this thread is woken when the turn has come. */
+    boolean askForTurn() {
+        return turn == null || turn.ask(waking);
+    }
+
+    /** As {@link Turn#decline}. */
+    void declineTurn() {
+        if (turn != null) {
+            turn.decline();
+        }
     }
 
     /** Ends the present sleep of this thread, or else its next one at once. */

@@ -12,6 +12,7 @@ import java.util.function.Consumer;
  */
 final class InstanceThreads<T extends Ticket> {
     private final List<InstanceThread<T>> threads;
+    private final boolean takeTurns;
 
     /**
      * Threads that have not started.
@@ -20,6 +21,7 @@ final class InstanceThreads<T extends Ticket> {
      * @param loop the life of each: runs tickets until the scheduler ends
      */
     InstanceThreads(List<? extends Worker<T>> workers, Consumer<InstanceThread<T>> loop) {
+        takeTurns = workers.stream().anyMatch(worker -> worker.turn().isPresent());
         threads = new ArrayList<>(workers.size());
         for (int i = 0; i < workers.size(); i++) {
             threads.add(new InstanceThread<>(i, workers.get(i), loop));
@@ -34,6 +36,24 @@ final class InstanceThreads<T extends Ticket> {
 
     InstanceThread<T> get(int instance) {
         return threads.get(instance);
+    }
+
+    /** What the instances have to wait for. */
+    Turns turns() {
+        return takeTurns ? new ThreadTurns() : Turns.UNLIMITED;
+    }
+
+    /** The turns of the instances; those whose turn comes are woken. */
+    private final class ThreadTurns implements Turns {
+        @Override
+        public boolean ask(int instance) {
+            return threads.get(instance).askForTurn();
+        }
+
+        @Override
+        public void decline(int instance) {
+            threads.get(instance).declineTurn();
+        }
     }
 
     /** Wakes an instance's thread, unless it is {@link Dispatcher#NONE}. */

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * that begins a sequence anew continues in the slot of the old one. When the step that begins a sequence is given up, or the model does not
  * take it, the next one begins the sequence: what an earlier sequence left in the slot is never continued.
  *
+ * <p>An instance whose {@linkplain Turns turn} has not come takes nothing; when none of its steps waits any more it gives its turn up.
+ *
  * <p>After each call {@link #instanceToWake} is to be asked until it names none, and {@link #takeEnded} once.
  *
  * @param <T> what is to be run
@@ -32,6 +34,7 @@ final class SequenceDispatcher<T extends Ticket> {
 
     private final SequencePolicy policy;
     private final BatchPolicy batches;
+    private final Turns turns;
     private final InstanceSequences[] instances;
 
     /** Those to which more steps may come, by id. */
@@ -53,8 +56,9 @@ final class SequenceDispatcher<T extends Ticket> {
     private final int[] sizes;
     private long waitNanos;
 
-    SequenceDispatcher(SequencePolicy policy, int instanceCount) {
+    SequenceDispatcher(SequencePolicy policy, int instanceCount, Turns turns) {
         this.policy = policy;
+        this.turns = turns;
         batches = policy.batches();
         instances = new InstanceSequences[instanceCount];
         for (int i = 0; i < instanceCount; i++) {
@@ -193,7 +197,8 @@ final class SequenceDispatcher<T extends Ticket> {
         if (!instance.asleep) {
             return;
         }
-        long nanos = attempt(instance, now) > 0 ? 0 : nanosToSleep(instance, now);
+        waitNanos = Dispatcher.FOREVER;
+        long nanos = !instance.stalled && attempt(instance, now) > 0 ? 0 : nanosToSleep(instance, now);
         candidates.clear();
         if (nanos == Dispatcher.FOREVER
                 || (instance.wakesAt != Dispatcher.FOREVER && instance.wakesAt - now <= nanos && nanos > 0)) {
@@ -214,7 +219,12 @@ final class SequenceDispatcher<T extends Ticket> {
         toWake.clear(number);
         endIdle(instance, now);
         int sent = attempt(instance, now);
-        if (sent > 0) {
+        if (sent == 0) {
+            dismiss(number);
+        } else if (!turns.ask(number)) {
+            instance.stalled = true;
+        } else {
+            instance.stalled = false;
             for (int i = 0; i < sent; i++) {
                 T ticket = candidates.get(i);
                 Sequence sequence = ticket.step().sequence();
@@ -240,6 +250,14 @@ final class SequenceDispatcher<T extends Ticket> {
         instance.asleep = true;
         instance.wakesAt = nanos == Dispatcher.FOREVER ? Dispatcher.FOREVER : now + nanos;
         return nanos;
+    }
+
+    /** Has an instance wait for its turn no more when there is nothing to run: others behind it may need the same. */
+    private void dismiss(int number) {
+        if (instances[number].stalled) {
+            instances[number].stalled = false;
+            turns.decline(number);
+        }
     }
 
     /** Notes that an instance has run a batch, whose tickets are then to be completed. */
@@ -307,6 +325,10 @@ final class SequenceDispatcher<T extends Ticket> {
         if (sequence.isIdle()) {
             if (sequence.hasSlot()) {
                 instance(sequence).ready().remove(sequence);
+                // Once the scheduler stops an instance ends by itself, when its turn has come.
+                if (instance(sequence).ready().isEmpty() && !stopping) {
+                    dismiss(sequence.instance());
+                }
                 rest(sequence, now);
             } else {
                 forget(sequence);

@@ -23,8 +23,8 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
     private final InstanceThreads<T> threads;
 
     private SequenceScheduler(SequencePolicy policy, List<? extends Worker<T>> workers) {
-        dispatcher = new SequenceDispatcher<>(policy, workers.size());
         threads = new InstanceThreads<>(workers, this::serve);
+        dispatcher = new SequenceDispatcher<>(policy, workers.size(), threads.turns());
     }
 
     /**

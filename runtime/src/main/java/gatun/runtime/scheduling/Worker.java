@@ -1,6 +1,7 @@
 package gatun.runtime.scheduling;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What an instance's thread does. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other threads run it too,
@@ -17,6 +18,11 @@ public interface Worker<T extends Ticket> {
 
     /** Whether {@link #run} too must be called by its own thread. Asked when it is open, by any thread. */
     boolean isBoundToThread();
+
+    /** What it has to wait for before each {@link #run}, which then ends the turn; nothing by default. Asked once, before it opens. */
+    default Optional<Turn> turn() {
+        return Optional.empty();
+    }
 
     /**
      * Runs a batch and leaves the result, or the failure, in each ticket. Must not throw.

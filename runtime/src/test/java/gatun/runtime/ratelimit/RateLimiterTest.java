@@ -6,69 +6,63 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import gatun.memory.GatunException;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.ratelimit.RateLimiter.Need;
+import java.util.ArrayDeque;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.Queue;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class RateLimiterTest {
-    private final BlockingQueue<String> granted = new LinkedBlockingQueue<>();
+    private final Queue<String> granted = new ArrayDeque<>();
 
     private static List<Need> needs(String name, int count) {
         return List.of(new Need(name, false, count));
     }
 
-    /** Has a thread wait for its turn, and returns when it does. */
-    private Thread waits(String name, RateLimitedInstance instance) {
-        Thread thread = Thread.ofPlatform().start(() -> {
-            instance.acquire();
-            granted.add(name);
-        });
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (thread.getState() != Thread.State.WAITING && thread.isAlive()) {
-            assertThat(System.nanoTime()).as("waiting for %s to wait", name).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
-        return thread;
+    /** Gives an instance what it needs, which is there. */
+    private static void run(RateLimitedInstance instance) {
+        assertThat(instance.ask(() -> {})).as("there is enough").isTrue();
     }
 
-    private String next() throws InterruptedException {
-        return granted.poll(20, TimeUnit.SECONDS);
+    /** Has an instance ask for what is not there. */
+    private void waits(String name, RateLimitedInstance instance) {
+        assertThat(instance.ask(() -> granted.add(name)))
+                .as("there is too little")
+                .isFalse();
+    }
+
+    private String next() {
+        return granted.poll();
     }
 
     @Test
-    void shouldLetAsManyRunAsThereAreResourcesFor() throws Exception {
+    void shouldLetAsManyRunAsThereAreResourcesFor() {
         RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", 5, ResourceAmount.EVERY_DEVICE)));
         RateLimitedInstance first = limiter.register(needs("R", 2), 0, 1);
         RateLimitedInstance second = limiter.register(needs("R", 3), 0, 1);
         RateLimitedInstance third = limiter.register(needs("R", 1), 0, 1);
-        first.acquire();
-        second.acquire();
-        Thread waiter = waits("third", third);
+        run(first);
+        run(second);
+        waits("third", third);
         assertThat(granted).isEmpty();
         first.release();
         assertThat(next()).isEqualTo("third");
-        waiter.join();
         second.release();
         third.release();
     }
 
     @Test
-    void shouldLetThoseFirstThatHaveRunLeastByTheirPriority() throws Exception {
+    void shouldLetThoseFirstThatHaveRunLeastByTheirPriority() {
         RateLimiter limiter = RateLimiter.of(List.of());
         RateLimitedInstance often = limiter.register(needs("R", 1), 0, 1);
         RateLimitedInstance lowPriority = limiter.register(needs("R", 1), 0, 3);
         RateLimitedInstance highPriority = limiter.register(needs("R", 1), 0, 1);
         for (RateLimitedInstance instance :
                 List.of(often, often, often, often, lowPriority, highPriority, highPriority)) {
-            instance.acquire();
+            run(instance);
             instance.release();
         }
         RateLimitedInstance holder = limiter.register(needs("R", 1), 0, 1);
-        holder.acquire();
+        run(holder);
         // Weighed runs: 4, 3 and 2.
         waits("often", often);
         waits("low priority", lowPriority);
@@ -83,14 +77,14 @@ class RateLimiterTest {
     }
 
     @Test
-    void shouldNotLetSmallOnesPassAnInstanceThatNeedsMuch() throws Exception {
+    void shouldNotLetSmallOnesPassAnInstanceThatNeedsMuch() {
         RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", 2, 0)));
         RateLimitedInstance holder = limiter.register(needs("R", 1), 0, 1);
         RateLimitedInstance large = limiter.register(needs("R", 2), 0, 1);
         RateLimitedInstance small = limiter.register(needs("R", 1), 0, 1);
-        small.acquire();
+        run(small);
         small.release();
-        holder.acquire();
+        run(holder);
         waits("large", large);
         waits("small", small);
         assertThat(granted).isEmpty();
@@ -102,19 +96,19 @@ class RateLimiterTest {
     }
 
     @Test
-    void shouldKeepWhatEachDeviceHasApartAndShareWhatIsGlobal() throws Exception {
+    void shouldKeepWhatEachDeviceHasApartAndShareWhatIsGlobal() {
         RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", 1, ResourceAmount.EVERY_DEVICE)));
         RateLimitedInstance here = limiter.register(needs("R", 1), 0, 1);
         RateLimitedInstance there = limiter.register(needs("R", 1), 1, 1);
-        here.acquire();
-        there.acquire();
+        run(here);
+        run(there);
         here.release();
         there.release();
 
         List<Need> shared = List.of(new Need("G", true, 1));
         RateLimitedInstance one = limiter.register(shared, 0, 1);
         RateLimitedInstance other = limiter.register(shared, 1, 1);
-        one.acquire();
+        run(one);
         waits("other", other);
         assertThat(granted).isEmpty();
         one.release();
@@ -142,5 +136,58 @@ class RateLimiterTest {
                         + " configuration.");
         first.close();
         assertThat(limiter.register(global, 0, 1)).isNotNull();
+    }
+
+    @Test
+    void shouldLetOthersPassAnInstanceThatGivesItsTurnUpWhileItWaits() {
+        RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", 2, 0)));
+        RateLimitedInstance holder = limiter.register(needs("R", 1), 0, 1);
+        RateLimitedInstance large = limiter.register(needs("R", 2), 0, 1);
+        RateLimitedInstance small = limiter.register(needs("R", 1), 0, 2);
+        run(holder);
+        waits("large", large);
+        waits("small", small);
+        large.decline();
+        assertThat(granted).containsExactly("small");
+        assertThat(small.ask(() -> granted.add("again"))).as("it has its turn").isTrue();
+        holder.release();
+        small.release();
+        assertThat(granted).containsExactly("small");
+    }
+
+    @Test
+    void shouldCountNoRunForATurnThatWasNotUsed() {
+        RateLimiter limiter = RateLimiter.of(List.of());
+        RateLimitedInstance unused = limiter.register(needs("R", 1), 0, 1);
+        RateLimitedInstance used = limiter.register(needs("R", 1), 0, 1);
+        run(unused);
+        unused.decline();
+        run(used);
+        waits("used", unused);
+        used.release();
+        unused.decline();
+        RateLimitedInstance holder = limiter.register(needs("R", 1), 0, 1);
+        run(holder);
+        waits("has run", used);
+        waits("has not run", unused);
+        granted.clear();
+        holder.release();
+        assertThat(granted).containsExactly("has not run");
+        unused.release();
+        assertThat(granted).containsExactly("has not run", "has run");
+    }
+
+    @Test
+    void shouldAskOnlyOnceForAnInstanceThatAsksWhileItWaits() {
+        RateLimiter limiter = RateLimiter.of(List.of());
+        RateLimitedInstance holder = limiter.register(needs("R", 1), 0, 1);
+        RateLimitedInstance waiter = limiter.register(needs("R", 1), 0, 1);
+        run(holder);
+        waits("waiter", waiter);
+        waits("waiter again", waiter);
+        holder.release();
+        assertThat(granted).containsExactly("waiter");
+        waiter.release();
+        run(holder);
     }
 }

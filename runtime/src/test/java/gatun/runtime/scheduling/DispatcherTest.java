@@ -3,7 +3,9 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class DispatcherTest {
@@ -11,7 +13,7 @@ class DispatcherTest {
 
     @Test
     void shouldNotCountATicketAsWaitingForWhichAnInstanceIsOnItsWay() {
-        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(1), 1);
+        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(1), 1, Turns.UNLIMITED);
         Job first = new Job();
         Job second = new Job();
         List<Job> batch = new ArrayList<>();
@@ -32,7 +34,7 @@ class DispatcherTest {
     @Test
     void shouldPutATicketBackThatWaitedTooLongWhenItWantsThat() {
         BatchPolicy policy = new BatchPolicy(4, List.of(4), 0, false, List.of(10, 10), 0);
-        Dispatcher<Job> dispatcher = new Dispatcher<>(policy, 1);
+        Dispatcher<Job> dispatcher = new Dispatcher<>(policy, 1, Turns.UNLIMITED);
         Job late = new Job();
         late.waitsUntil(0, 10, true);
         Job punctual = new Job();
@@ -47,5 +49,102 @@ class DispatcherTest {
         dispatcher.take(0, 20, batch);
 
         assertThat(batch).containsExactly(punctual, late, less);
+    }
+
+    /** Turns that come when the test says so. */
+    private static final class HandedOutTurns implements Turns {
+        final Set<Integer> had = new HashSet<>();
+        final List<Integer> declined = new ArrayList<>();
+
+        @Override
+        public boolean ask(int instance) {
+            return had.contains(instance);
+        }
+
+        @Override
+        public void decline(int instance) {
+            declined.add(instance);
+        }
+    }
+
+    private final HandedOutTurns turns = new HandedOutTurns();
+    private final List<Job> batch = new ArrayList<>();
+
+    @Test
+    void shouldLeaveTicketsInTheQueueWhileNoInstanceHasItsTurn() {
+        BatchPolicy policy = new BatchPolicy(2, List.of(2), 0, false, List.of(10, 10), 0);
+        Dispatcher<Job> dispatcher = new Dispatcher<>(policy, 1, turns);
+        Job late = new Job();
+        late.waitsUntil(0, 30, false);
+        Job unwanted = new Job();
+        Job less = new Job();
+        less.waitsUntil(1, 0, false);
+        dispatcher.submit(late, 1);
+        dispatcher.submit(unwanted, 2);
+        dispatcher.submit(less, 3);
+        assertThat(dispatcher.instanceToWake(3)).isZero();
+
+        assertThat(dispatcher.take(0, 4, batch)).isEqualTo(Dispatcher.FOREVER);
+        assertThat(batch).isEmpty();
+        assertThat(dispatcher.withdraw(unwanted)).isTrue();
+        dispatcher.expire(late);
+        assertThat(late.state()).isEqualTo(Ticket.State.EXPIRED);
+        Job urgent = new Job();
+        dispatcher.submit(urgent, 40);
+        assertThat(dispatcher.instanceToWake(40))
+                .as("the only one waits for its turn")
+                .isEqualTo(Dispatcher.NONE);
+
+        turns.had.add(0);
+        assertThat(dispatcher.take(0, 50, batch)).isZero();
+        assertThat(batch).containsExactly(urgent, less);
+        assertThat(turns.declined).isEmpty();
+    }
+
+    @Test
+    void shouldHaveAnotherInstanceRunWhatOneWithoutItsTurnCannot() {
+        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(10), 2, turns);
+        Job job = new Job();
+        dispatcher.submit(job, 1);
+        int first = dispatcher.instanceToWake(1);
+        assertThat(dispatcher.take(first, 2, batch)).isEqualTo(Dispatcher.FOREVER);
+        int second = dispatcher.instanceToWake(2);
+        assertThat(second).isEqualTo(1 - first);
+
+        turns.had.add(second);
+        assertThat(dispatcher.take(second, 3, batch)).isZero();
+        assertThat(batch).containsExactly(job);
+        assertThat(turns.declined).as("has nothing to run any more").containsExactly(first);
+    }
+
+    @Test
+    void shouldGiveUpATurnThatNobodyNeedsAnyMore() {
+        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(10), 1, turns);
+        Job job = new Job();
+        dispatcher.submit(job, 1);
+        dispatcher.instanceToWake(1);
+        dispatcher.take(0, 2, batch);
+        assertThat(dispatcher.withdraw(job)).isTrue();
+        assertThat(turns.declined).containsExactly(0);
+
+        dispatcher.submit(new Job(), 3);
+        assertThat(dispatcher.instanceToWake(3)).as("it is idle again").isZero();
+    }
+
+    @Test
+    void shouldEndAnInstanceThatWaitsForItsTurnWhenTheSchedulerStops() {
+        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(10), 1, turns);
+        Job job = new Job();
+        dispatcher.submit(job, 1);
+        dispatcher.instanceToWake(1);
+        dispatcher.take(0, 2, batch);
+        dispatcher.drain();
+        assertThat(dispatcher.take(0, 3, batch))
+                .as("what was accepted still runs")
+                .isEqualTo(Dispatcher.FOREVER);
+        dispatcher.stop();
+        assertThat(job.state()).isEqualTo(Ticket.State.REFUSED);
+        assertThat(dispatcher.take(0, 4, batch)).isEqualTo(Dispatcher.END);
+        assertThat(turns.declined).containsExactly(0);
     }
 }

@@ -5,16 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.runtime.execution.SimulatedModel;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the scheduler's own code on a clock of its own: clients that come at random, instances that take their time, wake late or fail, and
- * clients that give up. In half of the histories the instances are real ones, whose runs move tensors and fail now and then. Everything follows from the seed. Checks after each step what must hold, and at the end that nothing is left.
+ * clients that give up. In half of the histories the instances are real ones, whose runs move tensors and fail now and then; in some they share a
+ * resource with others. Everything follows from the seed. Checks after each step what must hold, and at the end that nothing is left.
  */
 final class SchedulerSimulation {
     /** How long a ticket may wait beyond its deadline, and an instance's alarm beyond its time: one tick of the clock. */
@@ -22,6 +21,9 @@ final class SchedulerSimulation {
 
     /** Longer than a run, a delay and a waking together. */
     private static final long IDLE_LIMIT_NANOS = Dispatcher.WATCH_NANOS + 1_000_000;
+
+    /** How long others take of the resource that the instances need. */
+    private static final long HORIZON_NANOS = 1_500_000;
 
     /** Elements of a row, by shape. */
     private static final int[] COLUMNS = {3, 5};
@@ -34,16 +36,15 @@ final class SchedulerSimulation {
     /** What instances run in half of all histories, where in the others they only take their time. */
     private final @Nullable SimulatedModel model;
 
-    private final PriorityQueue<Event> events =
-            new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
+    private final EventLoop loop = new EventLoop();
     private final Dispatcher<Job> dispatcher;
     private final List<Job> jobs = new ArrayList<>();
     private final List<Instance> instances;
-    private long now;
-    private long eventNumber;
-    private boolean stopped;
 
-    private record Event(long at, long number, Runnable action) {}
+    /** What instances wait for before they run, in some histories. */
+    private final @Nullable SimulatedTurns turns;
+
+    private boolean stopped;
 
     /** A request. */
     private static final class Job extends Ticket {
@@ -116,11 +117,12 @@ final class SchedulerSimulation {
         /** As the thread does when it is awake. */
         void ask() {
             waking = false;
-            long sleepNanos = dispatcher.take(ordinal, now, batch);
+            long sleepNanos = dispatcher.take(ordinal, loop.now(), batch);
             if (sleepNanos == Dispatcher.END) {
                 ended = true;
             } else if (batch.isEmpty()) {
                 fallAsleep(sleepNanos);
+                SchedulerSimulation.this.wake(dispatcher.instanceToWake(loop.now()));
             } else {
                 begin();
             }
@@ -130,7 +132,7 @@ final class SchedulerSimulation {
             asleep = true;
             long present = ++sleep;
             if (nanos != Dispatcher.FOREVER) {
-                after(Math.max(0, nanos), () -> {
+                loop.after(Math.max(0, nanos), () -> {
                     if (asleep && sleep == present) {
                         asleep = false;
                         ask();
@@ -143,12 +145,18 @@ final class SchedulerSimulation {
             assertThat(lent).as("runs two batches at a time").isFalse();
             checkBatch(batch);
             for (Job job : batch) {
-                job.startedAt = now;
+                job.startedAt = loop.now();
+            }
+            if (turns != null) {
+                turns.begin();
             }
             execute(ordinal, batch);
-            wake(dispatcher.instanceToWake(now));
+            wake(dispatcher.instanceToWake(loop.now()));
             long runNanos = runNanos();
-            after(runNanos, () -> {
+            loop.after(runNanos, () -> {
+                if (turns != null) {
+                    turns.end(ordinal);
+                }
                 dispatcher.complete(batch);
                 dispatcher.ran(runNanos);
                 batch.clear();
@@ -168,14 +176,14 @@ final class SchedulerSimulation {
                     .isFalse();
             assertThat(job.state()).isEqualTo(State.RUNNING);
             lent = true;
-            job.startedAt = now;
+            job.startedAt = loop.now();
             execute(ordinal, List.of(job));
             long runNanos = runNanos();
-            after(runNanos, () -> {
+            loop.after(runNanos, () -> {
                 job.become(State.COMPLETED);
                 lent = false;
                 dispatcher.ran(runNanos);
-                wake(dispatcher.giveBack(ordinal, now));
+                wake(dispatcher.giveBack(ordinal, loop.now()));
             });
         }
 
@@ -184,7 +192,7 @@ final class SchedulerSimulation {
             if (asleep) {
                 asleep = false;
                 waking = true;
-                after(random.nextLong(50_000), this::ask);
+                loop.after(random.nextLong(50_000), this::ask);
             }
         }
     }
@@ -209,9 +217,12 @@ final class SchedulerSimulation {
                 .toList();
         policy = new BatchPolicy(maxBatchSize, preferred, maxBatchSize == 0 ? 0 : delayNanos, ordered, capacities, 0);
         timesOut = new boolean[] {random.nextBoolean(), !ordered && random.nextBoolean()};
-        lends = random.nextBoolean();
         int instanceCount = 1 + random.nextInt(4);
-        dispatcher = new Dispatcher<>(policy, instanceCount);
+        turns = random.nextInt(3) == 0
+                ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
+                : null;
+        lends = turns == null && random.nextBoolean();
+        dispatcher = new Dispatcher<>(policy, instanceCount, turns == null ? Turns.UNLIMITED : turns);
         instances = IntStream.range(0, instanceCount).mapToObj(Instance::new).toList();
         model = random.nextBoolean() ? new SimulatedModel(random, maxBatchSize, instanceCount) : null;
     }
@@ -233,35 +244,23 @@ final class SchedulerSimulation {
         for (int i = 0; i < clients; i++) {
             at += random.nextInt(4) == 0 ? 0 : random.nextLong(2 * spacing);
             int number = i;
-            after(at, () -> arrive(number));
+            loop.after(at, () -> arrive(number));
         }
         boolean stopsEarly = random.nextInt(8) == 0;
         if (stopsEarly) {
-            after(random.nextLong(at + 1), this::stop);
+            loop.after(random.nextLong(at + 1), this::stop);
         }
-        play();
+        loop.play(this::checkNow);
         assertThat(jobs).as("every client came").hasSize(clients);
         if (!stopsEarly) {
             assertThat(jobs).as("left waiting while all instances sleep").noneMatch(job -> job.state() == State.QUEUED);
             assertThat(instances).as("instances that sleep at the end").allMatch(instance -> instance.asleep);
             stop();
-            play();
+            loop.play(this::checkNow);
         } else if (jobs.stream().anyMatch(job -> job.state() == State.QUEUED)) {
             throw new AssertionError("left waiting when all instances have ended");
         }
         checkEnd();
-    }
-
-    private void play() {
-        for (Event next = events.poll(); next != null; next = events.poll()) {
-            now = next.at;
-            next.action.run();
-            checkNow();
-        }
-    }
-
-    private void after(long nanos, Runnable action) {
-        events.add(new Event(now + nanos, eventNumber++, action));
     }
 
     private void arrive(int number) {
@@ -270,7 +269,7 @@ final class SchedulerSimulation {
             size = 1;
         }
         boolean times = timesOut[0] && random.nextBoolean();
-        long deadline = times ? now + 1 + random.nextLong(300_000) : 0;
+        long deadline = times ? loop.now() + 1 + random.nextLong(300_000) : 0;
         int shape = random.nextInt(8) == 0 ? 1 : 0;
         Job job = new Job(
                 number,
@@ -287,19 +286,19 @@ final class SchedulerSimulation {
             instances.get(lent).runFor(job);
             return;
         }
-        Admission admission = dispatcher.submit(job, now);
+        Admission admission = dispatcher.submit(job, loop.now());
         job.accepted = admission == Admission.ACCEPTED;
         checkCapacity(job, admission);
         if (!job.accepted) {
             leave(job, false);
             return;
         }
-        wake(dispatcher.instanceToWake(now));
+        wake(dispatcher.instanceToWake(loop.now()));
         if (deadline != 0) {
-            after(deadline - now + random.nextLong(TICK_NANOS), () -> dispatcher.expire(job));
+            loop.after(deadline - loop.now() + random.nextLong(TICK_NANOS), () -> dispatcher.expire(job));
         }
         if (random.nextInt(10) == 0) {
-            after(random.nextLong(100_000), () -> job.withdrawn = dispatcher.withdraw(job));
+            loop.after(random.nextLong(100_000), () -> job.withdrawn = dispatcher.withdraw(job));
         }
     }
 
@@ -319,10 +318,14 @@ final class SchedulerSimulation {
         return random.nextInt(10) == 0 ? random.nextLong(1_000_000) : 1 + random.nextLong(30_000);
     }
 
+    private void turnCame(int instance) {
+        instances.get(instance).rouse();
+    }
+
     private void wake(int instance) {
         if (instance != Dispatcher.NONE) {
-            // Those that are to end were all woken before.
-            assertThat(stopped || instances.get(instance).asleep)
+            // Those that are to end were all woken before, and one whose turn came may have given it up since.
+            assertThat(stopped || turns != null || instances.get(instance).asleep)
                     .as("woken while awake")
                     .isTrue();
             instances.get(instance).rouse();
@@ -347,7 +350,7 @@ final class SchedulerSimulation {
             assertThat(job.startedAt).as("ran twice").isNegative();
             assertThat(job.state()).isEqualTo(State.RUNNING);
             assertThat(job.joins(first)).as("shares a batch with another shape").isTrue();
-            assertThat(job.deadline == 0 || job.delays || now < job.deadline)
+            assertThat(job.deadline == 0 || job.delays || loop.now() < job.deadline)
                     .as("ran after its deadline")
                     .isTrue();
             total += job.size;
@@ -377,12 +380,12 @@ final class SchedulerSimulation {
         boolean held = false;
         for (Job job : jobs) {
             if (job.isOver() && job.endedAt < 0) {
-                job.endedAt = now;
+                job.endedAt = loop.now();
                 leave(job, job.state() == State.COMPLETED);
             }
             if (job.state() == State.QUEUED) {
                 waiting++;
-                assertThat(job.deadline == 0 || job.delays || now <= job.deadline + TICK_NANOS)
+                assertThat(job.deadline == 0 || job.delays || loop.now() <= job.deadline + TICK_NANOS)
                         .as(job.number + " waits after its deadline")
                         .isTrue();
             }
@@ -397,8 +400,14 @@ final class SchedulerSimulation {
         checkNotForgotten();
     }
 
-    /** No ticket waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do. */
+    /**
+     * No ticket waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do; unless they wait for
+     * their turns.
+     */
     private void checkNotForgotten() {
+        if (turns != null) {
+            return;
+        }
         long limit = Long.MAX_VALUE;
         if (instances.stream().allMatch(Instance::isIdle)) {
             limit = policy.maxQueueDelayNanos() + TICK_NANOS;
@@ -406,7 +415,7 @@ final class SchedulerSimulation {
             limit = policy.maxQueueDelayNanos() + IDLE_LIMIT_NANOS;
         }
         for (Job job : jobs) {
-            assertThat(job.state() == State.QUEUED && now - job.submittedNanos > limit)
+            assertThat(job.state() == State.QUEUED && loop.now() - job.submittedNanos > limit)
                     .as(job.number + " waits though an instance sleeps")
                     .isFalse();
         }
@@ -446,6 +455,9 @@ final class SchedulerSimulation {
                         .as("refused, so that it is still its maker's")
                         .isEqualTo(State.NEW);
             }
+        }
+        if (turns != null) {
+            turns.checkNothingIsLeft();
         }
         if (model != null) {
             model.checkNothingIsLeft();

@@ -6,19 +6,19 @@ import gatun.memory.Hold;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the sequence scheduler's own decisions on a clock of its own: clients that send the steps of sequences one after the other or all at
- * once, forget how they began, never end them, or give steps up; instances that take their time, wake late, or fail. Everything follows from
+ * once, forget how they began, never end them, or give steps up; instances that take their time, wake late, or fail, and in some histories share a
+ * resource with others. Everything follows from
  * the seed. Checks after each step what must hold, and at the end that nothing is left.
  */
 final class SequenceSimulation {
@@ -30,12 +30,18 @@ final class SequenceSimulation {
 
     private static final long RUN_NANOS = 200_000;
 
+    /** How long others take of the resource that the instances need. */
+    private static final long HORIZON_NANOS = 2_000_000;
+
     private final Random random;
     private final SequencePolicy policy;
-    private final PriorityQueue<Event> events =
-            new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
+    private final EventLoop loop = new EventLoop();
     private final SequenceDispatcher<Step> dispatcher;
     private final List<Instance> instances;
+
+    /** What instances wait for before they run, in some histories. */
+    private final @Nullable SimulatedTurns turns;
+
     private final List<Step> steps = new ArrayList<>();
 
     /** The states that sequences keep. */
@@ -47,11 +53,7 @@ final class SequenceSimulation {
     /** The place that each sequence had when it ran first. */
     private final Map<Sequence, String> places = new HashMap<>();
 
-    private long now;
-    private long eventNumber;
     private boolean stopped;
-
-    private record Event(long at, long number, Runnable action) {}
 
     /** What a sequence keeps. */
     private final class Memory implements Hold {
@@ -113,7 +115,7 @@ final class SequenceSimulation {
         }
 
         void ask() {
-            long sleepNanos = dispatcher.take(ordinal, now, batch);
+            long sleepNanos = dispatcher.take(ordinal, loop.now(), batch);
             follow();
             if (sleepNanos == Dispatcher.END) {
                 ended = true;
@@ -121,7 +123,7 @@ final class SequenceSimulation {
                 begin();
             } else if (woken) {
                 woken = false;
-                after(1, this::ask);
+                loop.after(1, this::ask);
             } else {
                 fallAsleep(sleepNanos);
             }
@@ -132,7 +134,7 @@ final class SequenceSimulation {
             long present = ++sleep;
             if (nanos != Dispatcher.FOREVER) {
                 assertThat(nanos).as("a time to sleep").isNotNegative();
-                after(nanos + random.nextLong(TICK_NANOS), () -> {
+                loop.after(nanos + random.nextLong(TICK_NANOS), () -> {
                     if (asleep && sleep == present) {
                         asleep = false;
                         ask();
@@ -143,6 +145,9 @@ final class SequenceSimulation {
 
         private void begin() {
             checkBatch(this);
+            if (turns != null) {
+                turns.begin();
+            }
             boolean fails = random.nextInt(12) == 0;
             for (Step step : batch) {
                 step.runs++;
@@ -154,8 +159,11 @@ final class SequenceSimulation {
                     step.step().done();
                 }
             }
-            after(1 + random.nextLong(RUN_NANOS), () -> {
-                dispatcher.finish(batch, now);
+            loop.after(1 + random.nextLong(RUN_NANOS), () -> {
+                if (turns != null) {
+                    turns.end(ordinal);
+                }
+                dispatcher.finish(batch, loop.now());
                 follow();
                 batch.forEach(Ticket::complete);
                 batch.clear();
@@ -169,7 +177,7 @@ final class SequenceSimulation {
             }
             if (asleep) {
                 asleep = false;
-                after(random.nextLong(WAKING_NANOS), this::ask);
+                loop.after(random.nextLong(WAKING_NANOS), this::ask);
             } else {
                 woken = true;
             }
@@ -195,7 +203,10 @@ final class SequenceSimulation {
         int capacity = random.nextInt(4) == 0 ? 1 + random.nextInt(6) : 10_000;
         policy = new SequencePolicy(strategy, slots, maxBatchSize, preferred, delay, utilization, idle, capacity);
         int instanceCount = 1 + random.nextInt(3);
-        dispatcher = new SequenceDispatcher<>(policy, instanceCount);
+        turns = random.nextInt(3) == 0
+                ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
+                : null;
+        dispatcher = new SequenceDispatcher<>(policy, instanceCount, turns == null ? Turns.UNLIMITED : turns);
         instances = IntStream.range(0, instanceCount).mapToObj(Instance::new).toList();
     }
 
@@ -218,18 +229,18 @@ final class SequenceSimulation {
         }
         int end = random.nextInt(4);
         if (end == 0) {
-            after(random.nextLong(clients * spacing + 1_000_000), this::drain);
+            loop.after(random.nextLong(clients * spacing + 1_000_000), this::drain);
         } else if (end == 1) {
-            after(random.nextLong(clients * spacing + 1_000_000), this::stop);
+            loop.after(random.nextLong(clients * spacing + 1_000_000), this::stop);
         }
-        play();
+        loop.play(this::checkNow);
         if (!stopped) {
             assertThat(instances).as("instances that sleep at the end").allMatch(instance -> instance.asleep);
             checkWaiting();
             drain();
-            play();
+            loop.play(this::checkNow);
             stop();
-            play();
+            loop.play(this::checkNow);
         }
         checkEnd();
     }
@@ -245,17 +256,17 @@ final class SequenceSimulation {
         for (int i = 0; i < count; i++) {
             boolean first = (i == 0 && starts) || (restarts && i == count / 2);
             boolean last = i == count - 1 && ends;
-            after(when, () -> arrive(id, first, last));
+            loop.after(when, () -> arrive(id, first, last));
             when += random.nextLong(pace);
         }
     }
 
     private void arrive(int id, boolean starts, boolean ends) {
-        long deadline = random.nextInt(6) == 0 ? now + 1 + random.nextLong(300_000) : 0;
+        long deadline = random.nextInt(6) == 0 ? loop.now() + 1 + random.nextLong(300_000) : 0;
         Step step = new Step(steps.size(), id, starts, ends, random.nextInt(6) == 0 ? 1 : 0, deadline);
         steps.add(step);
         long waiting = waiting();
-        step.admission = dispatcher.submit(step, now);
+        step.admission = dispatcher.submit(step, loop.now());
         follow();
         switch (step.admission) {
             case ACCEPTED -> assertThat(waiting).isLessThan(policy.queueCapacity());
@@ -269,11 +280,11 @@ final class SequenceSimulation {
             return;
         }
         if (deadline != 0) {
-            after(deadline - now + random.nextLong(TICK_NANOS), () -> expire(step));
+            loop.after(deadline - loop.now() + random.nextLong(TICK_NANOS), () -> expire(step));
         }
         if (random.nextInt(8) == 0) {
-            after(random.nextLong(200_000), () -> {
-                step.withdrawn = dispatcher.withdraw(step, now);
+            loop.after(random.nextLong(200_000), () -> {
+                step.withdrawn = dispatcher.withdraw(step, loop.now());
                 follow();
             });
         }
@@ -287,6 +298,10 @@ final class SequenceSimulation {
                 .isTrue();
     }
 
+    private void turnCame(int instance) {
+        instances.get(instance).rouse();
+    }
+
     /** What the scheduler does after each call. */
     private void follow() {
         dispatcher.takeEnded().forEach(Sequence::close);
@@ -297,28 +312,16 @@ final class SequenceSimulation {
 
     private void drain() {
         stopped = true;
-        dispatcher.drain(now);
+        dispatcher.drain(loop.now());
         follow();
         instances.forEach(Instance::rouse);
     }
 
     private void stop() {
         stopped = true;
-        dispatcher.stop(now);
+        dispatcher.stop(loop.now());
         follow();
         instances.forEach(Instance::rouse);
-    }
-
-    private void play() {
-        for (Event next = events.poll(); next != null; next = events.poll()) {
-            now = next.at;
-            next.action.run();
-            checkNow();
-        }
-    }
-
-    private void after(long nanos, Runnable action) {
-        events.add(new Event(now + nanos, eventNumber++, action));
     }
 
     private long waiting() {
@@ -409,8 +412,9 @@ final class SequenceSimulation {
             }
             Sequence sequence = step.step().sequence();
             if (sequence.hasSlot()) {
-                boolean forgotten = instances.get(sequence.instance()).asleep
-                        && now - step.submittedNanos > policy.maxQueueDelayNanos() + TICK_NANOS;
+                boolean forgotten = turns == null
+                        && instances.get(sequence.instance()).asleep
+                        && loop.now() - step.submittedNanos > policy.maxQueueDelayNanos() + TICK_NANOS;
                 assertThat(forgotten)
                         .as(step.number + " waits though its instance sleeps")
                         .isFalse();
@@ -436,6 +440,9 @@ final class SequenceSimulation {
     private void checkEnd() {
         assertThat(dispatcher.pendingCount()).as("left waiting").isZero();
         assertThat(dispatcher.sequenceCount()).as("left sequences").isZero();
+        if (turns != null) {
+            turns.checkNothingIsLeft();
+        }
         assertThat(kept).as("states that were not given back").isEmpty();
         assertThat(instances).as("left running").allMatch(instance -> instance.ended);
         for (Step step : steps) {

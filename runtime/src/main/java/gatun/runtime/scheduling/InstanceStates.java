@@ -1,0 +1,179 @@
+package gatun.runtime.scheduling;
+
+import java.util.Arrays;
+import java.util.stream.IntStream;
+
+/**
+ * What each instance of a model does at present, and which of the idle ones keeps the time. Instances are numbers from 0; all are idle at
+ * first. Guarded by the lock of the scheduler that owns it.
+ */
+final class InstanceStates {
+    /** What an instance does. */
+    enum Activity {
+        /** Sleeps until it is woken, or until its time as the watcher is over. */
+        IDLE,
+        /** Was woken, and will ask for something to run. */
+        WAKING,
+        /** Sleeps until its {@link Turn} has come. */
+        STALLED,
+        RUNNING,
+        /** Runs a ticket on the thread that brought it; its own thread sleeps. */
+        LENT
+    }
+
+    private final Activity[] activities;
+
+    /** Idle instances, the first {@link #idleCount}; the last one became idle last, and its caches are warmest. */
+    private final int[] idle;
+
+    private int idleCount;
+
+    /** An idle instance that wakes by itself at {@link #watcherWakesAt}. */
+    private int watcher = Dispatcher.NONE;
+
+    private long watcherWakesAt;
+
+    private int lentCount;
+    private int stalledCount;
+
+    /** How many instances are on their way. */
+    private int comingCount;
+
+    /** How many of these were woken only to keep the time, and may as well run something. */
+    private int comingToWatchCount;
+
+    InstanceStates(int count) {
+        activities = new Activity[count];
+        Arrays.fill(activities, Activity.IDLE);
+        idle = IntStream.range(0, count).toArray();
+        idleCount = count;
+    }
+
+    Activity of(int instance) {
+        return activities[instance];
+    }
+
+    boolean anyIdle() {
+        return idleCount > 0;
+    }
+
+    boolean allIdle() {
+        return idleCount == activities.length;
+    }
+
+    boolean anyComing() {
+        return comingCount > 0;
+    }
+
+    boolean anyComingToWatch() {
+        return comingToWatchCount > 0;
+    }
+
+    /** How many instances will come by themselves to what waits. */
+    int awakeCount() {
+        return activities.length - idleCount - lentCount - stalledCount;
+    }
+
+    boolean isWatched() {
+        return watcher != Dispatcher.NONE;
+    }
+
+    /** Whether an idle instance wakes by itself before {@code nanos} are over. */
+    boolean isWatchedWithin(long nanos, long now) {
+        return isWatched() && watcherWakesAt - now <= nanos;
+    }
+
+    /** Makes an idle instance the one that wakes by itself after {@code nanos}. */
+    void watch(int instance, long nanos, long now) {
+        watcher = instance;
+        watcherWakesAt = now + nanos;
+    }
+
+    /** Picks an idle instance that is to be woken: the watcher, since it wakes soon anyway, or the warmest. */
+    int wakeOne() {
+        int instance = isWatched() ? watcher : idle[idleCount - 1];
+        wake(instance);
+        return instance;
+    }
+
+    /** As {@link #wakeOne}, for an instance that is to keep the time of a batch that waits. */
+    int wakeWatcher() {
+        comingToWatchCount++;
+        return wakeOne();
+    }
+
+    /** Has an instance that comes to keep the time run something instead. */
+    void redirectWatcher() {
+        comingToWatchCount--;
+    }
+
+    /** Notes that an idle instance is woken. */
+    void wake(int instance) {
+        leaveIdle(instance);
+        activities[instance] = Activity.WAKING;
+        comingCount++;
+    }
+
+    /** Notes that an instance, which may be in any state but {@link Activity#LENT}, is awake and runs nothing yet. */
+    void arrive(int instance) {
+        switch (activities[instance]) {
+            case IDLE -> leaveIdle(instance);
+            case WAKING -> {
+                comingCount--;
+                comingToWatchCount = Math.min(comingToWatchCount, comingCount);
+            }
+            case STALLED -> stalledCount--;
+            case RUNNING, LENT -> {}
+        }
+        activities[instance] = Activity.RUNNING;
+    }
+
+    /** Notes that an instance that has arrived has nothing to run. */
+    void rest(int instance) {
+        activities[instance] = Activity.IDLE;
+        idle[idleCount++] = instance;
+    }
+
+    /** Notes that an instance that has arrived must wait for its turn. */
+    void stall(int instance) {
+        activities[instance] = Activity.STALLED;
+        stalledCount++;
+    }
+
+    /** An instance that waits for its turn, or {@link Dispatcher#NONE}. */
+    int anyStalled() {
+        for (int i = 0; stalledCount > 0 && i < activities.length; i++) {
+            if (activities[i] == Activity.STALLED) {
+                return i;
+            }
+        }
+        return Dispatcher.NONE;
+    }
+
+    /** Lends the warmest of the idle instances, of which there is one. */
+    int lend() {
+        int instance = idle[idleCount - 1];
+        leaveIdle(instance);
+        activities[instance] = Activity.LENT;
+        lentCount++;
+        return instance;
+    }
+
+    /** Takes a lent instance back, which is idle then. */
+    void giveBack(int instance) {
+        lentCount--;
+        rest(instance);
+    }
+
+    private void leaveIdle(int instance) {
+        int at = idleCount - 1;
+        while (idle[at] != instance) {
+            at--;
+        }
+        System.arraycopy(idle, at + 1, idle, at, idleCount - at - 1);
+        idleCount--;
+        if (watcher == instance) {
+            watcher = Dispatcher.NONE;
+        }
+    }
+}

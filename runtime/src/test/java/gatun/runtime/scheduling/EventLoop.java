@@ -1,0 +1,33 @@
+package gatun.runtime.scheduling;
+
+import java.util.Comparator;
+import java.util.PriorityQueue;
+
+/** A clock for simulations: it stands still while something happens, and goes on to whatever happens next. For one thread. */
+final class EventLoop {
+    private final PriorityQueue<Event> events =
+            new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
+    private long now;
+    private long eventNumber;
+
+    private record Event(long at, long number, Runnable action) {}
+
+    /** What the clock shows, in nanoseconds. */
+    long now() {
+        return now;
+    }
+
+    /** Has something happen; of what happens at the same time the first that was asked for comes first. */
+    void after(long nanos, Runnable action) {
+        events.add(new Event(now + nanos, eventNumber++, action));
+    }
+
+    /** Lets everything happen, also what comes of it; looks at the outcome after each. */
+    void play(Runnable check) {
+        for (Event next = events.poll(); next != null; next = events.poll()) {
+            now = next.at;
+            next.action.run();
+            check.run();
+        }
+    }
+}

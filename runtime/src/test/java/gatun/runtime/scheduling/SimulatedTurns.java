@@ -1,0 +1,122 @@
+package gatun.runtime.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.protocol.inference.ModelRateLimiter;
+import gatun.runtime.ResourceAmount;
+import gatun.runtime.ratelimit.RateLimitedWorker;
+import gatun.runtime.ratelimit.RateLimiter;
+import java.util.List;
+import java.util.Random;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+
+/** The turns of a simulated scheduler's instances, as the real rate limiter gives them to those and to somebody else. */
+final class SimulatedTurns implements Turns {
+    private static final long HOLDING_NANOS = 400_000;
+
+    private final int amount;
+    private final int need;
+    private final IntConsumer wake;
+    private final List<Worker<Ticket>> workers;
+    private int running;
+
+    /** A worker that does nothing. */
+    private static final class Idle implements Worker<Ticket> {
+        @Override
+        public String threadName() {
+            return "simulated";
+        }
+
+        @Override
+        public void open() {}
+
+        @Override
+        public boolean isBoundToThread() {
+            return true;
+        }
+
+        @Override
+        public long run(List<Ticket> batch) {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /**
+     * Turns for {@code instanceCount} instances.
+     *
+     * @param horizonNanos how long somebody else comes now and then
+     * @param wake called with the instance whose turn has come
+     */
+    SimulatedTurns(Random random, EventLoop loop, int instanceCount, long horizonNanos, IntConsumer wake) {
+        this.wake = wake;
+        amount = 1 + random.nextInt(3);
+        need = 1 + random.nextInt(amount);
+        RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", amount, 0)));
+        workers = IntStream.range(0, instanceCount)
+                .mapToObj(i -> limited(limiter, need))
+                .toList();
+        int others = random.nextInt(6);
+        for (int i = 0; i < others; i++) {
+            Worker<Ticket> other = limited(limiter, 1 + random.nextInt(amount));
+            long holdingNanos = 1 + random.nextLong(HOLDING_NANOS);
+            Runnable holds = () -> loop.after(holdingNanos, () -> other.run(List.of()));
+            loop.after(random.nextLong(horizonNanos), () -> {
+                if (turn(other).ask(holds)) {
+                    holds.run();
+                }
+            });
+        }
+    }
+
+    private static Worker<Ticket> limited(RateLimiter limiter, int count) {
+        ModelInstanceGroup group = ModelInstanceGroup.newBuilder()
+                .setRateLimiter(ModelRateLimiter.newBuilder()
+                        .addResources(ModelRateLimiter.Resource.newBuilder()
+                                .setName("R")
+                                .setCount(count)))
+                .build();
+        Worker<Ticket> worker = RateLimitedWorker.of(new Idle(), group, limiter);
+        worker.open();
+        return worker;
+    }
+
+    private static Turn turn(Worker<Ticket> worker) {
+        return worker.turn().orElseThrow();
+    }
+
+    @Override
+    public boolean ask(int instance) {
+        return turn(workers.get(instance)).ask(() -> wake.accept(instance));
+    }
+
+    @Override
+    public void decline(int instance) {
+        turn(workers.get(instance)).decline();
+    }
+
+    /** Notes that an instance begins a run. */
+    void begin() {
+        running++;
+        assertThat(running * need).as("resources that are used at a time").isLessThanOrEqualTo(amount);
+    }
+
+    /** Ends an instance's run, and with it its turn. */
+    void end(int instance) {
+        running--;
+        workers.get(instance).run(List.of());
+    }
+
+    /** Checks that nobody holds anything or waits for it any more. */
+    void checkNothingIsLeft() {
+        assertThat(running).as("runs that did not end").isZero();
+        for (Worker<Ticket> worker : workers) {
+            assertThat(turn(worker).ask(() -> {})).as("a turn that can be had").isTrue();
+            turn(worker).decline();
+        }
+    }
+}
