@@ -45,7 +45,7 @@ public final class HttpEdge {
 
     /** Sets up a listener for metrics. */
     public void configureMetrics(ListenerConfig.BuilderBase<?, ?> listener) {
-        speak(listener, new MetricsRoutes(server, settings.latencyMetrics()), HttpRouting.builder());
+        speak(listener, new MetricsRoutes(server, settings.metrics()), HttpRouting.builder());
     }
 
     private void speak(ListenerConfig.BuilderBase<?, ?> listener, Routes routes, HttpRouting.Builder others) {

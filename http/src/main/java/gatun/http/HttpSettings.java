@@ -5,15 +5,15 @@ package gatun.http;
  *
  * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that a request may have
  * @param clientSharedMemory whether clients may register shared memory
- * @param latencyMetrics in which forms the metrics tell how long requests took
+ * @param metrics what the metrics show
  */
-public record HttpSettings(long maxInputByteSize, boolean clientSharedMemory, LatencyMetrics latencyMetrics) {
+public record HttpSettings(long maxInputByteSize, boolean clientSharedMemory, ShownMetrics metrics) {
     /** What Triton allows by default: 64 MiB. */
     public static final long DEFAULT_MAX_INPUT_BYTE_SIZE = 64L << 20;
 
     /** Settings with the standard metrics. */
     public HttpSettings(long maxInputByteSize, boolean clientSharedMemory) {
-        this(maxInputByteSize, clientSharedMemory, LatencyMetrics.STANDARD);
+        this(maxInputByteSize, clientSharedMemory, ShownMetrics.STANDARD);
     }
 
     /** Checks the limit. */

@@ -75,7 +75,7 @@ final class Edges {
                 new HttpSettings(
                         settings.http().maxInputSize(),
                         sharedMemory,
-                        settings.metrics().latencies()));
+                        settings.metrics().shown()));
         GrpcEdge grpc =
                 opened.add(GrpcEdge.of(inference, GrpcSettings.standard().withClientSharedMemory(sharedMemory)));
         Listeners listeners = opened.add(new Listeners());

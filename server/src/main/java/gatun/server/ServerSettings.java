@@ -1,6 +1,6 @@
 package gatun.server;
 
-import gatun.http.LatencyMetrics;
+import gatun.http.ShownMetrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
@@ -76,7 +76,7 @@ public record ServerSettings(
      * @param enabled whether they are at all
      * @param address the address to listen on
      * @param port the port to listen on; 0 for any free one
-     * @param latencies in which forms they tell how long requests took
+     * @param shown what they show
      */
-    public record MetricsSettings(boolean enabled, String address, int port, LatencyMetrics latencies) {}
+    public record MetricsSettings(boolean enabled, String address, int port, ShownMetrics shown) {}
 }

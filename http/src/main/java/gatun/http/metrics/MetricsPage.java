@@ -1,6 +1,6 @@
 package gatun.http.metrics;
 
-import gatun.http.LatencyMetrics;
+import gatun.http.ShownMetrics;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatistics;
@@ -16,8 +16,11 @@ import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -26,12 +29,14 @@ import java.util.function.ToDoubleFunction;
  * counters are read, named and labelled when somebody asks. Safe for any thread.
  *
  * <p>Two formats: OpenMetrics for those who accept it, else Prometheus' text 0.0.4. The library's writer of the latter adds
- * {@code _total} to the name of a counter, which Triton's names do not have; there the counters are therefore written without a type. In
- * OpenMetrics the suffix is part of the format, and stays.
+ * {@code _total} to the name of a counter, which Triton's names do not have; there the counters are therefore given to it as metrics
+ * without a type, which nothing else on the page is, and their type is written in afterwards. In OpenMetrics the suffix is part of the
+ * format, and stays.
  */
 public final class MetricsPage {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double NANOS_PER_SECOND = 1e9;
+    private static final Path PROC = Path.of("/proc");
 
     /** One family of the page: its name, its meaning, and where its value stands. */
     private record Family(String name, String help, ToDoubleFunction<ModelStatistics> value) {}
@@ -84,12 +89,14 @@ public final class MetricsPage {
     private final InferenceServer server;
     private final List<Family> counters = new ArrayList<>(COUNTERS);
     private final LatencyFamilies latencies;
+    private final Optional<HostUsage> host;
 
-    /** A page about {@code server}, with its latencies in the forms that are wanted. */
-    public MetricsPage(InferenceServer server, LatencyMetrics wanted) {
+    /** A page about {@code server}. */
+    public MetricsPage(InferenceServer server, ShownMetrics shown) {
         this.server = server;
-        latencies = new LatencyFamilies(wanted);
-        if (wanted.counters()) {
+        latencies = new LatencyFamilies(shown.latencies());
+        host = shown.hostInterval().map(interval -> new HostUsage(PROC, interval, System::nanoTime));
+        if (shown.latencies().counters()) {
             counters.addAll(LATENCIES);
         }
     }
@@ -115,7 +122,14 @@ public final class MetricsPage {
         } catch (IOException e) {
             throw new UncheckedIOException("writing to memory", e);
         }
-        return page.toByteArray();
+        if (writer instanceof OpenMetricsTextFormatWriter) {
+            return page.toByteArray();
+        }
+        // At the end of a line these words are a type: the other lines end in a number or, those of explanations, in
+        // none of them.
+        return page.toString(StandardCharsets.UTF_8)
+                .replace(" untyped\n", " counter\n")
+                .getBytes(StandardCharsets.UTF_8);
     }
 
     private static ExpositionFormatWriter writer(String accept) {
@@ -152,10 +166,8 @@ public final class MetricsPage {
         families.add(gauge(
                 "nv_pinned_memory_pool_total_bytes",
                 "Size of the buffer pool of requests and responses, in bytes",
-                server.buffers().byteLimit()));
-        families.add(gauge(
-                "nv_pinned_memory_pool_used_bytes",
-                "Bytes of the buffer pool that are lent now",
+                (double) server.buffers().byteLimit()));
+        families.add(gauge("nv_pinned_memory_pool_used_bytes", "Bytes of the buffer pool that are lent now", (double)
                 server.buffers().usedBytes()));
         GaugeSnapshot.Builder values = GaugeSnapshot.builder()
                 .name("gatun_backend_live_values")
@@ -167,6 +179,13 @@ public final class MetricsPage {
                     .build());
         }
         families.add(values.build());
+        host.flatMap(HostUsage::latest).ifPresent(use -> {
+            families.add(gauge("nv_cpu_utilization", "CPU utilization rate [0.0 - 1.0]", use.cpu()));
+            families.add(
+                    gauge("nv_cpu_memory_total_bytes", "CPU total memory (RAM), in bytes", (double) use.memoryBytes()));
+            families.add(
+                    gauge("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes", (double) use.usedBytes()));
+        });
         return new MetricSnapshots(families);
     }
 
@@ -210,12 +229,12 @@ public final class MetricsPage {
         return counter.build();
     }
 
-    private static MetricSnapshot gauge(String name, String help, long value) {
+    private static MetricSnapshot gauge(String name, String help, double value) {
         return GaugeSnapshot.builder()
                 .name(name)
                 .help(help)
                 .dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                        .value((double) value)
+                        .value(value)
                         .build())
                 .build();
     }

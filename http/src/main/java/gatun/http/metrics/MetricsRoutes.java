@@ -1,6 +1,6 @@
 package gatun.http.metrics;
 
-import gatun.http.LatencyMetrics;
+import gatun.http.ShownMetrics;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
 import gatun.runtime.InferenceServer;
@@ -12,9 +12,9 @@ import io.helidon.http.Status;
 public final class MetricsRoutes implements Routes {
     private final MetricsPage page;
 
-    /** Routes to the metrics of {@code server}, with its latencies in the forms that are wanted. */
-    public MetricsRoutes(InferenceServer server, LatencyMetrics latencies) {
-        this.page = new MetricsPage(server, latencies);
+    /** Routes to the metrics of {@code server}. */
+    public MetricsRoutes(InferenceServer server, ShownMetrics shown) {
+        this.page = new MetricsPage(server, shown);
     }
 
     @Override

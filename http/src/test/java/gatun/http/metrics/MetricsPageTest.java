@@ -3,6 +3,7 @@ package gatun.http.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.http.LatencyMetrics;
+import gatun.http.ShownMetrics;
 import gatun.runtime.BatchStatistics;
 import gatun.runtime.Latencies;
 import gatun.runtime.LatencyBuckets;
@@ -13,6 +14,7 @@ import gatun.runtime.StageLatencies;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class MetricsPageTest {
@@ -38,7 +40,7 @@ class MetricsPageTest {
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            String page = text(new MetricsPage(server, LatencyMetrics.STANDARD), "");
+            String page = text(new MetricsPage(server, ShownMetrics.STANDARD), "");
 
             assertThat(page.lines())
                     .contains(
@@ -65,7 +67,7 @@ class MetricsPageTest {
     @Test
     void shouldAnswerOpenMetricsToThoseWhoAcceptIt() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            MetricsPage page = new MetricsPage(server, LatencyMetrics.STANDARD);
+            MetricsPage page = new MetricsPage(server, ShownMetrics.STANDARD);
 
             assertThat(page.contentType("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
                     .startsWith("application/openmetrics-text");
@@ -79,12 +81,13 @@ class MetricsPageTest {
     @Test
     void shouldRenderAServerWithoutModels() {
         try (CountedServer server = new CountedServer()) {
-            assertThat(text(new MetricsPage(server, LatencyMetrics.STANDARD), ""))
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD), ""))
                     .contains("nv_pinned_memory_pool_used_bytes 0.0");
         }
     }
 
-    private static final LatencyMetrics EVERYTHING = new LatencyMetrics(false, true, true, List.of(0.5, 0.99));
+    private static final ShownMetrics EVERYTHING =
+            new ShownMetrics(new LatencyMetrics(false, true, true, List.of(0.5, 0.99)), Optional.empty());
 
     /** As many durations as there are numbers, in microseconds. */
     private static Latencies micros(long... durations) {
@@ -138,8 +141,31 @@ class MetricsPageTest {
     void shouldShowNeitherSummariesNorHistogramsByDefault() {
         ModelLatencies digits = new ModelLatencies("digits", "3", true, Map.of(Origin.V2_HTTP, stages(40)), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
-            assertThat(text(new MetricsPage(server, LatencyMetrics.STANDARD), ""))
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD), ""))
                     .doesNotContain("summary", "histogram", "stage");
+        }
+    }
+
+    @Test
+    void shouldGiveCountersTheirTypeAndTheNameThatTritonGivesThem() {
+        try (CountedServer server = new CountedServer(DIGITS)) {
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD), "").lines())
+                    .contains(
+                            "# TYPE nv_inference_count counter",
+                            "# TYPE nv_inference_request_failure counter",
+                            "# TYPE nv_inference_pending_request_count gauge")
+                    .noneMatch(line -> line.endsWith("untyped"));
+        }
+    }
+
+    @Test
+    void shouldTellOfTheMachineUnlessThatIsSwitchedOff() {
+        try (CountedServer server = new CountedServer(DIGITS)) {
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD), ""))
+                    .containsPattern("\nnv_cpu_utilization [01]\\.")
+                    .containsPattern("\nnv_cpu_memory_total_bytes [1-9]")
+                    .containsPattern("\nnv_cpu_memory_used_bytes [1-9]");
+            assertThat(text(new MetricsPage(server, EVERYTHING), "")).doesNotContain("nv_cpu");
         }
     }
 

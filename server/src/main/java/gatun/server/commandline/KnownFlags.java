@@ -73,7 +73,7 @@ final class KnownFlags {
     private static Map<String, String> origins() {
         Map<String, String> origins = new TreeMap<>();
         add(origins, TRITON, """
-                --allow-cpu-metrics --allow-gpu-metrics --allow-sagemaker --allow-vertex-ai
+                --allow-gpu-metrics --allow-sagemaker --allow-vertex-ai
                 --buffer-manager-thread-count --cache-directory --cuda-memory-pool-byte-size
                 --cuda-virtual-address-size --enable-peer-access --grpc-header-forward-pattern
                 --grpc-http2-max-ping-strikes --grpc-http2-max-pings-without-data
@@ -83,7 +83,7 @@ final class KnownFlags {
                 --grpc-max-connection-age-grace --grpc-max-response-pool-size --grpc-restricted-protocol
                 --grpc-root-cert --grpc-server-cert --grpc-server-key --grpc-use-ssl --grpc-use-ssl-mutual --host-policy
                 --http-header-forward-pattern --http-restricted-api --http-thread-count
-                --metrics-interval-ms --min-supported-compute-capability --model-load-gpu-limit
+                --min-supported-compute-capability --model-load-gpu-limit
                 --model-namespacing --repoagent-directory --reuse-grpc-port
                 --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count --trace-config
                 --trace-count --trace-file --trace-level --trace-log-frequency --trace-rate

@@ -1,6 +1,8 @@
 package gatun.server.commandline;
 
+import gatun.http.ShownMetrics;
 import gatun.server.ServerSettings.MetricsSettings;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -41,7 +43,29 @@ final class MetricsFlags {
                             + " false, or summary_quantiles, such as 0.5,0.99; may be given several times.")
     List<MetricsOption> options = new ArrayList<>();
 
+    @Option(
+            names = "--allow-cpu-metrics",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "true",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether the metrics tell how busy the machine's processors and memory are.")
+    boolean host;
+
+    @Option(
+            names = "--metrics-interval-ms",
+            paramLabel = "MILLIS",
+            defaultValue = "2000",
+            description = "How old what the metrics tell of processors and memory may be.")
+    int intervalMillis;
+
     MetricsSettings settings(String httpAddress) {
-        return new MetricsSettings(allowed, address.orElse(httpAddress), port, MetricsOption.apply(options));
+        Optional<Duration> hostInterval = host ? Optional.of(Duration.ofMillis(intervalMillis)) : Optional.empty();
+        return new MetricsSettings(
+                allowed,
+                address.orElse(httpAddress),
+                port,
+                new ShownMetrics(MetricsOption.apply(options), hostInterval));
     }
 }

@@ -2,7 +2,7 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.http.LatencyMetrics;
+import gatun.http.ShownMetrics;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
 import gatun.server.ModelSettings;
@@ -72,7 +72,7 @@ class GatunCommandTest {
         assertThat(settings.http())
                 .isEqualTo(new HttpSettings(true, "0.0.0.0", 8000, Optional.empty(), 64L * 1024 * 1024));
         assertThat(settings.grpc()).isEqualTo(new GrpcSettings(true, "0.0.0.0", 8001, Optional.empty()));
-        assertThat(settings.metrics()).isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, LatencyMetrics.STANDARD));
+        assertThat(settings.metrics()).isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD));
         assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0));
         assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().controlMode()).isEqualTo(ControlMode.NONE);

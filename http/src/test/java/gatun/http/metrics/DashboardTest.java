@@ -1,0 +1,52 @@
+package gatun.http.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.http.LatencyMetrics;
+import gatun.http.ShownMetrics;
+import gatun.runtime.Latencies;
+import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.Origin;
+import gatun.runtime.StageLatencies;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class DashboardTest {
+    private static final Path DASHBOARD = Path.of("../docs/grafana-dashboard.json");
+    private static final Pattern METRIC = Pattern.compile("\\b(?:nv|gatun)_[a-z_]*[a-z]\\b");
+
+    @Test
+    void shouldAskForNothingThatTheMetricsDoNotHave() throws IOException {
+        Set<String> asked = METRIC.matcher(Files.readString(DASHBOARD))
+                .results()
+                .map(MatchResult::group)
+                .collect(Collectors.toSet());
+        StageLatencies stages = new StageLatencies(
+                Latencies.NONE, Latencies.NONE, Latencies.NONE, Latencies.NONE, Latencies.NONE, Latencies.NONE);
+        ShownMetrics everything =
+                new ShownMetrics(new LatencyMetrics(true, true, true, List.of()), Optional.of(Duration.ZERO));
+        ModelStatistics statistics = new ModelStatistics("m", "1", 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, List.of(), 0, 1);
+        ModelLatencies latencies = new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Map.of());
+        try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {
+            String page = new String(new MetricsPage(server, everything).render(""), StandardCharsets.UTF_8);
+            Set<String> shown = page.lines()
+                    .filter(line -> !line.startsWith("#"))
+                    .map(line -> line.split("[ {]", 2)[0])
+                    .collect(Collectors.toSet());
+
+            assertThat(asked).hasSizeGreaterThan(15).isSubsetOf(shown);
+        }
+    }
+}
