@@ -5,7 +5,7 @@
 module gatun.grpc {
     requires static org.jspecify;
     requires transitive gatun.runtime;
-    requires gatun.listener;
+    requires transitive gatun.listener;
     requires gatun.protocol;
     requires transitive io.helidon.webserver;
     requires io.helidon.common.buffers;
@@ -21,4 +21,7 @@ module gatun.grpc {
     requires org.slf4j;
 
     exports gatun.grpc;
+    // How connections are kept alive is for the server's flags to say.
+    exports gatun.grpc.connection to
+            gatun.server;
 }

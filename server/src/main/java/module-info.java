@@ -3,6 +3,7 @@ module gatun.server {
     requires static org.jspecify;
     requires gatun.grpc;
     requires gatun.http;
+    requires gatun.listener;
     requires gatun.memory;
     requires gatun.runtime;
     requires info.picocli;

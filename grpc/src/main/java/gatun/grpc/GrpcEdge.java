@@ -4,6 +4,7 @@ import gatun.grpc.connection.ConnectionSettings;
 import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.v2.HealthService;
 import gatun.grpc.v2.InferenceServices;
+import gatun.listener.ServerTls;
 import gatun.runtime.InferenceServer;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
@@ -40,7 +41,8 @@ public final class GrpcEdge implements AutoCloseable {
                 standard.maxMetadataSize(),
                 standard.streamWindow(),
                 standard.connectionWindow(),
-                standard.maxFrameSize());
+                standard.maxFrameSize(),
+                settings.keepalive());
         List<ServerServiceDefinition> services = new ArrayList<>(List.of(
                 InferenceServices.of(server, settings.clientSharedMemory()),
                 ProtoReflectionServiceV1.newInstance().bindService()));
@@ -62,6 +64,13 @@ public final class GrpcEdge implements AutoCloseable {
     public void serveOn(ListenerConfig.BuilderBase<?, ?> listener) {
         listener.connectionOptions(selector.socketOptions());
         listener.addConnectionSelector(selector);
+    }
+
+    /** The same over TLS, on a listener that serves nothing else and knows nothing of TLS itself. */
+    public void serveOn(ListenerConfig.BuilderBase<?, ?> listener, ServerTls tls) {
+        listener.connectionOptions(selector.socketOptions());
+        listener.addConnectionSelector(selector.over(tls));
+        listener.protocolsDiscoverServices(false);
     }
 
     /**

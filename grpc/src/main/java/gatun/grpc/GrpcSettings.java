@@ -1,5 +1,7 @@
 package gatun.grpc;
 
+import gatun.grpc.connection.KeepaliveSettings;
+
 /**
  * How the gRPC services behave.
  *
@@ -7,17 +9,24 @@ package gatun.grpc;
  * @param maxConcurrentCalls calls of one connection that may run at a time; one more is refused so that clients may
  *     repeat it
  * @param clientSharedMemory whether clients may register shared memory
+ * @param keepalive how connections are kept alive, and when they end
  */
-public record GrpcSettings(int maxMessageSize, int maxConcurrentCalls, boolean clientSharedMemory) {
+public record GrpcSettings(
+        int maxMessageSize, int maxConcurrentCalls, boolean clientSharedMemory, KeepaliveSettings keepalive) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
     /** Messages up to 2 GiB - 1, as Triton takes them, 1000 calls of a connection at a time, no shared memory. */
     public static GrpcSettings standard() {
-        return new GrpcSettings(Integer.MAX_VALUE, DEFAULT_MAX_CALLS, false);
+        return new GrpcSettings(Integer.MAX_VALUE, DEFAULT_MAX_CALLS, false, KeepaliveSettings.standard());
     }
 
     /** The same, with another choice for shared memory. */
     public GrpcSettings withClientSharedMemory(boolean allowed) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed, keepalive);
+    }
+
+    /** The same, with connections that are kept alive otherwise. */
+    public GrpcSettings withKeepalive(KeepaliveSettings settings) {
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings);
     }
 }

@@ -1,4 +1,4 @@
-/** What both edges need of the listener that accepts their connections. */
+/** What both edges need of the listener that accepts their connections: its channels, and TLS. */
 @NullMarked
 package gatun.listener;
 

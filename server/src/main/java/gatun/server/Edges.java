@@ -4,6 +4,8 @@ import gatun.grpc.GrpcEdge;
 import gatun.grpc.GrpcSettings;
 import gatun.http.HttpEdge;
 import gatun.http.HttpSettings;
+import gatun.listener.ServerTls;
+import gatun.listener.TlsException;
 import gatun.runtime.InferenceServer;
 import gatun.server.Endpoint.Protocol;
 import io.helidon.webserver.WebServerConfig;
@@ -19,9 +21,20 @@ import java.util.function.Consumer;
 /** Which protocols are spoken where. */
 final class Edges {
     private final ServerSettings settings;
+    private final Optional<ServerTls> grpcTls;
 
+    /**
+     * Reads what TLS is served with.
+     *
+     * @throws StartException naming the flag of a file that cannot be used
+     */
     Edges(ServerSettings settings) {
         this.settings = settings;
+        try {
+            this.grpcTls = settings.grpc().tls().map(ServerTls::load);
+        } catch (TlsException e) {
+            throw new StartException(e.getMessage(), e);
+        }
     }
 
     /**
@@ -76,8 +89,11 @@ final class Edges {
                         settings.http().maxInputSize(),
                         sharedMemory,
                         settings.metrics().shown()));
-        GrpcEdge grpc =
-                opened.add(GrpcEdge.of(inference, GrpcSettings.standard().withClientSharedMemory(sharedMemory)));
+        GrpcEdge grpc = opened.add(GrpcEdge.of(
+                inference,
+                GrpcSettings.standard()
+                        .withClientSharedMemory(sharedMemory)
+                        .withKeepalive(settings.grpc().keepalive())));
         Listeners listeners = opened.add(new Listeners());
         AutoCloseable announcement = grpc::announceStop;
         opened.add(announcement);
@@ -85,11 +101,20 @@ final class Edges {
             Consumer<WebServerConfig.Builder> protocol =
                     switch (place.protocol()) {
                         case HTTP -> http::configure;
-                        case GRPC -> grpc::serveOn;
+                        case GRPC -> listener -> serve(grpc, place, listener);
                         case METRICS -> http::configureMetrics;
                     };
             listeners.add(Listener.start(place.protocol(), place.address(), settings.exitTimeout(), protocol));
         }
         return listeners.endpoints();
+    }
+
+    /** A Unix socket is protected by its mode, and clients that could use TLS there are hardly known. */
+    private void serve(GrpcEdge grpc, Place place, WebServerConfig.Builder listener) {
+        if (grpcTls.isPresent() && place.address() instanceof InetSocketAddress) {
+            grpc.serveOn(listener, grpcTls.get());
+        } else {
+            grpc.serveOn(listener);
+        }
     }
 }

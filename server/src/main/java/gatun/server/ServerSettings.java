@@ -1,6 +1,8 @@
 package gatun.server;
 
+import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.ShownMetrics;
+import gatun.listener.TlsFiles;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
@@ -66,9 +68,17 @@ public record ServerSettings(
      * @param enabled whether they are at all
      * @param address the address to listen on
      * @param port the port to listen on; 0 for any free one
-     * @param unixSocket a Unix socket to listen on as well; empty for none
+     * @param unixSocket a Unix socket to listen on as well, never with TLS; empty for none
+     * @param tls what TLS is served with on the port; empty for none
+     * @param keepalive how connections are kept alive, and when they end
      */
-    public record GrpcSettings(boolean enabled, String address, int port, Optional<Path> unixSocket) {}
+    public record GrpcSettings(
+            boolean enabled,
+            String address,
+            int port,
+            Optional<Path> unixSocket,
+            Optional<TlsFiles> tls,
+            KeepaliveSettings keepalive) {}
 
     /**
      * Where metrics are shown.

@@ -2,7 +2,9 @@ package gatun.grpc.connection;
 
 import io.grpc.Attributes;
 import io.grpc.Context;
+import io.grpc.Grpc;
 import java.util.concurrent.ThreadFactory;
+import javax.net.ssl.SSLSession;
 
 /**
  * What all calls of a connection use.
@@ -14,4 +16,12 @@ import java.util.concurrent.ThreadFactory;
  * @param decompression unpacks compressed messages
  */
 record CallServices(
-        Context root, Attributes attributes, DeadlineTimer timer, ThreadFactory threads, Decompression decompression) {}
+        Context root, Attributes attributes, DeadlineTimer timer, ThreadFactory threads, Decompression decompression) {
+    /** The same on a connection that is protected by {@code session}. */
+    CallServices secured(SSLSession session) {
+        Attributes secured = attributes.toBuilder()
+                .set(Grpc.TRANSPORT_ATTR_SSL_SESSION, session)
+                .build();
+        return new CallServices(root, secured, timer, threads, decompression);
+    }
+}

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a connection comes to its end. When the server stops, the client first hears that it should open no more streams; a
+ * How a connection comes to its end. When the server stops, or the connection is too old, the client first hears that it should open no more streams; a
  * PING tells when it has heard, or a second passes; then new streams are refused, and when the last call is done the
  * connection ends. When the client breaks the rules it hears why, and the connection ends.
  */
@@ -34,6 +34,10 @@ final class ConnectionEnd {
     private final IntSupplier lastStreamId;
 
     private final AtomicBoolean draining = new AtomicBoolean();
+
+    /** Why streams will be refused; written before they are. */
+    private volatile String reason = STOPPING;
+
     private final AtomicBoolean refusing = new AtomicBoolean();
 
     /**
@@ -67,11 +71,17 @@ final class ConnectionEnd {
             transport.close();
             return;
         }
+        drain(STOPPING);
+    }
+
+    /** Lets the calls that run end, refuses others and ends the connection then; the client hears why. Any thread. */
+    void drain(String why) {
         if (!draining.compareAndSet(false, true)) {
             return;
         }
+        reason = why;
         writer.enqueue(w -> {
-            w.frames().goAway(Http2.LARGEST_STREAM_ID, Http2Error.NO_ERROR, STOPPING);
+            w.frames().goAway(Http2.LARGEST_STREAM_ID, Http2Error.NO_ERROR, why);
             w.frames().ping(DRAIN_PING, false);
         });
         timer.runAfter(NOTICE, this::refuse);
@@ -88,7 +98,7 @@ final class ConnectionEnd {
         if (refusing.compareAndSet(false, true)) {
             // Read after streams are refused, so that none can be served that the client believes refused.
             int last = lastStreamId.getAsInt();
-            writer.enqueue(w -> w.frames().goAway(last, Http2Error.NO_ERROR, STOPPING));
+            writer.enqueue(w -> w.frames().goAway(last, Http2Error.NO_ERROR, reason));
             finishWhenIdle();
         }
     }

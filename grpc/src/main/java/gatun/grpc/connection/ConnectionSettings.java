@@ -11,6 +11,7 @@ package gatun.grpc.connection;
  * @param streamWindow bytes that a client may send on a stream ahead of what its handler consumed
  * @param connectionWindow bytes that may be on their way on a connection
  * @param maxFrameSize the largest DATA frame that a client may send
+ * @param keepalive how connections are kept alive, and when they end
  */
 public record ConnectionSettings(
         int maxMessageSize,
@@ -18,7 +19,8 @@ public record ConnectionSettings(
         int maxMetadataSize,
         int streamWindow,
         int connectionWindow,
-        int maxFrameSize) {
+        int maxFrameSize,
+        KeepaliveSettings keepalive) {
     /** Refuses values that HTTP/2 cannot express. */
     public ConnectionSettings {
         require(maxMessageSize > 0, "maxMessageSize", maxMessageSize, "at least 1");
@@ -39,7 +41,8 @@ public record ConnectionSettings(
 
     /** Messages up to 2 GiB - 1, 1000 calls, 64 KiB of metadata, windows of 1 and 8 MiB, frames of 1 MiB. */
     public static ConnectionSettings standard() {
-        return new ConnectionSettings(Integer.MAX_VALUE, 1000, 64 << 10, 1 << 20, 8 << 20, 1 << 20);
+        return new ConnectionSettings(
+                Integer.MAX_VALUE, 1000, 64 << 10, 1 << 20, 8 << 20, 1 << 20, KeepaliveSettings.standard());
     }
 
     private static void require(boolean holds, String name, int value, String expected) {

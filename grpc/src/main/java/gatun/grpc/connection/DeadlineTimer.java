@@ -38,6 +38,17 @@ final class DeadlineTimer implements AutoCloseable {
         }
     }
 
+    /** The same for a task that may be called off: by what is returned. Never runs it when the timer is closed. */
+    Runnable runUnlessCalledOff(Duration delay, Runnable task) {
+        try {
+            Future<?> scheduled = executor.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+            return () -> scheduled.cancel(false);
+        } catch (RejectedExecutionException e) {
+            LOG.trace("the timer is closed", e);
+            return () -> {};
+        }
+    }
+
     /** Forgets all deadlines. */
     @Override
     public void close() {

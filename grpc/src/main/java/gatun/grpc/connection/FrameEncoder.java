@@ -12,6 +12,12 @@ final class FrameEncoder {
     private int maxFrameSize = Http2.DEFAULT_MAX_FRAME_SIZE;
     private boolean tableSizeSent;
 
+    /** PINGs of {@link #keepalive} since the last headers or message. */
+    private int pings;
+
+    /** Whether headers or a message went out since {@link #dataSent} was asked; written under the lock and by the asker. */
+    private volatile boolean dataSent;
+
     FrameEncoder(WriteBatch batch) {
         this.batch = batch;
     }
@@ -23,6 +29,7 @@ final class FrameEncoder {
 
     /** A header block, in as many frames as the client's limit asks for. */
     void headers(int streamId, byte[] block, boolean endStream) throws IOException {
+        noteData();
         int extra = 0;
         if (!tableSizeSent) {
             // We never index, and say so once: then no change of the client's table size needs an answer.
@@ -49,6 +56,7 @@ final class FrameEncoder {
 
     /** The next {@code byteSize} bytes of a message, in as many frames as the client's limit asks for. */
     void data(int streamId, OutgoingMessage message, int byteSize) throws IOException {
+        noteData();
         int left = byteSize;
         while (left > 0) {
             int length = Math.min(left, maxFrameSize);
@@ -86,6 +94,36 @@ final class FrameEncoder {
         frameHeader(Http2.PING, Long.BYTES, ack ? Http2.FLAG_ACK : 0, 0);
         batch.putInt((int) (data >>> Integer.SIZE));
         batch.putInt((int) data);
+    }
+
+    /**
+     * PING, unless {@code limit} of these went out without headers or a message in between; a limit of 0 is none.
+     *
+     * @return whether it goes out
+     */
+    boolean keepalive(long data, int limit) throws IOException {
+        if (limit > 0 && pings >= limit) {
+            return false;
+        }
+        pings++;
+        ping(data, false);
+        return true;
+    }
+
+    /** Whether headers or a message went out since this was asked the last time. One thread asks, without the lock. */
+    boolean dataSent() {
+        boolean sent = dataSent;
+        if (sent) {
+            dataSent = false;
+        }
+        return sent;
+    }
+
+    private void noteData() {
+        pings = 0;
+        if (!dataSent) {
+            dataSent = true;
+        }
     }
 
     /** GOAWAY. */

@@ -74,6 +74,11 @@ final class FrameReader {
         }
     }
 
+    /** Bytes that came already and are not read. */
+    int buffered() {
+        return buffer.remaining();
+    }
+
     /** The most bytes that {@link #require} can give. */
     int capacity() {
         return buffer.capacity();

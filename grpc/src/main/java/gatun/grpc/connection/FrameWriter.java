@@ -234,6 +234,11 @@ final class FrameWriter {
         return frames;
     }
 
+    /** Whether headers or a message went out since this was asked the last time. The reading thread's. */
+    boolean dataSent() {
+        return frames.dataSent();
+    }
+
     /** Nothing more will be sent on this stream; wakes the call that waits to send. Under the lock. */
     void endStream(GrpcStream stream) {
         assert lock.isHeldByCurrentThread();

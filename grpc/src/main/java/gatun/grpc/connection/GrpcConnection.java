@@ -25,7 +25,6 @@ final class GrpcConnection implements ServerConnection {
     private final ConnectionSettings settings;
     private final BufferPool pool;
     private final CallAdmission admission;
-    private final CallServices services;
     private final IoBuffers buffers;
     private final Transport transport;
     private final ByteBuffer readBuffer;
@@ -35,8 +34,16 @@ final class GrpcConnection implements ServerConnection {
     private final ClientSettings clientSettings;
     private final ConnectionWindow window;
     private final ConnectionEnd end;
+    private final ConnectionWatch watch;
     private final FloodGuard floods = new FloodGuard(System::nanoTime);
+    private final PingStrikes pingStrikes;
     private final ConcurrentHashMap<Integer, GrpcStream> streams = new ConcurrentHashMap<>();
+
+    /** The reading thread's, once the connection is made: what it is protected by becomes known with the handshake. */
+    private CallServices services;
+
+    /** Whether frames may be written; the reading thread writes it. */
+    private volatile boolean opened;
 
     /** Calls whose handler has not been told its end, those whose stream is gone included. */
     private final AtomicInteger liveCalls = new AtomicInteger();
@@ -47,7 +54,11 @@ final class GrpcConnection implements ServerConnection {
     /** Whether the reading thread, which alone writes it, may be about to add a call. */
     private volatile boolean opening;
 
-    private volatile long lastActiveNanos = System.nanoTime();
+    /** When the last frame came; the reading thread writes it. */
+    private volatile long lastReadNanos = System.nanoTime();
+
+    /** When the last call ended. */
+    private volatile long lastEndedNanos = lastReadNanos;
 
     GrpcConnection(
             ConnectionSettings settings,
@@ -65,10 +76,21 @@ final class GrpcConnection implements ServerConnection {
         this.readBuffer = buffers.take();
         this.reader = new FrameReader(transport, readBuffer);
         this.writer = new FrameWriter(transport, buffers.take(), services.threads(), this::writeFailed);
-        this.headerBlocks = new HeaderBlockReader(reader, settings.maxMetadataSize());
+        Duration patience = settings.keepalive().patience();
+        this.headerBlocks = new HeaderBlockReader(reader, settings.maxMetadataSize(), () -> services.timer()
+                .runUnlessCalledOff(patience, transport::close));
         this.clientSettings = new ClientSettings(reader, writer);
         this.window = new ConnectionWindow(writer, settings.connectionWindow());
         this.end = new ConnectionEnd(transport, writer, services.timer(), this::isDone, () -> lastStreamId);
+        this.watch = new ConnectionWatch(
+                settings.keepalive(),
+                services.timer(),
+                transport,
+                writer,
+                end,
+                () -> liveCalls.get() > 0,
+                () -> lastReadNanos);
+        this.pingStrikes = new PingStrikes(settings.keepalive(), System::nanoTime);
     }
 
     FrameWriter writer() {
@@ -86,8 +108,12 @@ final class GrpcConnection implements ServerConnection {
     @Override
     public void handle(Limit limit) {
         try {
+            watch.begin();
+            transport.open().ifPresent(session -> services = services.secured(session));
+            opened = true;
             greet();
             readPreface();
+            watch.greeted();
             while (reader.next()) {
                 dispatch();
             }
@@ -133,7 +159,7 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void dispatch() throws IOException {
-        lastActiveNanos = System.nanoTime();
+        lastReadNanos = System.nanoTime();
         if (reader.length() > settings.maxFrameSize()) {
             throw new ConnectionError(
                     Http2Error.FRAME_SIZE_ERROR,
@@ -277,6 +303,7 @@ final class GrpcConnection implements ServerConnection {
         if (reader.has(Http2.FLAG_ACK)) {
             end.pingAnswered(data);
         } else {
+            pingStrikes.ping(writer.dataSent(), liveCalls.get() > 0);
             writer.control(w -> w.frames().ping(data, true));
         }
     }
@@ -341,7 +368,7 @@ final class GrpcConnection implements ServerConnection {
 
     /** A call's handler was told its end. */
     void callEnded() {
-        lastActiveNanos = System.nanoTime();
+        lastEndedNanos = System.nanoTime();
         liveCalls.decrementAndGet();
         end.finishWhenIdle();
     }
@@ -357,13 +384,17 @@ final class GrpcConnection implements ServerConnection {
     @Override
     public Duration idleTime() {
         long now = System.nanoTime();
-        long idle = isIdle() ? now - lastActiveNanos : 0;
+        long idle = isIdle() ? now - Math.max(lastReadNanos, lastEndedNanos) : 0;
         return Duration.ofNanos(Math.max(idle, writer.stalledNanos(now)));
     }
 
     @Override
     public void close(boolean interrupt) {
-        end.stop(interrupt);
+        if (opened) {
+            end.stop(interrupt);
+        } else {
+            transport.close();
+        }
     }
 
     private void writeFailed(Throwable t) {
@@ -376,11 +407,13 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void close() {
+        watch.close();
         transport.close();
         Status gone = Status.CANCELLED.withDescription("the client's connection is gone");
         List<GrpcStream> open = new ArrayList<>(streams.values());
         open.forEach(stream -> stream.lost(gone));
         buffers.give(writer.close());
         buffers.give(readBuffer);
+        transport.release(buffers);
     }
 }

@@ -1,6 +1,7 @@
 package gatun.grpc.connection;
 
 import gatun.listener.AcceptedChannels;
+import gatun.listener.ServerTls;
 import gatun.memory.BufferPool;
 import io.grpc.Attributes;
 import io.grpc.Context;
@@ -21,8 +22,8 @@ import java.util.concurrent.ThreadFactory;
 /**
  * Serves gRPC on the connections of a Helidon listener. Give the listener this selector, and {@link #socketOptions} made
  * from the options it would have otherwise: they are how a connection gets hold of its socket channel, which it reads into
- * native memory. A connection without its channel, under TLS or with other socket options, works too, with one more copy.
- * Safe for any thread; may serve several listeners.
+ * native memory. A connection without its channel, under a listener's own TLS or with other socket options, works too, with
+ * one more copy. Safe for any thread; may serve several listeners.
  */
 public final class GrpcConnectionSelector implements ServerConnectionSelector, AutoCloseable {
     private final ConnectionSettings settings;
@@ -79,12 +80,24 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
 
     @Override
     public ServerConnection connection(ConnectionContext context) {
+        return connection(context, transport(context));
+    }
+
+    /**
+     * The same services over TLS, for listeners on which nothing else is spoken: every connection begins with a handshake. The
+     * listener itself knows nothing of TLS, and needs {@link #socketOptions}.
+     */
+    public ServerConnectionSelector over(ServerTls tls) {
+        return new Secured(tls);
+    }
+
+    private ServerConnection connection(ConnectionContext context, Transport transport) {
         Attributes attributes = Attributes.newBuilder()
                 .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, context.remotePeer().address())
                 .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, context.localPeer().address())
                 .build();
         CallServices services = new CallServices(root, attributes, timer, threads, decompression);
-        return new GrpcConnection(settings, pool, admission, services, buffers, transport(context));
+        return new GrpcConnection(settings, pool, admission, services, buffers, transport);
     }
 
     private Transport transport(ConnectionContext context) {
@@ -92,10 +105,47 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         if (context.isSecure() || channel.isEmpty()) {
             return new HelidonTransport(context.dataReader(), context.dataWriter(), context.serverSocket());
         }
-        int early = context.dataReader().available();
+        return new ChannelTransport(channel.get(), early(context));
+    }
+
+    /** What the listener read before it knew whose connection it is. */
+    private static byte[] early(ConnectionContext context) {
+        int available = context.dataReader().available();
         // Asking for no bytes would wait for some.
-        byte[] bytes = early == 0 ? new byte[0] : context.dataReader().readBytes(early);
-        return new ChannelTransport(channel.get(), bytes);
+        return available == 0 ? new byte[0] : context.dataReader().readBytes(available);
+    }
+
+    private final class Secured implements ServerConnectionSelector {
+        private static final String PROTOCOL = "h2";
+
+        private final ServerTls tls;
+
+        Secured(ServerTls tls) {
+            this.tls = tls;
+        }
+
+        @Override
+        public int bytesToIdentifyConnection() {
+            return 0;
+        }
+
+        @Override
+        public Support supports(BufferData data) {
+            return Support.SUPPORTED;
+        }
+
+        @Override
+        public Set<String> supportedApplicationProtocols() {
+            return Set.of(PROTOCOL);
+        }
+
+        @Override
+        public ServerConnection connection(ConnectionContext context) {
+            SocketChannel channel = channels.claim(context.childSocketId())
+                    .orElseThrow(() -> new IllegalStateException("the listener does not show its channels"));
+            Transport transport = new TlsTransport(channel, early(context), tls.newEngine(PROTOCOL), buffers);
+            return GrpcConnectionSelector.this.connection(context, transport);
+        }
     }
 
     /** Stops watching deadlines; for when no connection is open any more. */

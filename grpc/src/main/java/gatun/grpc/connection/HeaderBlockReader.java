@@ -3,6 +3,7 @@ package gatun.grpc.connection;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.function.Supplier;
 
 /** Puts together the header blocks of HEADERS and CONTINUATION frames. The reading thread's alone. */
 final class HeaderBlockReader {
@@ -14,9 +15,16 @@ final class HeaderBlockReader {
     private final FrameReader reader;
     private final HeaderDecoder decoder;
     private final int sizeLimit;
+    private final Supplier<Runnable> timeLimit;
 
-    HeaderBlockReader(FrameReader reader, int sizeLimit) {
+    /**
+     * Reads blocks of at most {@code sizeLimit} bytes once they are unpacked.
+     *
+     * @param timeLimit begins to limit the time of a block that has not come as a whole; what it returns ends the limit
+     */
+    HeaderBlockReader(FrameReader reader, int sizeLimit, Supplier<Runnable> timeLimit) {
         this.reader = reader;
+        this.timeLimit = timeLimit;
         this.decoder = new HeaderDecoder(sizeLimit);
         // Compression makes blocks smaller: one of twice the size is beyond the limit without a look inside.
         this.sizeLimit = 2 * sizeLimit;
@@ -33,6 +41,18 @@ final class HeaderBlockReader {
     }
 
     private ByteBuffer block() throws IOException {
+        if (reader.has(Http2.FLAG_END_HEADERS) && reader.buffered() >= reader.length()) {
+            return readBlock();
+        }
+        Runnable inTime = timeLimit.get();
+        try {
+            return readBlock();
+        } finally {
+            inTime.run();
+        }
+    }
+
+    private ByteBuffer readBlock() throws IOException {
         int padding = reader.has(Http2.FLAG_PADDED) ? reader.readByte() : 0;
         int around = (reader.has(Http2.FLAG_PADDED) ? 1 : 0) + padding;
         if (reader.has(Http2.FLAG_PRIORITY)) {

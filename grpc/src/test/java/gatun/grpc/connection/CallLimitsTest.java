@@ -24,7 +24,7 @@ class CallLimitsTest {
     @Test
     void shouldRefuseAMessageOverTheLimitAndKeepTheConnection() {
         TestServer server =
-                opened.serve(new ConnectionSettings(1000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
+                opened.serve(TestServer.settings(1000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
         ManagedChannel channel = opened.channel(server);
 
         StatusRuntimeException failure = failure(() -> EchoService.echo(channel, new byte[5 << 20]));
@@ -49,7 +49,7 @@ class CallLimitsTest {
     @Test
     void shouldRefuseMetadataOverTheLimitAndKeepTheConnection() throws IOException {
         TestServer server =
-                opened.serve(new ConnectionSettings(1000, 100, 4096, 65_535, 65_535, 16_384), EchoService.definition());
+                opened.serve(TestServer.settings(1000, 100, 4096, 65_535, 65_535, 16_384), EchoService.definition());
         assertThat(statusOf(server, "test-text", "x".repeat(5000))).isEqualTo("8");
         assertThat(statusOf(server, "test-text", "x".repeat(500))).isEqualTo("0");
     }

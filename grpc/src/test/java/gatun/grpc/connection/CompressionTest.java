@@ -48,8 +48,8 @@ class CompressionTest {
 
     @Test
     void shouldRefuseAGzippedMessageThatUnpacksToMoreThanTheLimit() {
-        TestServer server = opened.serve(
-                new ConnectionSettings(100_000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
+        TestServer server =
+                opened.serve(TestServer.settings(100_000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
         ManagedChannel channel = opened.channel(server);
 
         StatusRuntimeException failure = failure(() -> ClientCalls.blockingUnaryCall(

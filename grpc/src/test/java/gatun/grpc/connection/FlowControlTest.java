@@ -11,10 +11,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Neither side sends more than the other has said it takes. */
 @Timeout(60)
 class FlowControlTest {
-    private static final ConnectionSettings SMALL = new ConnectionSettings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
+    private static final ConnectionSettings SMALL = TestServer.settings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
 
     /** Streams of 1024 bytes. */
-    private static final ConnectionSettings NARROW = new ConnectionSettings(1 << 20, 3, 8192, 1024, 65_535, 16_384);
+    private static final ConnectionSettings NARROW = TestServer.settings(1 << 20, 3, 8192, 1024, 65_535, 16_384);
 
     @RegisterExtension
     final Opened opened = new Opened();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** What a connection makes of frames, right and wrong. */
 @Timeout(60)
 class FrameLevelTest {
-    private static final ConnectionSettings SMALL = new ConnectionSettings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
+    private static final ConnectionSettings SMALL = TestServer.settings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
 
     @RegisterExtension
     final Opened opened = new Opened();

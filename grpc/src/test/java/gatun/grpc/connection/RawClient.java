@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.function.Predicate;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http2.hpack.HpackDecoder;
@@ -207,6 +209,19 @@ final class RawClient implements AutoCloseable {
             return true;
         } catch (UncheckedIOException e) {
             return false;
+        }
+    }
+
+    /** Whether no byte comes for so long. */
+    boolean isSilentFor(Duration time) throws IOException {
+        socket.setSoTimeout((int) time.toMillis());
+        try {
+            in.readByte();
+            return false;
+        } catch (SocketTimeoutException e) {
+            return true;
+        } finally {
+            socket.setSoTimeout(TIMEOUT_MILLIS);
         }
     }
 

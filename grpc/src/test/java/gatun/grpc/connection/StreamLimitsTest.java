@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** How many calls a client may have running, and how often it may call them off. */
 @Timeout(60)
 class StreamLimitsTest {
-    private static final ConnectionSettings SMALL = new ConnectionSettings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
+    private static final ConnectionSettings SMALL = TestServer.settings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
 
     @RegisterExtension
     final Opened opened = new Opened();

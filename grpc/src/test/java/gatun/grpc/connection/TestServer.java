@@ -1,5 +1,6 @@
 package gatun.grpc.connection;
 
+import gatun.listener.ServerTls;
 import gatun.memory.BufferPool;
 import io.grpc.ManagedChannel;
 import io.grpc.ServerServiceDefinition;
@@ -7,6 +8,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.WebServerConfig;
+import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.net.InetAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
@@ -14,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** A listener with the connection under test, on a port of its own. */
 final class TestServer implements AutoCloseable {
@@ -28,6 +31,15 @@ final class TestServer implements AutoCloseable {
             long poolSize,
             List<ServerServiceDefinition> services,
             Consumer<WebServerConfig.Builder> listener) {
+        this(settings, poolSize, services, selector -> selector, listener);
+    }
+
+    private TestServer(
+            ConnectionSettings settings,
+            long poolSize,
+            List<ServerServiceDefinition> services,
+            Function<GrpcConnectionSelector, ServerConnectionSelector> selection,
+            Consumer<WebServerConfig.Builder> listener) {
         this.pool = new BufferPool(poolSize);
         this.selector = new GrpcConnectionSelector(
                 settings,
@@ -38,12 +50,43 @@ final class TestServer implements AutoCloseable {
                 .address(InetAddress.getLoopbackAddress())
                 .port(0)
                 .connectionOptions(selector.socketOptions())
-                .addConnectionSelector(selector)
+                .addConnectionSelector(selection.apply(selector))
                 .protocolsDiscoverServices(false)
                 .shutdownHook(false)
                 .shutdownGracePeriod(Duration.ofSeconds(5));
         listener.accept(config);
         this.server = config.build().start();
+    }
+
+    /** Settings with other limits than usual. */
+    static ConnectionSettings settings(
+            int maxMessageSize,
+            int maxConcurrentCalls,
+            int maxMetadataSize,
+            int streamWindow,
+            int connectionWindow,
+            int maxFrameSize) {
+        return new ConnectionSettings(
+                maxMessageSize,
+                maxConcurrentCalls,
+                maxMetadataSize,
+                streamWindow,
+                connectionWindow,
+                maxFrameSize,
+                KeepaliveSettings.standard());
+    }
+
+    /** The usual settings but for how connections are kept alive. */
+    static ConnectionSettings settings(KeepaliveSettings keepalive) {
+        ConnectionSettings standard = ConnectionSettings.standard();
+        return new ConnectionSettings(
+                standard.maxMessageSize(),
+                standard.maxConcurrentCalls(),
+                standard.maxMetadataSize(),
+                standard.streamWindow(),
+                standard.connectionWindow(),
+                standard.maxFrameSize(),
+                keepalive);
     }
 
     static TestServer start(ServerServiceDefinition... services) {
@@ -56,6 +99,15 @@ final class TestServer implements AutoCloseable {
 
     static TestServer withPool(long poolSize, ServerServiceDefinition... services) {
         return new TestServer(ConnectionSettings.standard(), poolSize, List.of(services), listener -> {});
+    }
+
+    static TestServer overTls(ServerTls tls, ServerServiceDefinition... services) {
+        return new TestServer(
+                ConnectionSettings.standard(),
+                POOL_SIZE,
+                List.of(services),
+                selector -> selector.over(tls),
+                listener -> {});
     }
 
     static TestServer onUnixSocket(Path socket, ServerServiceDefinition... services) {

@@ -77,6 +77,30 @@ final class FlagValues {
         }
     }
 
+    /** A number of milliseconds; at least one. */
+    static final class Milliseconds implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 1, Integer.MAX_VALUE, "a number of milliseconds from 1 up");
+        }
+    }
+
+    /** A number of milliseconds; zero stands for something else. */
+    static final class MillisecondsOrNone implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 0, Integer.MAX_VALUE, "a number of milliseconds from 0 up");
+        }
+    }
+
+    /** How many of something; zero stands for any number. */
+    static final class CountOrAny implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 0, Integer.MAX_VALUE, "a number from 0 up, 0 for any number");
+        }
+    }
+
     /** A number of seconds from one thing to the next; at least one. */
     static final class Interval implements ITypeConverter<Integer> {
         @Override

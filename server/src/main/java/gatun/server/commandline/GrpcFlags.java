@@ -1,5 +1,7 @@
 package gatun.server.commandline;
 
+import gatun.grpc.connection.KeepaliveSettings;
+import gatun.listener.TlsFiles;
 import gatun.server.ServerSettings.GrpcSettings;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -35,7 +37,7 @@ final class GrpcFlags {
     @Option(names = "--grpc-unix-socket", paramLabel = "PATH", description = "Also listen on a Unix socket at PATH.")
     Optional<Path> unixSocket = Optional.empty();
 
-    GrpcSettings settings() {
-        return new GrpcSettings(allowed, address, port, unixSocket);
+    GrpcSettings settings(Optional<TlsFiles> tls, KeepaliveSettings keepalive) {
+        return new GrpcSettings(allowed, address, port, unixSocket, tls, keepalive);
     }
 }

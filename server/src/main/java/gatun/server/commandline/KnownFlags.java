@@ -26,8 +26,6 @@ final class KnownFlags {
 
     /** Flags that must not be dropped silently, and why. */
     private static final Map<String, String> PROTECTIVE = Map.of(
-            "--grpc-use-ssl", NO_TLS,
-            "--grpc-use-ssl-mutual", NO_TLS,
             "--ssl_config_file", NO_TLS,
             "--http-restricted-api", NO_RESTRICTION,
             "--grpc-restricted-protocol", NO_RESTRICTION);
@@ -76,12 +74,10 @@ final class KnownFlags {
                 --allow-gpu-metrics --allow-sagemaker --allow-vertex-ai
                 --buffer-manager-thread-count --cache-directory --cuda-memory-pool-byte-size
                 --cuda-virtual-address-size --enable-peer-access --grpc-header-forward-pattern
-                --grpc-http2-max-ping-strikes --grpc-http2-max-pings-without-data
-                --grpc-http2-min-recv-ping-interval-without-data --grpc-infer-allocation-pool-size
-                --grpc-infer-response-compression-level --grpc-infer-thread-count --grpc-keepalive-permit-without-calls
-                --grpc-keepalive-time --grpc-keepalive-timeout --grpc-max-connection-age
-                --grpc-max-connection-age-grace --grpc-max-response-pool-size --grpc-restricted-protocol
-                --grpc-root-cert --grpc-server-cert --grpc-server-key --grpc-use-ssl --grpc-use-ssl-mutual --host-policy
+                --grpc-infer-allocation-pool-size
+                --grpc-infer-response-compression-level --grpc-infer-thread-count
+                --grpc-max-response-pool-size --grpc-restricted-protocol
+                --host-policy
                 --http-header-forward-pattern --http-restricted-api --http-thread-count
                 --min-supported-compute-capability --model-load-gpu-limit
                 --model-namespacing --repoagent-directory --reuse-grpc-port

@@ -31,6 +31,12 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin(name = "gRPC")
     GrpcFlags grpc = new GrpcFlags();
 
+    @Mixin(name = "gRPC over TLS")
+    GrpcTlsFlags grpcTls = new GrpcTlsFlags();
+
+    @Mixin(name = "gRPC connections")
+    GrpcKeepaliveFlags grpcKeepalive = new GrpcKeepaliveFlags();
+
     @Mixin(name = "Metrics")
     MetricsFlags metrics = new MetricsFlags();
 
@@ -66,7 +72,7 @@ final class ServeCommand implements Callable<Integer> {
                 models.settings(),
                 memory.settings(spec),
                 http.settings(),
-                grpc.settings(),
+                grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
                 metrics.settings(http.address));
     }
 }

@@ -2,7 +2,10 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.ShownMetrics;
+import gatun.listener.PemFile;
+import gatun.listener.TlsFiles;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
 import gatun.server.ModelSettings;
@@ -71,7 +74,9 @@ class GatunCommandTest {
         assertThat(settings.readyFile()).isEmpty();
         assertThat(settings.http())
                 .isEqualTo(new HttpSettings(true, "0.0.0.0", 8000, Optional.empty(), 64L * 1024 * 1024));
-        assertThat(settings.grpc()).isEqualTo(new GrpcSettings(true, "0.0.0.0", 8001, Optional.empty()));
+        assertThat(settings.grpc())
+                .isEqualTo(new GrpcSettings(
+                        true, "0.0.0.0", 8001, Optional.empty(), Optional.empty(), KeepaliveSettings.standard()));
         assertThat(settings.metrics()).isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD));
         assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0));
         assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
@@ -258,8 +263,6 @@ class GatunCommandTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "--grpc-use-ssl=true",
-                "--grpc-use-ssl-mutual=1",
                 "--ssl_config_file=x",
                 "--http-restricted-api=health:k=v",
                 "--grpc-restricted-protocol=health:k=v"
@@ -270,8 +273,63 @@ class GatunCommandTest {
 
     @Test
     void shouldWarnWhereProtectionIsSwitchedOffAnyway() {
-        serve("--grpc-use-ssl=false");
-        assertThat(warnings).singleElement().asString().contains("--grpc-use-ssl");
+        serve("--ssl_config_file=false");
+        assertThat(warnings).singleElement().asString().contains("--ssl_config_file");
+    }
+
+    @Test
+    void shouldReadWhatTlsIsServedWith() {
+        assertThat(serve("--grpc-use-ssl=false", "--grpc-server-cert=a").grpc().tls())
+                .isEmpty();
+        String[] files = {"--grpc-server-cert=a", "--grpc-server-key=b", "--grpc-root-cert=c"};
+        assertThat(serve("--grpc-use-ssl=true", files[0], files[1], files[2])
+                        .grpc()
+                        .tls())
+                .contains(new TlsFiles(
+                        new PemFile("--grpc-server-cert", Path.of("a")),
+                        new PemFile("--grpc-server-key", Path.of("b")),
+                        Optional.empty()));
+
+        assertThat(serve("--grpc-use-ssl-mutual=1", files[0], files[1], files[2])
+                        .grpc()
+                        .tls()
+                        .orElseThrow()
+                        .clientRoots())
+                .contains(new PemFile("--grpc-root-cert", Path.of("c")));
+    }
+
+    @Test
+    void shouldReadHowGrpcConnectionsAreKeptAlive() {
+        ServerSettings settings = serve(
+                "--grpc-keepalive-time=1",
+                "--grpc-keepalive-timeout=2",
+                "--grpc-keepalive-permit-without-calls=true",
+                "--grpc-http2-max-pings-without-data=3",
+                "--grpc-http2-min-recv-ping-interval-without-data=4",
+                "--grpc-http2-max-ping-strikes=5",
+                "--grpc-max-connection-age=6",
+                "--grpc-max-connection-age-grace=7");
+
+        assertThat(settings.grpc().keepalive())
+                .isEqualTo(new KeepaliveSettings(
+                        Duration.ofMillis(1),
+                        Duration.ofMillis(2),
+                        true,
+                        Duration.ofMillis(4),
+                        5,
+                        3,
+                        Optional.of(Duration.ofMillis(6)),
+                        Optional.of(Duration.ofMillis(7)),
+                        Duration.ofSeconds(20)));
+    }
+
+    @Test
+    void shouldNameTheFileThatTlsLacks() {
+        assertThat(refuse("--grpc-use-ssl=true")).contains("--grpc-use-ssl needs --grpc-server-cert=FILE");
+        assertThat(refuse("--grpc-use-ssl=true", "--grpc-server-cert=a"))
+                .contains("--grpc-use-ssl needs --grpc-server-key=FILE");
+        assertThat(refuse("--grpc-use-ssl-mutual=true", "--grpc-server-cert=a", "--grpc-server-key=b"))
+                .contains("--grpc-use-ssl-mutual needs --grpc-root-cert=FILE");
     }
 
     @Test

@@ -1,0 +1,153 @@
+package gatun.grpc.connection;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at one connection by the clock: whether its client greets, whether it is still there, and whether the connection is too
+ * old. It looks when something may be due, on the timer's thread, and never waits there.
+ */
+final class ConnectionWatch {
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionWatch.class);
+
+    /** The PING that asks whether the client is still there. */
+    private static final long KEEPALIVE_PING = 0x676174756e000002L;
+
+    private static final String TOO_OLD = "max_age";
+
+    private static final long NEVER = Long.MAX_VALUE;
+
+    /** Connections that began together do not all end together: their ages differ by so much to either side. */
+    private static final double AGE_SPREAD = 0.1;
+
+    private final KeepaliveSettings settings;
+    private final DeadlineTimer timer;
+    private final Transport transport;
+    private final FrameWriter writer;
+    private final ConnectionEnd end;
+    private final BooleanSupplier calls;
+    private final LongSupplier lastReadNanos;
+    private final long beganNanos = System.nanoTime();
+
+    /** The timer's thread's. */
+    private long ageDueIn;
+
+    private volatile boolean greeted;
+    private volatile boolean closed;
+
+    /** When the PING was asked for that has no answer yet, or 0. */
+    private volatile long askedNanos;
+
+    /** Calls off the next look; written by the reading thread until the client has greeted, and then by the timer's. */
+    private volatile Runnable callOff = () -> {};
+
+    /**
+     * A watch that begins with {@link #begin}.
+     *
+     * @param calls whether a call runs
+     * @param lastReadNanos when the last frame of the client came
+     */
+    ConnectionWatch(
+            KeepaliveSettings settings,
+            DeadlineTimer timer,
+            Transport transport,
+            FrameWriter writer,
+            ConnectionEnd end,
+            BooleanSupplier calls,
+            LongSupplier lastReadNanos) {
+        this.settings = settings;
+        this.timer = timer;
+        this.transport = transport;
+        this.writer = writer;
+        this.end = end;
+        this.calls = calls;
+        this.lastReadNanos = lastReadNanos;
+        this.ageDueIn = settings.age().map(ConnectionWatch::spread).orElse(NEVER);
+    }
+
+    private static long spread(Duration age) {
+        return (long)
+                (age.toNanos() * (1 + AGE_SPREAD * ThreadLocalRandom.current().nextDouble(-1, 1)));
+    }
+
+    /** Begins to look at the connection. */
+    void begin() {
+        lookAgainIn(settings.patience().toNanos());
+    }
+
+    /** The client has greeted. */
+    void greeted() {
+        greeted = true;
+        callOff.run();
+        lookAgainIn(0);
+    }
+
+    /** The connection is gone: nobody looks any more. Any thread. */
+    void close() {
+        closed = true;
+        callOff.run();
+    }
+
+    private void look() {
+        long now = System.nanoTime();
+        if (!greeted) {
+            LOG.debug("a client did not greet within {}", settings.patience());
+            transport.close();
+            return;
+        }
+        if (now - beganNanos >= ageDueIn) {
+            ageDueIn = NEVER;
+            end.drain(TOO_OLD);
+            settings.ageGrace().ifPresent(grace -> timer.runAfter(grace, transport::close));
+        }
+        long presence = presenceDueIn(now);
+        if (presence > 0) {
+            lookAgainIn(Math.min(presence, ageDueIn == NEVER ? NEVER : ageDueIn - (now - beganNanos)));
+        }
+    }
+
+    /** Asks the client whether it is there, where it is time to. In how long to look again; 0 when it is gone. */
+    private long presenceDueIn(long now) {
+        long silent = now - lastReadNanos.getAsLong();
+        long asked = askedNanos;
+        if (asked != 0 && now - asked > silent) {
+            // Whatever came since is an answer.
+            askedNanos = 0;
+            asked = 0;
+        }
+        if (asked != 0) {
+            long left = settings.timeout().toNanos() - (now - asked);
+            if (left <= 0) {
+                LOG.debug("a client did not answer a PING within {}", settings.timeout());
+                transport.close();
+                return 0;
+            }
+            return left;
+        }
+        long left = settings.time().toNanos() - silent;
+        if (left > 0) {
+            return left;
+        }
+        if (!calls.getAsBoolean() && !settings.withoutCalls()) {
+            return settings.time().toNanos();
+        }
+        askedNanos = now | 1;
+        writer.enqueue(w -> {
+            if (!w.frames().keepalive(KEEPALIVE_PING, settings.pingsWithoutData())) {
+                askedNanos = 0;
+            }
+        });
+        return settings.timeout().toNanos();
+    }
+
+    private void lookAgainIn(long nanos) {
+        callOff = timer.runUnlessCalledOff(Duration.ofNanos(nanos), this::look);
+        if (closed) {
+            callOff.run();
+        }
+    }
+}

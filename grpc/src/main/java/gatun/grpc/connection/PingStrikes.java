@@ -1,0 +1,50 @@
+package gatun.grpc.connection;
+
+import java.time.Duration;
+import java.util.function.LongSupplier;
+
+/**
+ * Counts the PINGs that come earlier than a client may send them, and cuts off who sends too many: each costs an answer, and wakes
+ * radios and processors. What we send in between lets the client PING anew, since it may measure how fast it comes. The reading
+ * thread's alone.
+ */
+final class PingStrikes {
+    /** What gRPC's clients look for: they PING less often when they read it. */
+    static final String TOO_MANY_PINGS = "too_many_pings";
+
+    /** How long a client must wait without calls, unless it need not have any. */
+    private static final Duration WITHOUT_CALLS = Duration.ofHours(2);
+
+    private final KeepaliveSettings settings;
+    private final LongSupplier nanoClock;
+    private boolean pingedBefore;
+    private long lastNanos;
+    private int strikes;
+
+    /** A count by the time of {@code nanoClock}. */
+    PingStrikes(KeepaliveSettings settings, LongSupplier nanoClock) {
+        this.settings = settings;
+        this.nanoClock = nanoClock;
+    }
+
+    /**
+     * A PING came.
+     *
+     * @param dataSent whether headers or messages were sent since the last one
+     * @param calls whether a call runs
+     */
+    void ping(boolean dataSent, boolean calls) {
+        long now = nanoClock.getAsLong();
+        Duration least = calls || settings.withoutCalls() ? settings.leastPingInterval() : WITHOUT_CALLS;
+        if (dataSent) {
+            strikes = 0;
+        } else if (pingedBefore && now - lastNanos < least.toNanos()) {
+            strikes++;
+            if (settings.pingStrikes() > 0 && strikes > settings.pingStrikes()) {
+                throw new ConnectionError(Http2Error.ENHANCE_YOUR_CALM, TOO_MANY_PINGS);
+            }
+        }
+        pingedBefore = true;
+        lastNanos = now;
+    }
+}

@@ -1,0 +1,30 @@
+package gatun.listener;
+
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.security.cert.Certificate;
+
+/** Whether a private key is the one of a certificate: what it signs, the certificate must confirm. */
+final class KeyMatch {
+    private static final byte[] ANYTHING = {1, 2, 3};
+
+    private KeyMatch() {}
+
+    /** Whether {@code key} belongs to {@code certificate}; both are of one algorithm. */
+    static boolean proves(Certificate certificate, PrivateKey key) throws GeneralSecurityException {
+        String algorithm =
+                switch (key.getAlgorithm()) {
+                    case "RSA" -> "SHA256withRSA";
+                    case "EC" -> "SHA256withECDSA";
+                    default -> key.getAlgorithm();
+                };
+        Signature signature = Signature.getInstance(algorithm);
+        signature.initSign(key);
+        signature.update(ANYTHING);
+        byte[] signed = signature.sign();
+        signature.initVerify(certificate.getPublicKey());
+        signature.update(ANYTHING);
+        return signature.verify(signed);
+    }
+}

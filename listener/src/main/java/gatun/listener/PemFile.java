@@ -1,0 +1,81 @@
+package gatun.listener;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A file in PEM format that an operator named.
+ *
+ * @param flag the flag that names it, for the texts of errors
+ * @param path where it lies
+ */
+public record PemFile(String flag, Path path) {
+    /** One object of a PEM file: what it says it is, and its bytes. */
+    static final class Block {
+        private final String label;
+        private final byte[] der;
+
+        Block(String label, byte[] der) {
+            this.label = label;
+            this.der = der;
+        }
+
+        String label() {
+            return label;
+        }
+
+        /** The object in ASN.1's form; not a copy. */
+        byte[] der() {
+            return der;
+        }
+    }
+
+    private static final Pattern BLOCK =
+            Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\\s]*)-----END \\1-----");
+
+    /**
+     * The file's objects, in order.
+     *
+     * @throws TlsException when the file cannot be read
+     */
+    List<Block> blocks() {
+        List<Block> blocks = new ArrayList<>();
+        for (Matcher found = BLOCK.matcher(text()); found.find(); ) {
+            try {
+                blocks.add(new Block(found.group(1), Base64.getMimeDecoder().decode(found.group(2))));
+            } catch (IllegalArgumentException e) {
+                throw wrong("the " + found.group(1) + " in it is damaged", e);
+            }
+        }
+        return blocks;
+    }
+
+    private String text() {
+        try {
+            // Whatever else stands in the file, its objects are ASCII.
+            return Files.readString(path, StandardCharsets.ISO_8859_1);
+        } catch (NoSuchFileException e) {
+            throw wrong("there is no such file; name a file in PEM format", e);
+        } catch (IOException e) {
+            throw wrong("the file cannot be read (" + e + "); name a readable file in PEM format", e);
+        }
+    }
+
+    /** What is wrong with the file. */
+    TlsException wrong(String text, Throwable cause) {
+        return new TlsException(flag + "=" + path + ": " + text, cause);
+    }
+
+    /** The same without a cause. */
+    TlsException wrong(String text) {
+        return new TlsException(flag + "=" + path + ": " + text);
+    }
+}

@@ -1,0 +1,20 @@
+package gatun.listener;
+
+/** A file that TLS needs cannot be used. The text tells the operator which flag named it, what is wrong and what to do. */
+public final class TlsException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    TlsException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    TlsException(String message) {
+        super(message);
+    }
+
+    /** The text for the operator; never null. */
+    @Override
+    public String getMessage() {
+        return String.valueOf(super.getMessage());
+    }
+}
