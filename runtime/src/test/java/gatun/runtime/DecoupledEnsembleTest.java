@@ -3,41 +3,21 @@ package gatun.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.Datatype;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.runtime.spi.Execution;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class DecoupledEnsembleTest extends EnsembleFixture {
-    /** A decoupled member: a response for each element of its input, which holds so many ones. */
-    private void count(Execution execution) {
-        if (!execution.outputName(0).equals("EACH")) {
-            compute(execution);
-            return;
-        }
-        Tensor input = execution.input(0);
-        for (int i = 0; i < input.bytes().byteSize() / Float.BYTES; i++) {
-            before.getOrDefault("EACH", () -> {}).run();
-            execution
-                    .output(0, Datatype.FP32, Shape.of(1), Float.BYTES)
-                    .set(ValueLayout.JAVA_FLOAT, 0, input.bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i));
-            execution.send();
-        }
-    }
-
     private void openDecoupled(String outputs, String... steps) {
         members();
-        test.model("each", model("EACH", "model_transaction_policy { decoupled: true }"));
-        test.model("e", ensemble("IN", outputs, steps)).open(this::count);
+        test.model("each", model("EACH", DECOUPLED));
+        test.model("e", ensemble("IN", outputs, steps)).open(this::compute);
     }
 
     @Test
@@ -80,21 +60,26 @@ class DecoupledEnsembleTest extends EnsembleFixture {
     @Test
     void shouldEndADecoupledMemberWhenAStepBehindItFails() {
         openDecoupled("OUT", step("each", "A=IN", "EACH=T"), step("next", "A=T", "NEXT=OUT"));
-        AtomicInteger runs = new AtomicInteger();
-        before.put("NEXT", () -> {
-            if (runs.incrementAndGet() == 2) {
+        CountDownLatch failed = new CountDownLatch(1);
+        beforeElement.put("NEXT", element -> {
+            if (element == 1) {
+                failed.countDown();
                 throw GatunException.invalidArgument("the second is too much");
             }
         });
-        AtomicInteger answers = new AtomicInteger();
+        AtomicInteger sent = new AtomicInteger();
+        before.put("EACH", sent::incrementAndGet);
+        List<Float> answers = new ArrayList<>();
         InferenceRequest request = test.input(test.request("e"), "IN", 1000);
         assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {
-                    response.close();
-                    answers.incrementAndGet();
+                    try (response) {
+                        answers.add(floats(response, 0)[0]);
+                        await(failed);
+                    }
                 }))
                 .hasMessage("in ensemble 'e', the second is too much");
-        assertThat(answers).hasValue(1);
-        assertThat(runs).hasValue(2);
+        assertThat(answers).as("what came before is answered").containsExactly(1F);
+        assertThat(sent.get()).as("the member was told to stop").isLessThan(100);
     }
 
     @Test
@@ -112,7 +97,7 @@ class DecoupledEnsembleTest extends EnsembleFixture {
     @Test
     void shouldRefuseToJoinResponsesOfDifferentDecoupledMembers() {
         members();
-        test.model("each", model("EACH", "model_transaction_policy { decoupled: true }"));
+        test.model("each", model("EACH", DECOUPLED));
         test.model(
                         "join",
                         ensemble(
@@ -125,7 +110,7 @@ class DecoupledEnsembleTest extends EnsembleFixture {
                         "cached",
                         ensemble("IN", "OUT", step("each", "A=IN", "EACH=OUT")) + " response_cache { enable: true }")
                 .model("two", ensemble("IN", "OUT T", step("each", "A=IN", "EACH=T"), step("each", "A=IN", "EACH=OUT")))
-                .open(this::count);
+                .open(this::compute);
         assertThat(reason("join"))
                 .isEqualTo("in ensemble join, step of model 'sum' receives inputs originated from different decoupled"
                         + " models");

@@ -3,6 +3,7 @@ package gatun.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.Datatype;
+import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.runtime.spi.Execution;
 import java.lang.foreign.MemorySegment;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +33,9 @@ abstract class EnsembleFixture {
     /** What a run does besides, by the name of its first output. */
     final Map<String, Runnable> before = new ConcurrentHashMap<>();
 
+    /** As {@link #before}, for what depends on the first element of the first input. */
+    final Map<String, Consumer<Float>> beforeElement = new ConcurrentHashMap<>();
+
     @BeforeEach
     void prepare() {
         test = new TestServer(repository);
@@ -42,12 +47,20 @@ abstract class EnsembleFixture {
         assertThat(test.pool.usedBytes()).as("memory that nobody gave back").isZero();
     }
 
-    /** What the members do, told by their first output: TWICE doubles, NEXT adds one, SUM adds two vectors, SAME moves nothing. */
+    /**
+     * What the members do, told by their first output: TWICE doubles, NEXT adds one, SUM adds two vectors, SAME moves nothing. EACH is
+     * decoupled and answers each element by itself, TIMES each element as often as it counts.
+     */
     void compute(Execution execution) {
         String output = execution.outputName(0);
         inputAddresses.put(output, execution.input(0).bytes().address());
-        before.getOrDefault(output, () -> {}).run();
         Tensor input = execution.input(0);
+        if (output.equals("EACH") || output.equals("TIMES")) {
+            stream(execution, output, input);
+            return;
+        }
+        before.getOrDefault(output, () -> {}).run();
+        beforeElement.getOrDefault(output, element -> {}).accept(input.bytes().get(ValueLayout.JAVA_FLOAT, 0));
         if (output.equals("SAME")) {
             execution.outputFromInput(0, 0, input.spec().shape());
             return;
@@ -71,6 +84,19 @@ abstract class EnsembleFixture {
         }
     }
 
+    private void stream(Execution execution, String output, Tensor input) {
+        for (int i = 0; i < input.bytes().byteSize() / Float.BYTES; i++) {
+            float element = input.bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i);
+            int count = output.equals("EACH") ? 1 : (int) element;
+            for (int k = 0; k < count; k++) {
+                before.getOrDefault(output, () -> {}).run();
+                beforeElement.getOrDefault(output, before -> {}).accept(element);
+                execution.output(0, Datatype.FP32, Shape.of(1), Float.BYTES).set(ValueLayout.JAVA_FLOAT, 0, element);
+                execution.send();
+            }
+        }
+    }
+
     static String model(String output, String extra) {
         return "backend: \"scripted\" input [ { name: \"A\" " + VECTOR + " } ] output [ { name: \"" + output + "\" "
                 + VECTOR + " } ] " + extra;
@@ -82,6 +108,12 @@ abstract class EnsembleFixture {
     void members() {
         test.model("twice", model("TWICE", "")).model("next", model("NEXT", "")).model("same", model("SAME", ""));
         test.model("sum", SUM);
+    }
+
+    static final String DECOUPLED = "model_transaction_policy { decoupled: true }";
+
+    static String instances(int count) {
+        return "instance_group { count: " + count + " }";
     }
 
     static String step(String model, String inputs, String output) {

@@ -35,6 +35,7 @@ public final class Ensemble implements ServedModel {
     private final MemberModels members;
     private final ComposedRequests requests;
     private final Supplier<List<String>> readyVersions;
+    private final StepLimits limits;
     private final EnsembleCounters counters = new EnsembleCounters();
     private final RunningRequests running = new RunningRequests();
     private volatile long loadNanos;
@@ -55,6 +56,7 @@ public final class Ensemble implements ServedModel {
         this.members = members;
         this.requests = requests;
         this.readyVersions = readyVersions;
+        limits = new StepLimits(plan.steps().size(), ResponseStreams.inflightLimit(config));
     }
 
     /**
@@ -189,6 +191,10 @@ public final class Ensemble implements ServedModel {
 
     ResponseStreams streams() {
         return streams;
+    }
+
+    StepLimits limits() {
+        return limits;
     }
 
     MemberModels members() {

@@ -2,7 +2,6 @@ package gatun.runtime.ensemble;
 
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
-import gatun.memory.Hold;
 import gatun.memory.RegionLease;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
@@ -12,20 +11,16 @@ import gatun.runtime.RequestedOutput;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ServedModel;
-import gatun.runtime.execution.SharedHolds;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request on its way through the steps of an ensemble. The first failure stops everything, and the request's thread answers when no
- * step runs any more. Behind a decoupled member, steps run once for each of its responses, one response after the other, so that the
- * answers keep the order of the stream.
+ * One request on its way through the steps of an ensemble. Each step begins when its tensors are there, whatever the others do; behind a
+ * decoupled member, steps run for each of its responses, side by side, and the answers keep the order of the stream. A failure stops
+ * everything that comes after it in that order, and the request's thread answers when no step runs any more.
  */
 final class EnsembleRun {
     private static final Logger LOG = LoggerFactory.getLogger(EnsembleRun.class);
@@ -37,16 +32,12 @@ final class EnsembleRun {
     private final InferenceRequest request;
     private final ComposedAnswer answer;
     private final MemberCalls calls = new MemberCalls();
+    private final RunThreads threads = new RunThreads();
+    private final StepRuns steps;
     private final boolean[] needed;
 
     /** Which output of the answer each tensor is, or {@link #UNWANTED}. */
     private final int[] wanted;
-
-    /** The decoupled members that are needed, each of which is inside of the one before. */
-    private final List<EnsembleStep> path = new ArrayList<>();
-
-    /** What the receiver of the answers threw. Of the request's thread. */
-    private @Nullable Throwable receiverFailure;
 
     /** A run that answers {@code request}, which its caller owns, by {@code answer}. */
     EnsembleRun(Ensemble ensemble, InferenceRequest request, ComposedAnswer answer) {
@@ -63,13 +54,7 @@ final class EnsembleRun {
             wanted[answered[i]] = i;
         }
         needed = request.outputs().isEmpty() ? plan.allSteps() : plan.needed(answered);
-        if (streams.any()) {
-            for (EnsembleStep step : plan.inOrder()) {
-                if (needed[step.index()] && streams.isDecoupled(step.index())) {
-                    path.add(step);
-                }
-            }
-        }
+        steps = new StepRuns(this, plan, threads, answered.length);
     }
 
     /**
@@ -78,9 +63,10 @@ final class EnsembleRun {
      * @throws GatunException the first failure of a step, named after the ensemble
      */
     InferenceResponse answer() {
-        StepRuns steps = new StepRuns(this, plan, true);
         try {
-            begin(steps);
+            steps.begin(RequestInputs.of(request), true);
+            threads.awaitNone();
+            calls.check();
             fill(answer, steps);
             return answer.response(ensemble.name(), ensemble.versionText());
         } catch (GatunException e) {
@@ -96,81 +82,52 @@ final class EnsembleRun {
      * #answer()}. Also throws what the receiver throws.
      */
     void answer(ResponseReceiver receiver) {
-        StepRuns steps = new StepRuns(this, plan, path.isEmpty());
         try {
-            begin(steps);
-            goOn(steps, 0, receiver);
+            steps.begin(RequestInputs.of(request), false);
+            deliver(steps, receiver);
         } catch (GatunException e) {
-            switch (receiverFailure) {
-                case null -> throw e;
-                case RuntimeException failed -> throw failed;
-                case Error failed -> throw failed;
-                case Throwable failed -> throw new AssertionError("a receiver may not throw this", failed);
-            }
+            stop(e);
+            throw e;
+        } catch (RuntimeException | Error e) {
+            stop(new GatunException(ErrorCode.CANCELLED, ""));
+            throw e;
         } finally {
+            threads.awaitNone();
             steps.release();
         }
     }
 
     /** Gives the request up: the members are told to stop, and no further step begins. For any thread. */
     void cancel() {
-        calls.stop(new GatunException(ErrorCode.CANCELLED, ""));
+        stop(new GatunException(ErrorCode.CANCELLED, ""));
     }
 
-    private void begin(StepRuns steps) {
-        List<Hold> owned = new ArrayList<>();
-        List<RegionLease> regions = new ArrayList<>();
-        for (Hold hold : List.copyOf(request.holds())) {
-            if (hold instanceof RegionLease lease) {
-                regions.add(lease);
-            } else if (request.release(hold)) {
-                owned.add(hold);
-            }
-        }
-        steps.runFrom(request, new SharedHolds(owned), !owned.isEmpty(), regions);
-        calls.check();
+    /** Has all members stop, for this reason if it is the first. For any thread that does not hold the lock of the threads. */
+    void stop(GatunException reason) {
+        calls.stop(reason);
+        ensemble.limits().lookAgain();
+        steps.stop();
     }
 
-    /** Asks the decoupled member at {@code depth}, or answers when there is none. */
-    private void goOn(StepRuns steps, int depth, ResponseReceiver receiver) {
-        if (depth == path.size()) {
-            deliver(part(steps), receiver);
+    /** Gives the receiver what these steps, or those behind them, make; in order. */
+    private void deliver(StepRuns from, ResponseReceiver receiver) {
+        Optional<MemberResponses> responses = from.responses();
+        if (responses.isEmpty()) {
+            from.awaitAnswer();
+            receiver.accept(part(from), false);
             return;
         }
-        EnsembleStep step = path.get(depth);
-        boolean last = depth == path.size() - 1;
-        ask(
-                step,
-                steps,
-                (member, memberRequest) -> member.infer(memberRequest, (response, end) -> {
-                    StepRuns inner = new StepRuns(steps, step.index(), last);
-                    try {
-                        inner.runFrom(step, response);
-                        calls.check();
-                        goOn(inner, depth + 1, receiver);
-                    } catch (GatunException e) {
-                        calls.stop(e); // as it is: the member has no part in it
-                        throw e;
-                    } finally {
-                        inner.release();
-                    }
-                }));
-        calls.check();
-    }
-
-    private void deliver(InferenceResponse response, ResponseReceiver receiver) {
-        try {
-            receiver.accept(response, false);
-        } catch (RuntimeException | Error e) {
-            receiverFailure = e;
-            throw new GatunException(ErrorCode.CANCELLED, "");
+        MemberResponses behind = responses.get();
+        for (Optional<StepRuns> next = from.next(behind); next.isPresent(); next = from.next(behind)) {
+            deliver(next.get(), receiver);
+            from.delivered(behind, next.get());
         }
     }
 
-    private InferenceResponse part(StepRuns steps) {
+    private InferenceResponse part(StepRuns from) {
         ComposedAnswer next = answer.another();
         try {
-            fill(next, steps);
+            fill(next, from);
             return next.part(ensemble.name(), ensemble.versionText());
         } catch (GatunException e) {
             next.fail(e);
@@ -178,23 +135,29 @@ final class EnsembleRun {
         }
     }
 
-    private void fill(ComposedAnswer target, StepRuns steps) {
+    private void fill(ComposedAnswer target, StepRuns from) {
         for (int i = 0; i < target.outputCount(); i++) {
-            String name = target.outputName(i);
-            EnsembleTensor made = steps.tensor(plan.tensor(name)).orElseThrow(this::deadlock);
-            Tensor tensor = made.tensor().orElseThrow(this::deadlock);
-            TensorSpec spec = tensor.spec();
-            Tensor fitted = new Tensor(
-                    new TensorSpec(
-                            name,
-                            spec.datatype(),
-                            TensorShapes.fit(spec.shape(), name, ensemble.outputs(), ensemble.batching())),
-                    tensor.bytes());
-            int index = i;
-            made.claim()
-                    .ifPresentOrElse(
-                            claim -> target.output(index, fitted, claim), () -> target.outputCopy(index, fitted));
+            Optional<EnsembleTensor> made = from.tensor(plan.tensor(target.outputName(i)));
+            if (made.isPresent()) {
+                fill(target, i, made.get());
+            } else if (!streams.any()) {
+                throw deadlock();
+            }
         }
+    }
+
+    private void fill(ComposedAnswer target, int index, EnsembleTensor made) {
+        String name = target.outputName(index);
+        Tensor tensor = made.tensor().orElseThrow(this::deadlock);
+        TensorSpec spec = tensor.spec();
+        Tensor fitted = new Tensor(
+                new TensorSpec(
+                        name,
+                        spec.datatype(),
+                        TensorShapes.fit(spec.shape(), name, ensemble.outputs(), ensemble.batching())),
+                tensor.bytes());
+        made.claim()
+                .ifPresentOrElse(claim -> target.output(index, fitted, claim), () -> target.outputCopy(index, fitted));
     }
 
     private GatunException deadlock() {
@@ -208,9 +171,26 @@ final class EnsembleRun {
         return needed[step];
     }
 
-    /** Whether a step that is not decoupled itself runs once for each response of {@code stream}. */
+    /** Whether a step runs once for each response of {@code stream}. */
     boolean isOf(int step, int stream) {
-        return streams.ofStep(step) == stream && !streams.isDecoupled(step);
+        return streams.ofStep(step) == stream;
+    }
+
+    /** Whether a step may get any number of responses. */
+    boolean isDecoupled(EnsembleStep step) {
+        return streams.isDecoupled(step.index());
+    }
+
+    /** Where to put what the decoupled member answers that runs for each response of {@code stream}; empty when none does. */
+    Optional<MemberResponses> responses(int stream) {
+        if (streams.any()) {
+            for (EnsembleStep step : plan.steps()) {
+                if (needed[step.index()] && isDecoupled(step) && isOf(step.index(), stream)) {
+                    return Optional.of(new MemberResponses(threads, streams.capacity(step.index())));
+                }
+            }
+        }
+        return Optional.empty();
     }
 
     boolean isWanted(int tensor) {
@@ -228,9 +208,12 @@ final class EnsembleRun {
         return readers;
     }
 
-    /** Where the client wants a tensor, if the member may write it there: nobody else reads it, and it is wanted as it is. */
+    /**
+     * Where the client wants a tensor, if the member may write it there: nobody else reads it, it is wanted as it is, and it is not one of
+     * several that are made for the same place.
+     */
     Optional<RegionLease> destination(int tensor) {
-        if (!isWanted(tensor) || readers(tensor) > 1) {
+        if (!isWanted(tensor) || readers(tensor) > 1 || streams.ofTensor(tensor) != ResponseStreams.NONE) {
             return Optional.empty();
         }
         RequestedOutput output = answer.wanted(wanted[tensor]);
@@ -241,12 +224,20 @@ final class EnsembleRun {
         return calls.isStopped();
     }
 
+    /** Throws the reason why everything was stopped, if it was. */
+    void check() {
+        calls.check();
+    }
+
     /**
-     * Makes a step's request to its member; a failure stops the run and is not thrown, but for what a receiver of responses throws.
+     * Makes a step's request to its member, when its limit lets it; a failure is noted and not thrown.
      *
      * @param call asks the member and takes what it answers; where the member was replaced since it was found, its successor again
      */
-    void ask(EnsembleStep step, StepRuns steps, BiConsumer<ServedModel, InferenceRequest> call) {
+    void ask(EnsembleStep step, StepRuns from, BiConsumer<ServedModel, InferenceRequest> call) {
+        if (!ensemble.limits().enter(step, calls::isStopped)) {
+            return;
+        }
         try {
             ServedModel member = ensemble.members().member(step.model(), step.version());
             try (InferenceRequest memberRequest = request.onBehalf(member)) {
@@ -254,16 +245,19 @@ final class EnsembleRun {
                     return;
                 }
                 try {
-                    steps.prepare(step, member, memberRequest);
+                    from.prepare(step, member, memberRequest);
                     askLatest(step, member, memberRequest, call);
                 } finally {
                     calls.end(memberRequest);
                 }
             }
         } catch (GatunException e) {
-            calls.stop(e.code() == ErrorCode.CANCELLED ? e : prefixed(e));
+            // A request that was given up has nothing to say.
+            from.fail(step, e.getMessage().isEmpty() ? e : prefixed(e));
         } catch (RuntimeException | Error e) {
-            failUnexpectedly(step, e);
+            failUnexpectedly(step, from, e);
+        } finally {
+            ensemble.limits().leave(step);
         }
     }
 
@@ -298,16 +292,18 @@ final class EnsembleRun {
         return "in ensemble '" + ensemble.name() + "', ";
     }
 
-    void failUnexpectedly(EnsembleStep step, Throwable failed) {
+    void failUnexpectedly(EnsembleStep step, StepRuns from, Throwable failed) {
         LOG.error(
                 "Step {} of ensemble '{}', model '{}', failed unexpectedly",
                 step.index(),
                 ensemble.name(),
                 step.model(),
                 failed);
-        calls.stop(new GatunException(
-                ErrorCode.INTERNAL,
-                prefix() + "model '" + step.model() + "' failed unexpectedly; the server's log says more",
-                failed));
+        from.fail(
+                step,
+                new GatunException(
+                        ErrorCode.INTERNAL,
+                        prefix() + "model '" + step.model() + "' failed unexpectedly; the server's log says more",
+                        failed));
     }
 }

@@ -3,6 +3,7 @@ package gatun.runtime.ensemble;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -12,13 +13,21 @@ final class ResponseStreams {
     /** The stream of what runs once for each request. */
     static final int NONE = -1;
 
+    /**
+     * How many responses of one request may be on their way behind one decoupled member where the configuration sets no limit: enough to
+     * keep several instances busy or to fill a batch, and few enough that a client which reads slowly costs little memory.
+     */
+    private static final int OPEN_RESPONSES = 16;
+
     private final EnsemblePlan plan;
     private final boolean[] decoupled;
+    private final int limit;
     private final int[] streams;
 
-    private ResponseStreams(EnsemblePlan plan, boolean[] decoupled) {
+    private ResponseStreams(EnsemblePlan plan, boolean[] decoupled, int limit) {
         this.plan = plan;
         this.decoupled = decoupled;
+        this.limit = limit;
         streams = new int[decoupled.length];
     }
 
@@ -29,7 +38,7 @@ final class ResponseStreams {
      * @throws GatunException INVALID_ARGUMENT when a step, or the answer, would need responses of two streams
      */
     static ResponseStreams of(ModelConfig config, EnsemblePlan plan, boolean[] decoupled) {
-        ResponseStreams streams = new ResponseStreams(plan, decoupled);
+        ResponseStreams streams = new ResponseStreams(plan, decoupled, inflightLimit(config));
         for (EnsembleStep step : plan.inOrder()) {
             streams.place(config.getName(), step);
         }
@@ -80,7 +89,23 @@ final class ResponseStreams {
         return streams[step];
     }
 
-    private int ofTensor(int tensor) {
+    /** How many responses of a decoupled step may be on their way: as many as the steps behind it may work at. */
+    int capacity(int step) {
+        if (limit == 0) {
+            return OPEN_RESPONSES;
+        }
+        long behind = Arrays.stream(streams).filter(stream -> stream == step).count();
+        return Math.clamp(limit * Math.max(1, behind), 1, Integer.MAX_VALUE);
+    }
+
+    /** How many runs of one step may be under way; 0 for any number. */
+    static int inflightLimit(ModelConfig config) {
+        int limit = config.getEnsembleScheduling().getMaxInflightRequests();
+        return limit < 0 ? Integer.MAX_VALUE : limit; // the configuration counts without a sign
+    }
+
+    /** The decoupled step for each of whose responses a tensor is made, or {@link #NONE}. */
+    int ofTensor(int tensor) {
         int producer = plan.producer(tensor);
         if (producer == EnsemblePlan.FROM_REQUEST) {
             return NONE;

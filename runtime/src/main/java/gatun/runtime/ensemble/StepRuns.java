@@ -1,5 +1,7 @@
 package gatun.runtime.ensemble;
 
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
 import gatun.memory.Hold;
 import gatun.memory.RegionLease;
 import gatun.memory.Tensor;
@@ -13,41 +15,53 @@ import gatun.runtime.execution.SharedHolds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps that belong together: those that run once for the request, or those that run once for one response of a decoupled member. The
- * request's thread runs the first step that can run, virtual threads those beside it; whoever completes a step goes on with one that this
- * made possible.
+ * The steps that belong together: those that run once for the request, or those that run once for one response of a decoupled member. A
+ * step runs as soon as its tensors are there. Whoever completes a step goes on with one that this made possible; virtual threads run the
+ * others beside it.
  */
 final class StepRuns {
     private final EnsembleRun run;
     private final EnsemblePlan plan;
+    private final RunThreads threads;
 
     /** The member whose response this is for, or {@link ResponseStreams#NONE}. */
     private final int stream;
 
-    /** Whether the answer is made when these steps are over; otherwise more of them begin then. */
-    private final boolean last;
+    /** The steps behind which that member runs; null for the request's. */
+    private final @Nullable StepRuns outer;
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition idle =
-            lock.newCondition(); // awaited by the request's thread, signalled when the last step is over
+    /** What the decoupled member among these steps answers; null where these steps make an answer. */
+    private final @Nullable MemberResponses responses;
 
-    // Guarded by lock while steps run.
+    // From here on guarded by the lock of threads.
     private final @Nullable EnsembleTensor[] tensors;
     private final int[] missingInputs;
     private final List<EnsembleTensor> made = new ArrayList<>();
-    private int threads;
+    private int missingOutputs;
 
-    /** The steps that run once for the request. */
-    StepRuns(EnsembleRun run, EnsemblePlan plan, boolean last) {
+    /** Whether the answers to all earlier responses were delivered, so that the decoupled member among these steps may run. */
+    private boolean reached;
+
+    private @Nullable EnsembleStep awaitingTurn;
+    private @Nullable GatunException failure;
+
+    /**
+     * The steps that run once for the request.
+     *
+     * @param wantedCount how many of the tensors the client wants
+     */
+    StepRuns(EnsembleRun run, EnsemblePlan plan, RunThreads threads, int wantedCount) {
         this.run = run;
         this.plan = plan;
-        this.stream = ResponseStreams.NONE;
-        this.last = last;
+        this.threads = threads;
+        stream = ResponseStreams.NONE;
+        outer = null;
+        responses = run.responses(stream).orElse(null);
+        reached = true;
+        missingOutputs = wantedCount;
         tensors = new EnsembleTensor[plan.tensorCount()];
         missingInputs = new int[plan.steps().size()];
         for (EnsembleStep step : plan.steps()) {
@@ -55,83 +69,212 @@ final class StepRuns {
         }
     }
 
-    /** The steps that run for one response of {@code stream}, which {@code outer} prepared and outlives. */
-    StepRuns(StepRuns outer, int stream, boolean last) {
+    /** The steps that run for one response of {@code stream}, and have the tensors of {@code outer} too. */
+    private StepRuns(StepRuns outer, int stream) {
         run = outer.run;
         plan = outer.plan;
+        threads = outer.threads;
         this.stream = stream;
-        this.last = last;
+        this.outer = outer;
+        responses = run.responses(stream).orElse(null);
+        missingOutputs = outer.missingOutputs;
         tensors = outer.tensors.clone();
         missingInputs = outer.missingInputs.clone();
     }
 
     /**
-     * Puts the request's tensors in their places and runs what they make possible; parks the calling thread until no step runs any more.
+     * Puts the request's tensors in their places and runs what they make possible.
      *
-     * @param memory what keeps those inputs valid that lie in no region; its maker lets go of it
-     * @param owned whether that is anything
+     * @param inputs no more used by their maker
+     * @param here whether the calling thread runs steps too, and returns when it finds none; otherwise it returns at once
      */
-    void runFrom(InferenceRequest request, SharedHolds memory, boolean owned, List<RegionLease> regions) {
-        List<EnsembleStep> ready = new ArrayList<>();
-        lock.lock();
+    void begin(RequestInputs inputs, boolean here) {
+        List<ReadyStep> ready = new ArrayList<>();
+        threads.lock();
         try {
             for (int tensor = 0; tensor < tensors.length; tensor++) {
                 if (plan.producer(tensor) == EnsemblePlan.FROM_REQUEST) {
-                    put(tensor, input(request, tensor, memory, owned, regions), ready);
+                    put(tensor, made(input(inputs, tensor)), ready);
                 }
             }
-            threads = ready.size();
+            threads.begin(ready.size());
         } finally {
-            lock.unlock();
+            threads.unlock();
         }
-        memory.release();
-        run(ready);
+        inputs.memory().release();
+        if (here && !ready.isEmpty()) {
+            ReadyStep.start(ready, 1);
+            ready.getFirst().follow();
+        } else {
+            ReadyStep.start(ready, 0);
+        }
     }
 
-    /** As {@link #runFrom(InferenceRequest, SharedHolds, boolean, List)} from a response of a decoupled member; owns it. */
-    void runFrom(EnsembleStep step, InferenceResponse response) {
-        List<EnsembleStep> ready = new ArrayList<>();
-        take(step, response, ready);
-        lock.lock();
+    /**
+     * Runs the steps behind a decoupled member for one more response, and waits before that while too many are on their way; owns the
+     * response.
+     *
+     * @throws GatunException CANCELLED when no more responses are wanted
+     */
+    private void admit(EnsembleStep step, InferenceResponse response, MemberResponses admitted) {
+        SharedHolds memory = new SharedHolds(List.<Hold>of(response::close));
+        List<ReadyStep> ready = new ArrayList<>();
+        threads.lock();
         try {
-            threads = ready.size();
+            admitted.awaitRoom();
+            if (admitted.isRefusing()) {
+                throw new GatunException(ErrorCode.CANCELLED, "");
+            }
+            StepRuns inner = new StepRuns(this, step.index());
+            inner.take(step, response, memory, ready);
+            admitted.add(inner);
+            threads.begin(ready.size());
         } finally {
-            lock.unlock();
+            threads.unlock();
+            memory.release();
         }
-        run(ready);
+        ReadyStep.start(ready, 0);
     }
 
-    private void run(List<EnsembleStep> ready) {
-        if (!ready.isEmpty()) {
-            startBeside(ready);
-            follow(ready.getFirst());
-            awaitIdle();
+    /**
+     * Gives the next response's steps when it is there; parks the calling thread, which runs the request. The decoupled member runs from
+     * now on: not before, because its instance, full of responses whose turn has not come, could be the one that an earlier turn waits
+     * for.
+     *
+     * @return empty when there are no more
+     * @throws GatunException why there are no more, if that is a failure
+     */
+    Optional<StepRuns> next(MemberResponses awaited) {
+        reach();
+        threads.lock();
+        try {
+            threads.awaitUntil(() -> {
+                checkFailure();
+                return awaited.isAnyOrEnd();
+            });
+            return awaited.first();
+        } finally {
+            threads.unlock();
         }
     }
 
-    private EnsembleTensor input(
-            InferenceRequest request, int number, SharedHolds memory, boolean owned, List<RegionLease> regions) {
-        String name = plan.tensorName(number);
-        for (Tensor input : request.inputs()) {
-            if (input.spec().name().equals(name)) {
-                Optional<RegionLease> region =
-                        regions.stream().filter(lease -> lies(input, lease)).findFirst();
-                return owned && region.isEmpty()
-                        ? owned(number, input, memory)
-                        : EnsembleTensor.borrowed(input, region);
+    private void reach() {
+        List<ReadyStep> ready = new ArrayList<>();
+        threads.lock();
+        try {
+            reached = true;
+            if (awaitingTurn != null) {
+                ready.add(new ReadyStep(this, awaitingTurn));
+                awaitingTurn = null;
+                threads.begin(1);
+            }
+        } finally {
+            threads.unlock();
+        }
+        ReadyStep.start(ready, 0);
+    }
+
+    /**
+     * Waits until all tensors of the answer are there; parks the calling thread, which runs the request.
+     *
+     * @throws GatunException why they will not come
+     */
+    void awaitAnswer() {
+        threads.lock();
+        try {
+            threads.awaitUntil(() -> {
+                checkFailure();
+                return missingOutputs == 0;
+            });
+        } finally {
+            threads.unlock();
+        }
+    }
+
+    private void checkFailure() {
+        run.check();
+        for (StepRuns each = this; each != null; each = each.outer) {
+            if (each.failure != null) {
+                throw each.failure;
             }
         }
-        return EnsembleTensor.absent();
     }
 
-    private static boolean lies(Tensor input, RegionLease lease) {
-        long offset = input.bytes().address() - lease.segment().address();
-        return offset >= 0 && offset < Math.max(1, lease.segment().byteSize());
+    /** What the decoupled member among these steps answers; empty where these steps make an answer. */
+    Optional<MemberResponses> responses() {
+        return Optional.ofNullable(responses);
+    }
+
+    /** Forgets the first of the responses, which was delivered, and gives its memory up. */
+    void delivered(MemberResponses from, StepRuns steps) {
+        threads.lock();
+        try {
+            from.delivered();
+        } finally {
+            threads.unlock();
+        }
+        steps.release();
+    }
+
+    /** Notes that a step failed. What comes before it in the order of the responses is still delivered. */
+    void fail(EnsembleStep step, GatunException reason) {
+        boolean ofMember = responses != null && run.isDecoupled(step);
+        threads.lock();
+        try {
+            if (ofMember) {
+                responses.fail(reason);
+            } else if (failure == null) {
+                failure = reason;
+            }
+            refuse();
+            for (StepRuns each = outer; each != null && each.responses != null; each = each.outer) {
+                each.responses.refuse();
+            }
+        } finally {
+            threads.unlock();
+        }
+        if (outer == null && !ofMember) {
+            run.stop(reason);
+        }
+    }
+
+    /** Notes that a step failed by a fault of ours or the machine's. */
+    void failUnexpectedly(EnsembleStep step, Throwable failed) {
+        run.failUnexpectedly(step, this, failed);
+    }
+
+    /** Lets no more responses in, here and behind. */
+    void stop() {
+        threads.lock();
+        try {
+            refuse();
+            threads.changed();
+        } finally {
+            threads.unlock();
+        }
+    }
+
+    private void refuse() {
+        if (responses != null) {
+            responses.refuse();
+            responses.open().forEach(StepRuns::refuse);
+        }
+    }
+
+    private EnsembleTensor input(RequestInputs inputs, int number) {
+        Optional<Tensor> input = inputs.find(plan.tensorName(number));
+        if (input.isEmpty()) {
+            return EnsembleTensor.absent();
+        }
+        Optional<RegionLease> region = inputs.region(input.get());
+        return inputs.owned() && region.isEmpty()
+                ? owned(number, input.get(), inputs.memory())
+                : EnsembleTensor.borrowed(input.get(), region);
     }
 
     /** A tensor in memory of ours, for those who will read it. */
     private EnsembleTensor owned(int number, Tensor tensor, SharedHolds memory) {
-        boolean readLater = run.isWanted(number) && !last;
+        boolean readLater = run.isWanted(number) && responses != null;
         for (int consumer : plan.consumers(number)) {
             readLater |= run.isNeeded(consumer) && !isOwn(consumer);
         }
@@ -144,88 +287,99 @@ final class StepRuns {
         return run.isOf(step, stream);
     }
 
-    /** Notes a tensor that is there now; adds the steps that waited for nothing else to {@code ready}. */
-    private void put(int number, EnsembleTensor tensor, List<EnsembleStep> ready) {
-        tensors[number] = tensor;
+    /** Notes a tensor as one whose memory goes back with these steps. */
+    private EnsembleTensor made(EnsembleTensor tensor) {
         made.add(tensor);
+        return tensor;
+    }
+
+    /** Puts a tensor in its place, here and in the steps behind; adds the steps that waited for nothing else to {@code ready}. */
+    private void put(int number, EnsembleTensor tensor, List<ReadyStep> ready) {
+        tensors[number] = tensor;
+        if (run.isWanted(number)) {
+            missingOutputs--;
+            if (missingOutputs == 0) {
+                threads.changed();
+            }
+        }
         for (int consumer : plan.consumers(number)) {
             missingInputs[consumer]--;
             if (missingInputs[consumer] == 0 && run.isNeeded(consumer) && isOwn(consumer)) {
-                ready.add(plan.steps().get(consumer));
+                EnsembleStep step = plan.steps().get(consumer);
+                if (reached || !run.isDecoupled(step)) {
+                    ready.add(new ReadyStep(this, step));
+                } else {
+                    awaitingTurn = step;
+                }
+            }
+        }
+        if (responses != null) {
+            for (StepRuns inner : responses.open()) {
+                inner.put(number, tensor, ready);
             }
         }
     }
 
-    /** Starts all of {@code ready} but the first, each of which is counted in {@link #threads} already. */
-    private void startBeside(List<EnsembleStep> ready) {
-        for (int i = 1; i < ready.size(); i++) {
-            EnsembleStep step = ready.get(i);
-            try {
-                Thread.ofVirtual().name("ensemble-step-" + step.model()).start(() -> follow(step));
-            } catch (RuntimeException | Error e) {
-                run.failUnexpectedly(step, e);
-                leave();
-            }
-        }
-    }
-
-    /** Runs a step, and then one after the other that become possible by it. */
-    private void follow(EnsembleStep first) {
+    /** Counts a thread less. */
+    void leave() {
+        threads.lock();
         try {
-            List<EnsembleStep> ready = List.of(first);
-            while (!ready.isEmpty()) {
-                ready = run(ready.getFirst());
-                startBeside(ready);
-            }
+            threads.end();
         } finally {
-            leave();
-        }
-    }
-
-    private void leave() {
-        lock.lock();
-        try {
-            threads--;
-            if (threads == 0) {
-                idle.signal();
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void awaitIdle() {
-        lock.lock();
-        try {
-            while (threads > 0) {
-                idle.awaitUninterruptibly();
-            }
-        } finally {
-            lock.unlock();
+            threads.unlock();
         }
     }
 
     /** Runs one step; the steps that can run now because of it. */
-    private List<EnsembleStep> run(EnsembleStep step) {
-        List<EnsembleStep> ready = new ArrayList<>();
-        run.ask(step, this, (member, request) -> {
-            take(step, member.infer(request), ready);
-        });
-        if (run.isStopped()) {
+    List<ReadyStep> run(EnsembleStep step) {
+        if (responses != null && run.isDecoupled(step)) {
+            stream(step, responses);
             return List.of();
         }
-        lock.lock();
+        List<ReadyStep> ready = new ArrayList<>();
+        run.ask(step, this, (member, request) -> {
+            InferenceResponse response = member.infer(request);
+            SharedHolds memory = new SharedHolds(List.<Hold>of(response::close));
+            threads.lock();
+            try {
+                take(step, response, memory, ready);
+            } finally {
+                threads.unlock();
+                memory.release();
+            }
+        });
+        threads.lock();
         try {
-            threads += Math.max(0, ready.size() - 1);
+            if (failure != null || run.isStopped()) {
+                return List.of();
+            }
+            threads.begin(Math.max(0, ready.size() - 1));
         } finally {
-            lock.unlock();
+            threads.unlock();
         }
         return ready;
     }
 
+    /** Runs a decoupled member. */
+    private void stream(EnsembleStep step, MemberResponses into) {
+        try {
+            run.ask(
+                    step,
+                    this,
+                    (member, request) -> member.infer(request, (response, last) -> admit(step, response, into)));
+        } finally {
+            threads.lock();
+            try {
+                into.end();
+            } finally {
+                threads.unlock();
+            }
+        }
+    }
+
     /** Gives a member's request its tensors. */
     void prepare(EnsembleStep step, ServedModel member, InferenceRequest request) {
-        lock.lock();
+        threads.lock();
         try {
             for (EnsembleStep.Link link : step.inputs()) {
                 EnsembleTensor source = tensors[link.tensor()];
@@ -239,7 +393,7 @@ final class StepRuns {
                 }
             }
         } finally {
-            lock.unlock();
+            threads.unlock();
         }
         for (EnsembleStep.Link link : step.outputs()) {
             if (run.readers(link.tensor()) > 0) {
@@ -263,34 +417,40 @@ final class StepRuns {
                 tensor.bytes()));
     }
 
-    /** Puts what a member answered in its place; owns the response. A decoupled member may leave outputs out. */
-    private void take(EnsembleStep step, InferenceResponse response, List<EnsembleStep> ready) {
-        SharedHolds memory = new SharedHolds(List.<Hold>of(response::close));
-        lock.lock();
-        try {
-            for (EnsembleStep.Link link : step.outputs()) {
-                if (run.readers(link.tensor()) > 0) {
-                    for (OutputTensor output : response.outputs()) {
-                        if (output.tensor().spec().name().equals(link.name())) {
-                            put(link.tensor(), owned(link.tensor(), output.tensor(), memory), ready);
-                        }
-                    }
-                }
+    /**
+     * Puts what a member answered in its place. What a decoupled member leaves out is left out for the steps behind it, too. Under the lock
+     * of the threads.
+     *
+     * @param memory what keeps the response valid; its maker lets go of it
+     */
+    private void take(EnsembleStep step, InferenceResponse response, SharedHolds memory, List<ReadyStep> ready) {
+        for (EnsembleStep.Link link : step.outputs()) {
+            if (run.readers(link.tensor()) > 0) {
+                put(link.tensor(), made(output(link, response, memory)), ready);
             }
-        } finally {
-            lock.unlock();
-            memory.release();
         }
     }
 
-    /** A tensor when no step runs any more; empty when nothing made it. */
+    private EnsembleTensor output(EnsembleStep.Link link, InferenceResponse response, SharedHolds memory) {
+        for (OutputTensor output : response.outputs()) {
+            if (output.tensor().spec().name().equals(link.name())) {
+                return owned(link.tensor(), output.tensor(), memory);
+            }
+        }
+        return EnsembleTensor.absent();
+    }
+
+    /** A tensor of the answer when these steps have made it; empty when it was left out. */
     Optional<EnsembleTensor> tensor(int number) {
         return Optional.ofNullable(tensors[number])
                 .filter(tensor -> tensor.tensor().isPresent());
     }
 
-    /** Gives up the memory that no step and no answer took over; no step runs any more. */
+    /** Gives up the memory that no step and no answer took over, here and of the steps behind; no step runs any more. */
     void release() {
+        if (responses != null) {
+            responses.open().forEach(StepRuns::release);
+        }
         made.forEach(EnsembleTensor::release);
     }
 }

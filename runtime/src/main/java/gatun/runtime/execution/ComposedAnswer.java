@@ -119,7 +119,8 @@ public final class ComposedAnswer {
     }
 
     /**
-     * As {@link #response}, for one answer of several: the client's regions stay its request's, because the next is written there too.
+     * As {@link #response}, for one answer of several: outputs may be left out, and the client's regions stay its request's, because the
+     * next is written there too.
      */
     public InferenceResponse part(String modelName, String versionText) {
         ticket.settle();

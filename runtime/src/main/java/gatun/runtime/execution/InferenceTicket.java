@@ -353,15 +353,15 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
      * @throws GatunException the failure, if there was one
      */
     InferenceResponse response(String modelName, String versionText) {
-        return response(modelName, versionText, true);
-    }
-
-    /** As {@link #response}, but the output regions stay the request's. */
-    InferenceResponse part(String modelName, String versionText) {
         return response(modelName, versionText, false);
     }
 
-    private InferenceResponse response(String modelName, String versionText, boolean takesRegions) {
+    /** As {@link #response}, but the output regions stay the request's, and outputs may be missing. */
+    InferenceResponse part(String modelName, String versionText) {
+        return response(modelName, versionText, true);
+    }
+
+    private InferenceResponse response(String modelName, String versionText, boolean part) {
         if (failure != null) {
             throw failure;
         }
@@ -370,15 +370,16 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         for (int i = 0; i < results.length; i++) {
             OutputTensor result = results[i];
             Hold buffer = buffers[i];
-            if (result == null) {
+            if (result != null) {
+                outputs.add(result);
+            } else if (!part) {
                 throw new AssertionError("output '" + wanted[i].name() + "' was not answered");
             }
-            outputs.add(result);
             if (buffer != null) {
                 holds.add(buffer);
             }
             wanted[i].destination().ifPresent(lease -> {
-                if (takesRegions && request.release(lease)) {
+                if (!part && request.release(lease)) {
                     holds.add(lease);
                 }
             });

@@ -1,0 +1,91 @@
+package gatun.runtime.ensemble;
+
+import gatun.memory.GatunException;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The responses of a decoupled member to one request that are on their way through the steps behind it, in the member's order. How many
+ * there may be is limited, so that a member that is faster than those steps, or than the client, waits and does not fill the memory. To be
+ * used under the lock of the request's {@link RunThreads}.
+ */
+final class MemberResponses {
+    private final RunThreads threads;
+    private final int capacity;
+    private final ArrayDeque<StepRuns> open = new ArrayDeque<>();
+    private boolean refusing;
+    private boolean ended;
+    private @Nullable GatunException failure;
+
+    /** @param capacity how many may be on their way at a time */
+    MemberResponses(RunThreads threads, int capacity) {
+        this.threads = threads;
+        this.capacity = capacity;
+    }
+
+    /** Waits while as many are on their way as may be, or until no more are wanted. */
+    void awaitRoom() {
+        threads.awaitUntil(() -> open.size() < capacity || refusing);
+    }
+
+    /** Wants no more. */
+    void refuse() {
+        refusing = true;
+        threads.changed();
+    }
+
+    /** Whether no more are wanted. */
+    boolean isRefusing() {
+        return refusing;
+    }
+
+    /** Adds the steps that run for the next response. */
+    void add(StepRuns steps) {
+        open.add(steps);
+        threads.changed();
+    }
+
+    /** Notes that the member has given its last one. */
+    void end() {
+        ended = true;
+        threads.changed();
+    }
+
+    /** Notes that the member gives no more because it failed, unless no more were wanted. */
+    void fail(GatunException reason) {
+        if (!refusing) {
+            failure = reason;
+            refuse();
+        }
+    }
+
+    /** The first that was not delivered yet; empty when there is none now. */
+    Optional<StepRuns> first() {
+        return Optional.ofNullable(open.peek());
+    }
+
+    /** Forgets the first, which was delivered: one more may come. */
+    void delivered() {
+        open.remove();
+        threads.changed();
+    }
+
+    /** All that are on their way. */
+    Collection<StepRuns> open() {
+        return open;
+    }
+
+    /**
+     * Whether there is a first, or will not be another.
+     *
+     * @throws GatunException why there will not be another, if the member failed
+     */
+    boolean isAnyOrEnd() {
+        if (open.isEmpty() && failure != null) {
+            throw failure;
+        }
+        return ended || !open.isEmpty();
+    }
+}

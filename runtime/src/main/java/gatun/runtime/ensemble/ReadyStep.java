@@ -1,0 +1,37 @@
+package gatun.runtime.ensemble;
+
+import java.util.List;
+
+/**
+ * A step that can run now, and is counted among the threads of its request already.
+ *
+ * @param steps where it belongs
+ */
+record ReadyStep(StepRuns steps, EnsembleStep step) {
+    /** Starts virtual threads for all of {@code ready} from the one at {@code from}. */
+    static void start(List<ReadyStep> ready, int from) {
+        for (int i = from; i < ready.size(); i++) {
+            ReadyStep next = ready.get(i);
+            try {
+                Thread.ofVirtual().name("ensemble-step-" + next.step.model()).start(next::follow);
+            } catch (RuntimeException | Error e) {
+                next.steps.failUnexpectedly(next.step, e);
+                next.steps.leave();
+            }
+        }
+    }
+
+    /** Runs the step on the calling thread, and then one after the other that become possible by it; new threads run the others. */
+    void follow() {
+        try {
+            List<ReadyStep> ready = List.of(this);
+            while (!ready.isEmpty()) {
+                ReadyStep next = ready.getFirst();
+                ready = next.steps.run(next.step);
+                start(ready, 1);
+            }
+        } finally {
+            steps.leave();
+        }
+    }
+}

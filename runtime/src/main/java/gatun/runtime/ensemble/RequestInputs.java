@@ -1,0 +1,54 @@
+package gatun.runtime.ensemble;
+
+import gatun.memory.Hold;
+import gatun.memory.RegionLease;
+import gatun.memory.Tensor;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.execution.SharedHolds;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a client's request brings into an ensemble, and what keeps it valid: the request itself keeps its regions, everything else goes back
+ * when the last step that reads it is over.
+ *
+ * @param regions the claims on regions, which stay the request's
+ * @param memory the other claims; whoever made this is their first user
+ * @param owned whether there are any others
+ */
+record RequestInputs(List<Tensor> tensors, List<RegionLease> regions, SharedHolds memory, boolean owned) {
+    /** The inputs of {@code request}, which gives up its claims on memory that is no region. */
+    static RequestInputs of(InferenceRequest request) {
+        List<Hold> owned = new ArrayList<>();
+        List<RegionLease> regions = new ArrayList<>();
+        for (Hold hold : List.copyOf(request.holds())) {
+            if (hold instanceof RegionLease lease) {
+                regions.add(lease);
+            } else if (request.release(hold)) {
+                owned.add(hold);
+            }
+        }
+        return new RequestInputs(request.inputs(), regions, new SharedHolds(owned), !owned.isEmpty());
+    }
+
+    /** The input of that name; empty when the client left it out. */
+    Optional<Tensor> find(String name) {
+        for (Tensor input : tensors) {
+            if (input.spec().name().equals(name)) {
+                return Optional.of(input);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The region that an input lies in. */
+    Optional<RegionLease> region(Tensor input) {
+        return regions.stream().filter(lease -> lies(input, lease)).findFirst();
+    }
+
+    private static boolean lies(Tensor input, RegionLease lease) {
+        long offset = input.bytes().address() - lease.segment().address();
+        return offset >= 0 && offset < Math.max(1, lease.segment().byteSize());
+    }
+}

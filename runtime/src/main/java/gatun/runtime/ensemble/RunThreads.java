@@ -1,0 +1,64 @@
+package gatun.runtime.ensemble;
+
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The threads that work at one request to an ensemble, and the lock of all that they share: a request's tensors, and which of its steps can
+ * run. All methods but
+ * {@link #lock} and {@link #awaitNone} are for the holder of the lock.
+ */
+final class RunThreads {
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Awaited by whoever waits for an answer, for room or for the last thread; signalled for all of that. */
+    private final Condition changed = lock.newCondition();
+
+    private int count;
+
+    /** Takes the lock. */
+    void lock() {
+        lock.lock();
+    }
+
+    /** Gives the lock back. */
+    void unlock() {
+        lock.unlock();
+    }
+
+    /** Counts threads that are about to work. */
+    void begin(int more) {
+        count += more;
+    }
+
+    /** Counts a thread less. */
+    void end() {
+        count--;
+        if (count == 0) {
+            changed.signalAll();
+        }
+    }
+
+    /** Lets whoever waits look again. */
+    void changed() {
+        changed.signalAll();
+    }
+
+    /** Waits until {@code reached} says so, which looks at what the lock guards; without the lock meanwhile. */
+    void awaitUntil(BooleanSupplier reached) {
+        while (!reached.getAsBoolean()) {
+            changed.awaitUninterruptibly();
+        }
+    }
+
+    /** Waits until no thread works any more. */
+    void awaitNone() {
+        lock.lock();
+        try {
+            awaitUntil(() -> count == 0);
+        } finally {
+            lock.unlock();
+        }
+    }
+}
