@@ -30,6 +30,7 @@ public final class InferenceRequest implements AutoCloseable {
     private boolean sequenceStart;
     private boolean sequenceEnd;
     private @Nullable Runnable onSubmitted;
+    private @Nullable ComputeTimes computeTimes;
     private boolean anyVersion;
     private boolean closed;
 
@@ -39,8 +40,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * A request to another model on behalf of this one: of the same id, priority, timeout, sequence and parameters, but without tensors and
-     * without claims on memory. Whoever gives this request up has to see to the other.
+     * A request to another model on behalf of this one: of the same id, priority, timeout, sequence, parameters and compute times, but
+     * without tensors and without claims on memory. Whoever gives this request up has to see to the other.
      */
     public InferenceRequest onBehalf(ModelVersion other) {
         InferenceRequest request = new InferenceRequest(other);
@@ -51,6 +52,7 @@ public final class InferenceRequest implements AutoCloseable {
         request.correlationId = correlationId;
         request.sequenceStart = sequenceStart;
         request.sequenceEnd = sequenceEnd;
+        request.computeTimes = computeTimes;
         parameters.forEach(request::parameter);
         return request;
     }
@@ -164,6 +166,18 @@ public final class InferenceRequest implements AutoCloseable {
     public void submitted() {
         if (onSubmitted != null) {
             onSubmitted.run();
+        }
+    }
+
+    /** Says where to add how long engines work for this request; nobody asks unless this is said. */
+    public void computeTimes(ComputeTimes times) {
+        computeTimes = times;
+    }
+
+    /** Adds the stages of a run that answered this request, as {@link ComputeTimes#add}, where somebody asks for that. */
+    public void computed(long inputNanos, long inferNanos, long outputNanos) {
+        if (computeTimes != null) {
+            computeTimes.add(inputNanos, inferNanos, outputNanos);
         }
     }
 

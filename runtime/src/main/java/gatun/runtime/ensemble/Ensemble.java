@@ -5,6 +5,7 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
@@ -174,7 +175,9 @@ public final class Ensemble implements ServedModel {
                 } finally {
                     request.cancellation().end();
                 }
-                counters.answered(answer.batchSize(), request.origin(), arrivedNanos);
+                ComputeTimes times = run.times();
+                counters.answered(answer.batchSize(), request.origin(), arrivedNanos, times);
+                request.computed(times.inputNanos(), times.inferNanos(), times.outputNanos());
                 return answered;
             } finally {
                 running.leave();

@@ -1,6 +1,7 @@
 package gatun.runtime.ensemble;
 
 import gatun.memory.GatunException;
+import gatun.runtime.ComputeTimes;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
@@ -13,16 +14,19 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What an ensemble has done. An answer counts as one execution, all of whose time is the engine's: how long members queued and computed
- * is counted with them. Safe for any thread.
+ * What an ensemble has done. An answer counts as one execution that never waited and whose stages are those of all its members' runs added
+ * up; how long members had it wait is counted with them. Safe for any thread.
  */
 final class EnsembleCounters {
     private final InstanceCounters answers = new InstanceCounters();
     private final ModelCounters counters = new ModelCounters(List.of(answers));
     private final ReentrantLock lock = new ReentrantLock(); // makes all threads the one writer that answers wants
 
-    /** One answer: never waited, computed all the time. */
-    private record Answer(Origin origin, long arrivedNanos, long endedNanos) implements Moments {
+    /**
+     * One answer. Its stages stand one after the other before its end, and may thus begin before it arrived: members that ran side by side
+     * worked longer than it took.
+     */
+    private record Answer(Origin origin, long arrivedNanos, long endedNanos, ComputeTimes times) implements Moments {
         @Override
         public int requestCount() {
             return 1;
@@ -44,24 +48,33 @@ final class EnsembleCounters {
         }
 
         @Override
+        public long queueNanos(int index) {
+            return 0;
+        }
+
+        @Override
         public long startedNanos() {
-            return arrivedNanos;
+            return inferStartedNanos() - times.inputNanos();
         }
 
         @Override
         public long inferStartedNanos() {
-            return arrivedNanos;
+            return inferEndedNanos() - times.inferNanos();
         }
 
         @Override
         public long inferEndedNanos() {
-            return endedNanos;
+            return endedNanos - times.outputNanos();
         }
     }
 
-    /** Counts an answer that is given now. */
-    void answered(int batchSize, Origin origin, long arrivedNanos) {
-        Answer answer = new Answer(origin, arrivedNanos, System.nanoTime());
+    /**
+     * Counts an answer that is given now.
+     *
+     * @param times of its members' runs, all of which are over
+     */
+    void answered(int batchSize, Origin origin, long arrivedNanos, ComputeTimes times) {
+        Answer answer = new Answer(origin, arrivedNanos, System.nanoTime(), times);
         lock.lock();
         try {
             answers.executed(batchSize, answer);

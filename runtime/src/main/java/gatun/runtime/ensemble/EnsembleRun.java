@@ -5,6 +5,7 @@ import gatun.memory.GatunException;
 import gatun.memory.RegionLease;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
+import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.RequestedOutput;
@@ -33,6 +34,7 @@ final class EnsembleRun {
     private final ComposedAnswer answer;
     private final MemberCalls calls = new MemberCalls();
     private final RunThreads threads = new RunThreads();
+    private final ComputeTimes times = new ComputeTimes();
     private final StepRuns steps;
     private final boolean[] needed;
 
@@ -220,6 +222,11 @@ final class EnsembleRun {
         return output.classification() > 0 ? Optional.empty() : output.destination();
     }
 
+    /** How long the members' engines have worked for this. */
+    ComputeTimes times() {
+        return times;
+    }
+
     boolean isStopped() {
         return calls.isStopped();
     }
@@ -241,6 +248,7 @@ final class EnsembleRun {
         try {
             ServedModel member = ensemble.members().member(step.model(), step.version());
             try (InferenceRequest memberRequest = request.onBehalf(member)) {
+                memberRequest.computeTimes(times);
                 if (!calls.begin(memberRequest)) {
                     return;
                 }

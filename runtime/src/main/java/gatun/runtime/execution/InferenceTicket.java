@@ -137,6 +137,11 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return firstResponseNanos;
     }
 
+    /** Notes how long the stages of the run took that has answered this. */
+    void computed(long inputNanos, long inferNanos, long outputNanos) {
+        request.computed(inputNanos, inferNanos, outputNanos);
+    }
+
     long arrivedNanos() {
         return arrivedNanos;
     }

@@ -225,6 +225,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             execute(opened, run);
             run.finish();
             counters.executed(run.batchSize(), run);
+            run.tellTimes();
             for (InferenceTicket ticket : tickets) {
                 ticket.failure().ifPresent(failure -> failed(ticket, failure, FailureReason.OTHER));
             }
@@ -249,6 +250,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             return;
         }
         counters.executed(ticket.batchSize(), execution);
+        execution.tellTimes();
     }
 
     /** Ends a run that something unforeseen broke off: a client that took its memory away, or else a fault of ours or the engine's. */

@@ -54,6 +54,13 @@ abstract class TimedExecution implements Execution, Moments {
         answered[requests++] = ticket;
     }
 
+    /** Tells the requests that the run has answered how long its stages took. */
+    final void tellTimes() {
+        for (int i = 0; i < requests; i++) {
+            answered[i].computed(inferStarted - started, inferEnded - inferStarted, ended - inferEnded);
+        }
+    }
+
     /** Forgets the tickets, so that nothing of their requests is kept alive. */
     final void forget() {
         Arrays.fill(answered, 0, requests, null);

@@ -19,6 +19,11 @@ public interface Moments {
     /** An instance took it. */
     long startedNanos();
 
+    /** How long the answered request {@code index} waited, in nanoseconds. */
+    default long queueNanos(int index) {
+        return startedNanos() - arrivedNanos(index);
+    }
+
     /** The engine began. */
     long inferStartedNanos();
 

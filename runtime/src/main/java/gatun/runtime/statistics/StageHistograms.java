@@ -15,7 +15,7 @@ final class StageHistograms {
     /** Counts the request that stands at {@code index} among those that an execution answered. */
     void answered(Moments moments, int index) {
         long arrivedNanos = moments.arrivedNanos(index);
-        queue.add(moments.startedNanos() - arrivedNanos);
+        queue.add(moments.queueNanos(index));
         input.add(moments.inferStartedNanos() - moments.startedNanos());
         infer.add(moments.inferEndedNanos() - moments.inferStartedNanos());
         output.add(moments.endedNanos() - moments.inferEndedNanos());

@@ -1,0 +1,44 @@
+package gatun.runtime;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How long engines worked for one request, added up over all the models that were asked on its behalf: more than the request took where
+ * they worked side by side. Safe for any thread; the three times of one addition may be seen one after the other.
+ */
+public final class ComputeTimes {
+    private final AtomicLong inputNanos = new AtomicLong();
+    private final AtomicLong inferNanos = new AtomicLong();
+    private final AtomicLong outputNanos = new AtomicLong();
+
+    /** Of a request for which nobody has worked yet. */
+    public ComputeTimes() {}
+
+    /**
+     * Adds the stages of a run; all in nanoseconds.
+     *
+     * @param input preparing inputs
+     * @param infer in the engine
+     * @param output placing outputs
+     */
+    public void add(long input, long infer, long output) {
+        inputNanos.addAndGet(input);
+        inferNanos.addAndGet(infer);
+        outputNanos.addAndGet(output);
+    }
+
+    /** Preparing inputs, in nanoseconds. */
+    public long inputNanos() {
+        return inputNanos.get();
+    }
+
+    /** In engines, in nanoseconds. */
+    public long inferNanos() {
+        return inferNanos.get();
+    }
+
+    /** Placing outputs, in nanoseconds. */
+    public long outputNanos() {
+        return outputNanos.get();
+    }
+}
