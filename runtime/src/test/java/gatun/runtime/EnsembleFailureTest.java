@@ -83,7 +83,8 @@ class EnsembleFailureTest extends EnsembleFixture {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> runs = threads.submit(() -> test.server().infer(request()).close());
             await(running);
-            Future<?> waits = threads.submit(() -> test.server().infer(request()).close());
+            Future<?> waits =
+                    threads.submit(() -> test.server().infer(request()).close());
             awaitPending("twice", 1);
             assertFails(ErrorCode.UNAVAILABLE, "in ensemble 'e', [request id: r7] Exceeds maximum queue size");
             assertThat(test.server().statistics("e", "").getFirst().failureRejected())

@@ -6,11 +6,17 @@ import gatun.memory.Datatype;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.runtime.spi.Execution;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -29,6 +35,12 @@ abstract class EnsembleFixture {
 
     /** Where the inputs of each run lay, by the name of the run's first output. */
     final Map<String, Long> inputAddresses = new ConcurrentHashMap<>();
+
+    /** Where inputs and outputs of all runs lay, in no certain order, by names as in "SUM" for the output and "SUM<A" for an input of its run. */
+    final Map<String, List<Long>> addresses = new ConcurrentHashMap<>();
+
+    /** What NEXT adds. */
+    volatile int increment = 1;
 
     /** What a run does besides, by the name of its first output. */
     final Map<String, Runnable> before = new ConcurrentHashMap<>();
@@ -54,6 +66,10 @@ abstract class EnsembleFixture {
     void compute(Execution execution) {
         String output = execution.outputName(0);
         inputAddresses.put(output, execution.input(0).bytes().address());
+        for (int i = 0; i < execution.inputCount(); i++) {
+            Tensor each = execution.input(i);
+            saw(output + "<" + each.spec().name(), each.bytes());
+        }
         Tensor input = execution.input(0);
         if (output.equals("EACH") || output.equals("TIMES")) {
             stream(execution, output, input);
@@ -67,12 +83,13 @@ abstract class EnsembleFixture {
         }
         MemorySegment made = execution.output(
                 0, Datatype.FP32, input.spec().shape(), input.bytes().byteSize());
+        saw(output, made);
         for (int i = 0; i < input.bytes().byteSize() / Float.BYTES; i++) {
             float value = input.bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i);
             float result =
                     switch (output) {
                         case "TWICE" -> 2 * value;
-                        case "NEXT" -> value + 1;
+                        case "NEXT" -> value + increment;
                         case "SUM" ->
                             value
                                     + (execution.inputCount() < 2
@@ -84,6 +101,10 @@ abstract class EnsembleFixture {
         }
     }
 
+    private void saw(String name, MemorySegment bytes) {
+        addresses.computeIfAbsent(name, any -> new CopyOnWriteArrayList<>()).add(bytes.address());
+    }
+
     private void stream(Execution execution, String output, Tensor input) {
         for (int i = 0; i < input.bytes().byteSize() / Float.BYTES; i++) {
             float element = input.bytes().getAtIndex(ValueLayout.JAVA_FLOAT, i);
@@ -91,7 +112,9 @@ abstract class EnsembleFixture {
             for (int k = 0; k < count; k++) {
                 before.getOrDefault(output, () -> {}).run();
                 beforeElement.getOrDefault(output, before -> {}).accept(element);
-                execution.output(0, Datatype.FP32, Shape.of(1), Float.BYTES).set(ValueLayout.JAVA_FLOAT, 0, element);
+                MemorySegment made = execution.output(0, Datatype.FP32, Shape.of(1), Float.BYTES);
+                saw(output, made);
+                made.set(ValueLayout.JAVA_FLOAT, 0, element);
                 execution.send();
             }
         }
@@ -141,6 +164,19 @@ abstract class EnsembleFixture {
 
     static float[] floats(InferenceResponse response, int output) {
         return response.outputs().get(output).tensor().bytes().toArray(ValueLayout.JAVA_FLOAT);
+    }
+
+    /** Loads a model anew; its configuration gets another time, so that it counts as changed even within one tick of the file system's clock. */
+    void reload(String model) {
+        Path config = repository.resolve(model).resolve("config.pbtxt");
+        try {
+            Files.setLastModifiedTime(
+                    config,
+                    FileTime.fromMillis(Files.getLastModifiedTime(config).toMillis() + 2000));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        test.server().load(model, ModelOverride.NONE);
     }
 
     static void await(CountDownLatch latch) {

@@ -63,6 +63,34 @@ class EnsembleTest extends EnsembleFixture {
     }
 
     @Test
+    void shouldHandOnToEveryStepAndTheAnswerWhatTheStepBeforeWroteWhereItLies() {
+        members();
+        test.model(
+                        "e",
+                        ensemble(
+                                "IN",
+                                "OUT T",
+                                step("twice", "A=IN", "TWICE=T"),
+                                step("next", "A=T", "NEXT=U"),
+                                step("sum", "A=T B=U", "SUM=OUT")))
+                .open(this::compute);
+        InferenceRequest request = test.input(test.request("e"), "IN", 3);
+        long address = request.inputs().getFirst().bytes().address();
+        try (InferenceResponse response = test.server().infer(request)) {
+            assertThat(floats(response, 0)).containsExactly(1, 5, 9);
+            assertThat(addresses.get("TWICE<A")).containsExactly(address);
+            assertThat(addresses.get("NEXT<A")).isEqualTo(addresses.get("TWICE"));
+            assertThat(addresses.get("SUM<A")).isEqualTo(addresses.get("TWICE"));
+            assertThat(addresses.get("SUM<B")).isEqualTo(addresses.get("NEXT"));
+            assertThat(response.outputs())
+                    .extracting(output -> output.tensor().bytes().address())
+                    .containsExactly(
+                            addresses.get("SUM").getFirst(),
+                            addresses.get("TWICE").getFirst());
+        }
+    }
+
+    @Test
     void shouldRunIndependentStepsSideBySideAndJoinThem() {
         members();
         test.model(

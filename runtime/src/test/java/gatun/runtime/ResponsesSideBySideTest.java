@@ -246,6 +246,33 @@ class ResponsesSideBySideTest extends EnsembleFixture {
     }
 
     @Test
+    void shouldHandOnEachResponseWhereItLies() {
+        open(ensemble(
+                "IN",
+                "OUT V",
+                step("twice", "A=IN", "TWICE=V"),
+                step("each", "A=V", "EACH=T"),
+                step("next", "A=T", "NEXT=U"),
+                step("sum", "A=U B=V", "SUM=OUT")));
+        List<Long> answers = new ArrayList<>();
+        List<Long> shared = new ArrayList<>();
+        test.server().infer(request(3), (response, last) -> {
+            try (response) {
+                answers.add(response.outputs().get(0).tensor().bytes().address());
+                shared.add(response.outputs().get(1).tensor().bytes().address());
+            }
+        });
+        assertThat(addresses.get("EACH<A")).isEqualTo(addresses.get("TWICE"));
+        assertThat(addresses.get("NEXT<A")).hasSize(3).containsExactlyInAnyOrderElementsOf(addresses.get("EACH"));
+        assertThat(addresses.get("SUM<A")).containsExactlyInAnyOrderElementsOf(addresses.get("NEXT"));
+        assertThat(addresses.get("SUM<B"))
+                .hasSize(3)
+                .containsOnly(addresses.get("TWICE").getFirst());
+        assertThat(answers).containsExactlyInAnyOrderElementsOf(addresses.get("SUM"));
+        assertThat(shared).hasSize(3).containsOnly(addresses.get("TWICE").getFirst());
+    }
+
+    @Test
     void shouldStopTheStreamWhenAStepBesideItFails() {
         open(ensemble(
                 "IN",
