@@ -9,6 +9,7 @@ module gatun.runtime {
     requires org.slf4j;
 
     exports gatun.runtime;
+    exports gatun.runtime.logging;
     exports gatun.runtime.spi;
 
     uses gatun.runtime.spi.Backend;

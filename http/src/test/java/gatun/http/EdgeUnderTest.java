@@ -43,8 +43,10 @@ public final class EdgeUnderTest implements AutoCloseable {
             .build();
 
     private EdgeUnderTest(Path repository, boolean sharedMemory, HttpService... services) {
-        this.server = GatunServer.open(
-                ServerOptions.of(buffers, regions).repository(repository).version("1.2.3"));
+        this.server = GatunServer.open(ServerOptions.of(buffers, regions)
+                .repository(repository)
+                .version("1.2.3")
+                .log(new RememberedLog()));
         HttpEdge edge = new HttpEdge(server, new HttpSettings(MAX_INPUT_BYTES, sharedMemory));
         this.web = start(builder -> edge.configure(builder, services));
         this.metrics = start(edge::configureMetrics);

@@ -1,5 +1,6 @@
 package gatun.http;
 
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -55,7 +56,7 @@ public final class RawClient implements AutoCloseable {
             socket = new Socket(InetAddress.getLoopbackAddress(), port);
             socket.setTcpNoDelay(true);
             socket.setSoTimeout((int) EdgeUnderTest.DEADLINE.toMillis());
-            in = socket.getInputStream();
+            in = new BufferedInputStream(socket.getInputStream());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

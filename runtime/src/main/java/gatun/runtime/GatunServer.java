@@ -7,6 +7,7 @@ import gatun.memory.RegionRegistry;
 import gatun.runtime.cache.CachedModel;
 import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.logging.LogControl;
 import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
@@ -33,6 +34,7 @@ public final class GatunServer implements InferenceServer {
     private final ModelRepository repository;
     private final ChangeListeners listeners;
     private final Optional<ResponseCache> cache;
+    private final LogControl log;
     private final boolean strictReadiness;
     private final Duration exitTimeout;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -46,6 +48,7 @@ public final class GatunServer implements InferenceServer {
         metadata = options.metadata();
         buffers = options.buffers();
         regions = options.regions();
+        log = options.log();
         strictReadiness = options.strictReadiness();
         exitTimeout = options.exitTimeout();
         this.backends = backends;
@@ -204,6 +207,11 @@ public final class GatunServer implements InferenceServer {
         }
         throw new GatunException(
                 ErrorCode.INTERNAL, "model '" + request.model().name() + "' was not found by this server");
+    }
+
+    @Override
+    public LogControl log() {
+        return log;
     }
 
     @Override

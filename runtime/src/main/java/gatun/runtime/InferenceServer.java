@@ -3,6 +3,7 @@ package gatun.runtime;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
+import gatun.runtime.logging.LogControl;
 import java.util.List;
 
 /** The server without its sockets: what every edge calls. Safe for any thread. */
@@ -107,6 +108,11 @@ public interface InferenceServer extends AutoCloseable {
      */
     default void infer(InferenceRequest request, ResponseReceiver receiver) {
         receiver.accept(infer(request), true);
+    }
+
+    /** What the server logs, and how clients change that. */
+    default LogControl log() {
+        return LogControl.fixed();
     }
 
     /** The shared-memory regions that clients registered. */

@@ -2,6 +2,7 @@ package gatun.runtime;
 
 import gatun.memory.BufferPool;
 import gatun.memory.RegionRegistry;
+import gatun.runtime.logging.LogControl;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.spi.Backend;
 import java.nio.file.Path;
@@ -42,12 +43,14 @@ public final class ServerOptions {
             "system_shared_memory",
             "binary_tensor_data",
             "parameters",
-            "statistics");
+            "statistics",
+            "logging");
     private int loadThreads = DEFAULT_LOAD_THREADS;
     private int loadRetries;
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
+    private LogControl log = LogControl.fixed();
     private boolean autoComplete = true;
     private boolean strictReadiness = true;
     private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
@@ -177,6 +180,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** What clients may change of the log; nothing without this call. */
+    public ServerOptions log(LogControl control) {
+        log = control;
+        return this;
+    }
+
     /** How long running requests may take when the server closes. */
     public ServerOptions exitTimeout(Duration timeout) {
         exitTimeout = timeout;
@@ -225,6 +234,10 @@ public final class ServerOptions {
 
     ServerMetadata metadata() {
         return new ServerMetadata(id, version, extensions);
+    }
+
+    LogControl log() {
+        return log;
     }
 
     int loadThreads() {

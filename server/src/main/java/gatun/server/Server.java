@@ -10,6 +10,7 @@ import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerOptions;
+import gatun.runtime.logging.LogControl;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -34,9 +35,10 @@ final class Server implements AutoCloseable {
     /**
      * Loads the models, shows them in {@code report}, and listens.
      *
+     * @param log what clients may change of the log
      * @throws StartException when that is not possible; nothing is left open then
      */
-    static Server start(ServerSettings settings, StartReport report) {
+    static Server start(ServerSettings settings, LogControl log, StartReport report) {
         settings.models().repositories().forEach(Server::requireFolder);
         settings.readyFile().ifPresent(ReadyFile::removeStale);
         Edges edges = new Edges(settings);
@@ -48,7 +50,7 @@ final class Server implements AutoCloseable {
             if (settings.memory().clientSharedMemory()) {
                 LOG.info("Clients' shared memory is {}", regions.protection());
             }
-            InferenceServer inference = opened.add(load(settings, buffers, regions));
+            InferenceServer inference = opened.add(load(settings, log, buffers, regions));
             List<ModelStatus> loaded = inference.index().stream()
                     .filter(model -> model.state() != ModelState.UNKNOWN)
                     .toList();
@@ -78,11 +80,13 @@ final class Server implements AutoCloseable {
         opened.close();
     }
 
-    private static InferenceServer load(ServerSettings settings, BufferPool buffers, RegionRegistry regions) {
+    private static InferenceServer load(
+            ServerSettings settings, LogControl log, BufferPool buffers, RegionRegistry regions) {
         ModelSettings models = settings.models();
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .id(settings.id())
                 .version(Version.text())
+                .log(log)
                 .controlMode(models.controlMode())
                 .pollInterval(models.pollInterval())
                 .configName(models.configName())

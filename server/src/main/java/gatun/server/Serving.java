@@ -1,7 +1,8 @@
 package gatun.server;
 
+import gatun.runtime.logging.LogControl;
+import gatun.runtime.logging.LogSettings;
 import gatun.server.logging.Log;
-import gatun.server.logging.LogSettings;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
@@ -27,8 +28,9 @@ final class Serving {
      */
     int run(ServerSettings settings, LogSettings logSettings, List<String> warnings) {
         StopSignals signals = StopSignals.install();
+        LogControl logControl;
         try {
-            Log.install(logSettings);
+            logControl = Log.install(logSettings);
         } catch (UncheckedIOException e) {
             System.err.println("gatun: " + e.getMessage());
             return FAILED;
@@ -38,7 +40,7 @@ final class Serving {
         Failures.install();
         log.info("Gatun {} on Java {}", Version.text(), Runtime.version());
         StartReport report = StartReport.standard();
-        try (Server server = Server.start(settings, report)) {
+        try (Server server = Server.start(settings, logControl, report)) {
             report.ready(server.endpoints(), Duration.ofNanos(System.nanoTime() - startedAt));
             signals.await();
             log.info(

@@ -12,6 +12,8 @@ import gatun.protocol.inference.CudaSharedMemoryStatusResponse;
 import gatun.protocol.inference.CudaSharedMemoryUnregisterRequest;
 import gatun.protocol.inference.CudaSharedMemoryUnregisterResponse;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.LogSettingsRequest;
+import gatun.protocol.inference.LogSettingsResponse;
 import gatun.protocol.inference.ModelConfigRequest;
 import gatun.protocol.inference.ModelConfigResponse;
 import gatun.protocol.inference.ModelMetadataRequest;
@@ -47,7 +49,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Everything of the v2 service but inference: health, metadata, configuration, statistics, model control and shared memory. */
+/** Everything of the v2 service but inference: health, metadata, configuration, statistics, model control, shared memory and settings. */
 final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceServiceImplBase {
     private final InferenceServer server;
     private final boolean clientSharedMemory;
@@ -237,6 +239,16 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
                 server.regions().unregister(request.getName());
             }
             return SystemSharedMemoryUnregisterResponse.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void logSettings(LogSettingsRequest request, StreamObserver<LogSettingsResponse> observer) {
+        answer(observer, () -> {
+            if (request.getSettingsCount() > 0) {
+                server.log().change(before -> LogSettingsMessages.changed(before, request.getSettingsMap()));
+            }
+            return LogSettingsMessages.of(server.log().settings());
         });
     }
 

@@ -31,7 +31,8 @@ public final class InferenceServices {
             "SystemSharedMemoryUnregister",
             "CudaSharedMemoryStatus",
             "CudaSharedMemoryRegister",
-            "CudaSharedMemoryUnregister");
+            "CudaSharedMemoryUnregister",
+            "LogSettings");
 
     private InferenceServices() {}
 

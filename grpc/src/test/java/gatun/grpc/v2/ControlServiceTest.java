@@ -12,6 +12,7 @@ import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferBatchStatistics;
 import gatun.protocol.inference.InferStatistics;
 import gatun.protocol.inference.LogSettingsRequest;
+import gatun.protocol.inference.LogSettingsResponse;
 import gatun.protocol.inference.ModelConfigRequest;
 import gatun.protocol.inference.ModelMetadataRequest;
 import gatun.protocol.inference.ModelMetadataResponse;
@@ -228,11 +229,45 @@ class ControlServiceTest {
         }
     }
 
+    private LogSettingsResponse setLog(String name, LogSettingsRequest.SettingValue.Builder value) {
+        return stub.logSettings(
+                LogSettingsRequest.newBuilder().putSettings(name, value.build()).build());
+    }
+
+    private static LogSettingsRequest.SettingValue.Builder logValue() {
+        return LogSettingsRequest.SettingValue.newBuilder();
+    }
+
     @Test
-    void shouldNotImplementWhatIsNotServed() {
-        assertThat(failure(() -> stub.logSettings(LogSettingsRequest.getDefaultInstance()))
-                        .getCode())
-                .isEqualTo(Status.Code.UNIMPLEMENTED);
+    void shouldChangeTheLog() {
+        assertThat(setLog("log_warning", logValue().setBoolParam(false))
+                        .getSettingsOrThrow("log_warning")
+                        .getBoolParam())
+                .isFalse();
+        LogSettingsResponse after = setLog("log_verbose_level", logValue().setUint32Param(3));
+        assertThat(after.getSettingsMap())
+                .containsOnlyKeys(
+                        "log_file", "log_info", "log_warning", "log_error", "log_verbose_level", "log_format");
+        assertThat(after.getSettingsOrThrow("log_verbose_level").getUint32Param())
+                .isEqualTo(3);
+        assertThat(after.getSettingsOrThrow("log_warning").getBoolParam()).isFalse();
+        assertThat(after.getSettingsOrThrow("log_format").getStringParam()).isEqualTo("default");
+    }
+
+    @Test
+    void shouldRefuseSettingsOfTheLogThatCannotBe() {
+        Status file = failure(() -> setLog("log_file", logValue().setStringParam("/tmp/x")));
+        assertThat(file.getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+        assertThat(file.getDescription()).isEqualTo("log file location can not be updated through network protocol");
+        assertThat(failure(() -> setLog("log_info", logValue().setUint32Param(1)))
+                        .getDescription())
+                .isEqualTo("expect boolean for 'log_info'");
+        assertThat(failure(() -> setLog("log_verbose_level", logValue().setBoolParam(true)))
+                        .getDescription())
+                .isEqualTo("expect int32 for 'log_verbose_level'");
+        Status format = failure(() -> setLog("log_format", logValue().setStringParam("loud")));
+        assertThat(format.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(format.getDescription()).isEqualTo("invalid argument for log_format, got: loud");
     }
 
     @Test

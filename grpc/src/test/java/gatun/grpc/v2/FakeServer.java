@@ -30,6 +30,8 @@ import gatun.runtime.ParameterValue;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
+import gatun.runtime.logging.LogControl;
+import gatun.runtime.logging.LogSettings;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -43,7 +45,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 
 /**
  * A server without engines. Its model answers every input with an output of the same name and data; a request whose id
@@ -70,6 +74,7 @@ final class FakeServer implements InferenceServer {
     /** What was loaded and unloaded, in order. */
     final List<String> loads = new CopyOnWriteArrayList<>();
 
+    private final LogControl log = new RememberedLog();
     private final AtomicInteger misaligned = new AtomicInteger();
 
     /** The last request's tensors as they were in memory. */
@@ -151,6 +156,11 @@ final class FakeServer implements InferenceServer {
     @Override
     public ServerMetadata metadata() {
         return new ServerMetadata("fake", "1.2", List.of("statistics", "system_shared_memory"));
+    }
+
+    @Override
+    public LogControl log() {
+        return log;
     }
 
     @Override
@@ -446,6 +456,21 @@ final class FakeServer implements InferenceServer {
         @Override
         public void close() {
             leases.decrementAndGet();
+        }
+    }
+
+    /** The settings of a log that nobody writes to. */
+    private static final class RememberedLog implements LogControl {
+        private final AtomicReference<LogSettings> settings = new AtomicReference<>(LogSettings.standard());
+
+        @Override
+        public LogSettings settings() {
+            return settings.get();
+        }
+
+        @Override
+        public void change(UnaryOperator<LogSettings> change) {
+            settings.updateAndGet(change);
         }
     }
 }

@@ -44,6 +44,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Before a connection is closed, so many bytes of a body that nobody wants are read, so that the answer arrives. */
     private static final long LINGERING_BYTES = 64L << 20;
 
+    private static final String LINE_END = "\r\n";
+    private static final String LAST_CHUNK = "0\r\n\r\n";
+
     private static final int DISCARDED_AT_ONCE = 64 * 1024;
 
     private final ConnectionContext context;
@@ -118,6 +121,46 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             throw new ServerConnectionException("the client does not take the answer", e);
         }
         progress.works();
+    }
+
+    /** Begins an answer in pieces. Nothing is sent before the first piece. */
+    void beginPieces(ResponseHeaders headers, boolean close) {
+        head.clear();
+        headers.writeChunkedTo(head, close);
+    }
+
+    /**
+     * Sends a piece of an answer, which is not the last; waits for a client that reads slowly. May be called while the client waits.
+     *
+     * @throws ServerConnectionException when the client is gone
+     */
+    void sendPiece(JsonWriter piece) {
+        head.raw(Integer.toHexString(piece.size()))
+                .raw(LINE_END)
+                .raw(piece.array(), piece.size())
+                .raw(LINE_END);
+        sendHead();
+    }
+
+    /** Ends an answer in pieces. */
+    void endPieces() {
+        head.raw(LAST_CHUNK);
+        sendHead();
+    }
+
+    private void sendHead() {
+        Runnable onGone = presence.pause();
+        progress.waits();
+        try {
+            write(ByteBuffer.wrap(head.array(), 0, head.size()));
+        } catch (IOException e) {
+            throw new ServerConnectionException("the client does not take the answer", e);
+        }
+        progress.works();
+        head.clear();
+        if (onGone != null) {
+            presence.waits(onGone, bytes.buffered(1) > 0);
+        }
     }
 
     /**

@@ -69,6 +69,22 @@ final class ClientPresence {
         }
     }
 
+    /**
+     * As {@link #waitsNoMore}, for a while: {@link #waits} with what this answers goes on. Null when the client was found gone, or no
+     * request waits.
+     */
+    @Nullable
+    Runnable pause() {
+        lock.lock();
+        try {
+            Runnable onGone = whenGone;
+            whenGone = null;
+            return onGone;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** What looks have read of a next request, once; null when there is nothing. For the connection's thread, while nothing waits. */
     byte @Nullable [] takeKept() {
         byte[] bytes = kept;

@@ -88,6 +88,25 @@ public final class Exchange {
         answer(headers, text, NO_TENSORS, 0);
     }
 
+    /**
+     * Begins an answer of pieces, for {@link #sendPiece} and {@link #endPieces}. From then on no other answer can be given. Nothing is
+     * sent before the first piece.
+     */
+    public void beginPieces(ResponseHeaders headers) {
+        answered = true;
+        connection.beginPieces(headers, closes());
+    }
+
+    /** Sends a piece of the answer, also while the client waits; waits for a client that reads slowly. */
+    public void sendPiece(JsonWriter piece) {
+        connection.sendPiece(piece);
+    }
+
+    /** Ends an answer of pieces. */
+    public void endPieces() {
+        connection.endPieces();
+    }
+
     /** Answers with {@code status} and no body. */
     public void answerEmpty(Status status) {
         answered = true;
@@ -138,7 +157,7 @@ public final class Exchange {
     }
 
     /** The status that tells a client of such a failure. */
-    static Status status(ErrorCode code) {
+    public static Status status(ErrorCode code) {
         return switch (code) {
             case INTERNAL -> Status.INTERNAL_SERVER_ERROR_500;
             case NOT_FOUND -> Status.NOT_FOUND_404;

@@ -2,10 +2,11 @@ package gatun.http.connection;
 
 import gatun.http.json.JsonWriter;
 import io.helidon.http.DateTime;
+import io.helidon.http.Status;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The head of an answer of status 200: what is the same for all of a kind, and the few values that are not. Immutable.
+ * The head of an answer: what is the same for all of a kind, and the few values that are not. Immutable.
  *
  * @param constant the status line and the lines that never change, each with its line end, up to where a value is missing
  * @param value that value, a number; not written when it is negative
@@ -13,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 public record ResponseHeaders(Constant constant, long value) {
     private static final byte[] DATE = ascii("Date: ");
     private static final byte[] CONTENT_LENGTH = ascii("Content-Length: ");
+    private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked");
     private static final byte[] CLOSE = ascii("\r\nConnection: close\r\n\r\n");
     private static final byte[] END = ascii("\r\n\r\n");
     private static final byte[] LINE_END = ascii("\r\n");
@@ -29,7 +31,13 @@ public record ResponseHeaders(Constant constant, long value) {
 
     /** Lines of an answer of status 200 with these headers. The last may end after its colon, for {@link #with}. */
     public static Constant constant(String... headers) {
-        return new Constant(ascii("HTTP/1.1 200 OK\r\n" + String.join("\r\n", headers)));
+        return constant(Status.OK_200, headers);
+    }
+
+    /** Lines of an answer of this status with these headers. */
+    public static Constant constant(Status status, String... headers) {
+        return new Constant(ascii(
+                "HTTP/1.1 " + status.codeText() + " " + status.reasonPhrase() + "\r\n" + String.join("\r\n", headers)));
     }
 
     /** A head of nothing but constant lines. */
@@ -44,13 +52,29 @@ public record ResponseHeaders(Constant constant, long value) {
 
     /** Writes the whole head of an answer of {@code byteSize} bytes. */
     void writeTo(JsonWriter head, long byteSize, boolean close) {
+        writeConstant(head);
+        head.raw(CONTENT_LENGTH, CONTENT_LENGTH.length).unsigned(byteSize);
+        writeEnd(head, close);
+    }
+
+    /** Writes the whole head of an answer in chunks. */
+    void writeChunkedTo(JsonWriter head, boolean close) {
+        writeConstant(head);
+        head.raw(CHUNKED, CHUNKED.length);
+        writeEnd(head, close);
+    }
+
+    private void writeConstant(JsonWriter head) {
         head.raw(constant.bytes, constant.bytes.length);
         if (value >= 0) {
             head.unsigned(value);
         }
         head.raw(LINE_END, LINE_END.length).raw(DATE, DATE.length);
         byte[] date = DateTime.http1Bytes();
-        head.raw(date, date.length).raw(CONTENT_LENGTH, CONTENT_LENGTH.length).unsigned(byteSize);
+        head.raw(date, date.length);
+    }
+
+    private static void writeEnd(JsonWriter head, boolean close) {
         byte[] end = close ? CLOSE : END;
         head.raw(end, end.length);
     }

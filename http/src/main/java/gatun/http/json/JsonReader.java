@@ -265,10 +265,31 @@ public final class JsonReader {
         at = position;
     }
 
-    /** Reads the {@code data} of a tensor into {@code target}. */
+    /** Reads the {@code data} of a tensor, an array, as {@code data} was set up to. */
     public void readTensor(TensorDataReader data) {
         peek();
         at = data.read(this, text, at, end);
+    }
+
+    /** Reads the only element of a tensor that stands there without an array around it, as {@code data} was set up to. */
+    public void readElement(TensorDataReader data) {
+        peek();
+        at = data.readSingle(this, text, at, end);
+    }
+
+    /** Reads over a value and answers how many elements it has as a tensor: one, or those of an array, not of arrays in it. */
+    public long countElements() {
+        if (peek() != Kind.ARRAY) {
+            skipValue();
+            return 1;
+        }
+        long count = 0;
+        enter();
+        while (nextElement()) {
+            skipValue();
+            count++;
+        }
+        return count;
     }
 
     /** The failure of a value that is JSON, but not of the expected type. */

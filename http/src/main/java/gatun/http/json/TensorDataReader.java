@@ -122,6 +122,12 @@ public final class TensorDataReader {
         }
     }
 
+    /** Reads the only leaf of a tensor, which stands at {@code position} without an array around it; answers where it ends. */
+    long readSingle(JsonReader reader, MemorySegment json, long position, long end) {
+        number.readFrom(json);
+        return readLeaf(reader, json, position, end, json.get(JAVA_BYTE, position));
+    }
+
     private long readLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
         return switch (datatype) {
             case BYTES -> readStringLeaf(reader, json, at, end, first);

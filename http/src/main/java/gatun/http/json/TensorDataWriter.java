@@ -20,9 +20,19 @@ public final class TensorDataWriter {
      * @throws GatunException INVALID_ARGUMENT for FP16 and BF16, which have no form in JSON
      */
     public static void write(JsonWriter json, Datatype datatype, MemorySegment elements) {
+        json.raw('[');
+        writeElements(json, datatype, elements);
+        json.raw(']');
+    }
+
+    /**
+     * Writes the elements, of which there may be only one, with commas between them and no brackets.
+     *
+     * @throws GatunException as {@link #write}
+     */
+    public static void writeElements(JsonWriter json, Datatype datatype, MemorySegment elements) {
         long end = elements.byteSize();
         long step = datatype.byteSize();
-        json.raw('[');
         switch (datatype) {
             case BOOL -> {
                 for (long at = 0; at < end; at += step) {
@@ -90,7 +100,6 @@ public final class TensorDataWriter {
         if (end > 0) {
             json.dropLast();
         }
-        json.raw(']');
     }
 
     private static void writeStrings(JsonWriter json, MemorySegment elements) {

@@ -92,14 +92,19 @@ final class InferAnswer {
             }
             first = false;
             json.string(parameter.getKey()).raw(':');
-            switch (parameter.getValue()) {
-                case ParameterValue.Bool bool -> json.bool(bool.value());
-                case ParameterValue.Int64 integer -> json.signed(integer.value());
-                case ParameterValue.Uint64 integer -> json.unsigned(integer.value());
-                case ParameterValue.Fp64 number -> json.fp64(number.value());
-                case ParameterValue.Text text -> json.string(text.value());
-            }
+            writeParameter(json, parameter.getValue());
         }
         json.raw('}');
+    }
+
+    /** Writes the value of a parameter. */
+    static void writeParameter(JsonWriter json, ParameterValue parameter) {
+        switch (parameter) {
+            case ParameterValue.Bool bool -> json.bool(bool.value());
+            case ParameterValue.Int64 integer -> json.signed(integer.value());
+            case ParameterValue.Uint64 integer -> json.unsigned(integer.value());
+            case ParameterValue.Fp64 number -> json.fp64(number.value());
+            case ParameterValue.Text text -> json.string(text.value());
+        }
     }
 }

@@ -1,7 +1,6 @@
 package gatun.http.v2;
 
 import gatun.http.json.JsonReader;
-import gatun.http.json.TensorDataReader;
 import gatun.memory.Buffer;
 import gatun.memory.Datatype;
 import gatun.memory.GatunException;
@@ -31,9 +30,8 @@ final class InputReader {
     private final InferenceRequest request;
     private final InferBodies.Body body;
     private final JsonReader json;
-    private final long maxInputByteSize;
+    private final JsonElements elements;
     private final List<String> names;
-    private final TensorDataReader data = new TensorDataReader();
 
     /** Where the bytes of the next input that has any begin in the body. */
     private long binaryAt;
@@ -67,7 +65,7 @@ final class InputReader {
         this.request = request;
         this.body = body;
         this.json = json;
-        this.maxInputByteSize = maxInputByteSize;
+        this.elements = new JsonElements(server.buffers(), request, json, maxInputByteSize);
         this.names = TensorNames.of(request.model().inputs());
         this.binaryAt = body.binaryOffset();
         this.binaryEnd = body.binaryOffset() + body.binaryByteSize();
@@ -242,58 +240,19 @@ final class InputReader {
     }
 
     private MemorySegment readData(TensorSpec spec) {
-        checkHasJsonForm(spec);
+        JsonElements.checkHasJsonForm(spec);
         long count = elementCount(spec);
         if (count == 0) {
             json.skipValue();
             return body.segment().asSlice(0, 0);
         }
-        if (spec.datatype() == Datatype.BYTES) {
-            return readStrings();
-        }
-        long byteSize = spec.shape().byteSize(spec.datatype());
-        if (byteSize < 0 || byteSize > maxInputByteSize) {
-            throw tooLong(spec, byteSize < 0 ? Long.MAX_VALUE : byteSize);
-        }
-        // An element takes at least a digit and a comma; so no memory is taken that the text cannot fill.
-        if (count > json.remaining() / 2 + 1) {
-            throw GatunException.invalidArgument("Failed to parse 'data' field: shape does not match true shape");
-        }
-        MemorySegment elements = take(byteSize).segment();
-        json.readTensor(data.into(spec.datatype(), count, elements));
-        data.checkComplete();
-        return elements;
-    }
-
-    /** Measures first, since only the text tells how long the strings are. */
-    private MemorySegment readStrings() {
-        long from = json.position();
-        json.readTensor(data.measuringStrings());
-        long after = json.position();
-        MemorySegment elements = take(data.encodedByteSize()).segment();
-        json.position(from);
-        json.readTensor(data.strings(elements));
-        json.position(after);
-        return elements;
+        return elements.readArray(spec, count);
     }
 
     private Buffer take(long byteSize) {
         Buffer buffer = server.buffers().take(byteSize);
         request.hold(buffer);
         return buffer;
-    }
-
-    private static void checkHasJsonForm(TensorSpec spec) {
-        switch (spec.datatype()) {
-            case FP16, BF16 ->
-                throw GatunException.invalidArgument("receiving " + spec.datatype()
-                        + " data via JSON is not supported. Please use the binary data format for input "
-                        + spec.name());
-            case INVALID -> throw GatunException.invalidArgument("invalid datatype for input " + spec.name());
-            case BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64, BYTES -> {
-                // These have.
-            }
-        }
     }
 
     private static long elementCount(TensorSpec spec) {
@@ -313,11 +272,5 @@ final class InputReader {
     private static GatunException invalidShape(TensorSpec spec, String what) {
         return GatunException.invalidArgument(
                 "invalid shape for input '" + spec.name() + "': shape " + spec.shape() + " " + what);
-    }
-
-    private GatunException tooLong(TensorSpec spec, long byteSize) {
-        return GatunException.invalidArgument("JSON input '" + spec.name() + "' has a byte_size (" + byteSize
-                + " bytes) that exceeds the maximum allowed value of " + maxInputByteSize
-                + " bytes. Use --http-max-input-size to increase the limit.");
     }
 }

@@ -35,7 +35,7 @@ final class RequestParameters {
             } else if (json.nameIs("sequence_end")) {
                 request.sequenceEnd(json.readBoolean("Unable to parse 'sequence_end'"));
             } else {
-                readCustom(json, request);
+                readCustom(json, json.name(), request);
             }
         }
     }
@@ -48,8 +48,12 @@ final class RequestParameters {
         }
     }
 
-    private static void readCustom(JsonReader json, InferenceRequest request) {
-        String name = json.name();
+    /**
+     * Reads the value of a parameter for the backend.
+     *
+     * @throws GatunException INVALID_ARGUMENT for one of the wrong type, or of a name that is the server's own
+     */
+    static void readCustom(JsonReader json, String name, InferenceRequest request) {
         if (name.startsWith(RESERVED_PREFIX)) {
             throw GatunException.invalidArgument(
                     "parameter keys starting with 'triton_' are reserved for Triton usage and"

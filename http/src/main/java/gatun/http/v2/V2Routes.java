@@ -17,8 +17,10 @@ public final class V2Routes implements Routes {
     private static final String ALL_STATISTICS = "/v2/models/stats";
 
     private final InferRoute infer;
+    private final GenerateRoute generate;
     private final MetadataRoutes metadata;
     private final StatisticsRoutes statistics;
+    private final LoggingRoutes logging;
     private final RepositoryRoutes repository;
     private final SharedMemoryRoutes sharedMemory;
     private final CudaMemoryRoutes cudaMemory;
@@ -32,8 +34,10 @@ public final class V2Routes implements Routes {
     public V2Routes(InferenceServer server, long maxInputByteSize, boolean clientSharedMemory) {
         JsonBody jsonBody = new JsonBody(server.buffers(), maxInputByteSize);
         this.infer = new InferRoute(server, maxInputByteSize);
+        this.generate = new GenerateRoute(server, jsonBody, maxInputByteSize);
         this.metadata = new MetadataRoutes(server);
         this.statistics = new StatisticsRoutes(server);
+        this.logging = new LoggingRoutes(server, jsonBody);
         this.repository = new RepositoryRoutes(server, jsonBody);
         this.sharedMemory = new SharedMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
         this.cudaMemory = new CudaMemoryRoutes(clientSharedMemory);
@@ -54,6 +58,7 @@ public final class V2Routes implements Routes {
             case "/v2/health/live" -> get(exchange, metadata::live);
             case "/v2/health/ready" -> get(exchange, metadata::ready);
             case ALL_STATISTICS -> get(exchange, statistics::all);
+            case "/v2/logging" -> getOrPost(exchange, logging::show, logging::change);
             default -> {
                 if (!repository.answer(exchange, path)
                         && !sharedMemory.answer(exchange, path)
@@ -86,6 +91,8 @@ public final class V2Routes implements Routes {
         String number = version;
         switch (path.substring(at)) {
             case "/infer" -> post(exchange, request -> infer.answer(request, name, number));
+            case "/generate" -> post(exchange, request -> generate.answerOnce(request, name, number));
+            case "/generate_stream" -> post(exchange, request -> generate.answerStream(request, name, number));
             case "" -> get(exchange, request -> metadata.model(request, name, number));
             case "/ready" -> get(exchange, request -> metadata.modelReady(request, name, number));
             case "/config" -> get(exchange, request -> metadata.modelConfig(request, name, number));
@@ -108,6 +115,15 @@ public final class V2Routes implements Routes {
     /** Answers by {@code route} what was sent with POST. */
     static void post(Exchange exchange, Route route) {
         answer(exchange, Method.POST, route);
+    }
+
+    /** Answers by {@code get} what was sent with GET, by {@code post} what was sent with POST. */
+    static void getOrPost(Exchange exchange, Route get, Route post) {
+        if (exchange.method().equals(Method.POST)) {
+            post.answer(exchange);
+        } else {
+            get(exchange, get);
+        }
     }
 
     /** Answers that there is no such path. */

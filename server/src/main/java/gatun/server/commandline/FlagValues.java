@@ -1,7 +1,7 @@
 package gatun.server.commandline;
 
 import gatun.runtime.ControlMode;
-import gatun.server.logging.LogFormat;
+import gatun.runtime.logging.LogFormat;
 import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;

@@ -1,7 +1,7 @@
 package gatun.server.commandline;
 
-import gatun.server.logging.LogFormat;
-import gatun.server.logging.LogSettings;
+import gatun.runtime.logging.LogFormat;
+import gatun.runtime.logging.LogSettings;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;

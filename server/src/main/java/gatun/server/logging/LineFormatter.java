@@ -1,14 +1,25 @@
 package gatun.server.logging;
 
+import gatun.runtime.logging.LogFormat;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
 import java.util.logging.Formatter;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 
 /** Writes a record as one line in the chosen {@link LogFormat}, and the stack trace of its cause beneath. */
 final class LineFormatter extends Formatter {
+    /** Always in UTC, as Triton does. */
+    private static final DateTimeFormatter DEFAULT_TIME =
+            DateTimeFormatter.ofPattern("MMdd HH:mm:ss.SSSSSS", Locale.ROOT);
+
+    private static final DateTimeFormatter ISO_TIME =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss'Z'", Locale.ROOT);
+
     private final LogFormat format;
     private final long processId;
 
@@ -19,12 +30,12 @@ final class LineFormatter extends Formatter {
 
     @Override
     public String format(LogRecord record) {
-        String time = format.time().format(record.getInstant().atOffset(ZoneOffset.UTC));
+        OffsetDateTime time = record.getInstant().atOffset(ZoneOffset.UTC);
+        char severity = severity(record.getLevel());
         StringBuilder line = new StringBuilder(120);
-        if (format.severityFirst()) {
-            line.append(severity(record.getLevel())).append(time);
-        } else {
-            line.append(time).append(' ').append(severity(record.getLevel()));
+        switch (format) {
+            case DEFAULT -> line.append(severity).append(DEFAULT_TIME.format(time));
+            case ISO8601 -> line.append(ISO_TIME.format(time)).append(' ').append(severity);
         }
         line.append(' ').append(processId).append(' ').append(source(record)).append("] ");
         line.append(formatMessage(record)).append('\n');

@@ -1,15 +1,16 @@
 package gatun.server.logging;
 
+import gatun.runtime.logging.LogControl;
+import gatun.runtime.logging.LogSettings;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.logging.Filter;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
@@ -17,41 +18,69 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.StreamHandler;
 
-/** Sends everything that is logged through SLF4J or {@code java.util.logging} to one place. */
-public final class Log {
-    /** Chatty at their own INFO level; heard only when asked for. Kept here, since the log forgets loggers nobody holds. */
-    private static final List<Logger> LIBRARIES = new ArrayList<>();
+/** Sends everything that is logged through SLF4J or {@code java.util.logging} to one place. Safe for any thread. */
+public final class Log implements LogControl {
+    private static final Logger ROOT = Logger.getLogger("");
+    private static final Logger GATUN = Logger.getLogger("gatun");
 
-    private Log() {}
+    /** Chatty at its own INFO level; heard only when asked for. Kept here, since the log forgets loggers nobody holds. */
+    private static final Logger HELIDON = Logger.getLogger("io.helidon");
+
+    /** Only reads clients' headers, and would let a client fill the log with what it cannot read. */
+    private static final Logger JETTY = Logger.getLogger("org.eclipse.jetty");
+
+    private final Handler handler;
+    private final long processId = ProcessHandle.current().pid();
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Written under the lock. */
+    private volatile LogSettings settings;
+
+    private Log(LogSettings settings, OutputStream target) {
+        this.settings = settings;
+        this.handler = new FlushingHandler(target);
+    }
 
     /**
-     * Replaces what was configured before. Called once, before the first line is logged.
+     * Replaces what was configured before.
      *
+     * @return changes it while the server runs
      * @throws UncheckedIOException when the log file cannot be opened; the text names it
      */
-    public static void install(LogSettings settings) {
-        Handler handler = new FlushingHandler(
-                settings.file().map(Log::append).orElse(System.err),
-                new LineFormatter(settings.format(), ProcessHandle.current().pid()));
-        handler.setFilter(severities(settings));
-        handler.setLevel(Level.ALL);
-
+    public static LogControl install(LogSettings settings) {
+        Log log = new Log(settings, settings.file().map(Log::append).orElse(System.err));
+        log.handler.setFilter(log::isWanted);
+        log.handler.setLevel(Level.ALL);
         LogManager.getLogManager().reset();
-        Logger root = Logger.getLogger("");
-        root.setLevel(settings.verbosity() > 1 ? Level.ALL : Level.INFO);
-        root.addHandler(handler);
-        level("gatun", settings.verbosity() > 0 ? Level.ALL : Level.INFO);
-        if (settings.verbosity() < 2) {
-            level("io.helidon", Level.WARNING);
-            // Only reads clients' headers, and would let a client fill the log with what it cannot read.
-            level("org.eclipse.jetty", Level.SEVERE);
+        log.apply(settings);
+        ROOT.addHandler(log.handler);
+        return log;
+    }
+
+    @Override
+    public LogSettings settings() {
+        return settings;
+    }
+
+    @Override
+    public void change(UnaryOperator<LogSettings> change) {
+        lock.lock();
+        try {
+            LogSettings changed = change.apply(settings);
+            settings = changed;
+            apply(changed);
+        } finally {
+            lock.unlock();
         }
     }
 
-    private static void level(String name, Level level) {
-        Logger logger = Logger.getLogger(name);
-        logger.setLevel(level);
-        LIBRARIES.add(logger);
+    private void apply(LogSettings wanted) {
+        handler.setFormatter(new LineFormatter(wanted.format(), processId));
+        boolean libraries = wanted.verbosity() > 1;
+        ROOT.setLevel(libraries ? Level.ALL : Level.INFO);
+        GATUN.setLevel(wanted.verbosity() > 0 ? Level.ALL : Level.INFO);
+        HELIDON.setLevel(libraries ? null : Level.WARNING);
+        JETTY.setLevel(libraries ? null : Level.SEVERE);
     }
 
     private static OutputStream append(Path file) {
@@ -66,20 +95,19 @@ public final class Log {
     }
 
     /** Each severity can be switched off alone, as with Triton's flags. */
-    private static Filter severities(LogSettings settings) {
-        return record -> {
-            if (isLateConnection(record)) {
-                return false;
-            }
-            int level = record.getLevel().intValue();
-            if (level >= Level.SEVERE.intValue()) {
-                return settings.error();
-            }
-            if (level >= Level.WARNING.intValue()) {
-                return settings.warning();
-            }
-            return level < Level.INFO.intValue() || settings.info();
-        };
+    private boolean isWanted(LogRecord record) {
+        if (isLateConnection(record)) {
+            return false;
+        }
+        LogSettings now = settings;
+        int level = record.getLevel().intValue();
+        if (level >= Level.SEVERE.intValue()) {
+            return now.error();
+        }
+        if (level >= Level.WARNING.intValue()) {
+            return now.warning();
+        }
+        return level < Level.INFO.intValue() || now.info();
     }
 
     /** Helidon calls it an error when a client connects in the moment in which the listener closes; it is none. */
@@ -90,8 +118,8 @@ public final class Log {
 
     /** Writes each record through at once: a log that is read after a crash must hold its last line. */
     private static final class FlushingHandler extends StreamHandler {
-        FlushingHandler(OutputStream out, LineFormatter formatter) {
-            super(out, formatter);
+        FlushingHandler(OutputStream out) {
+            setOutputStream(out);
             try {
                 setEncoding(StandardCharsets.UTF_8.name());
             } catch (IOException e) {

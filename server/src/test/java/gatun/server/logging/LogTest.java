@@ -3,6 +3,8 @@ package gatun.server.logging;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.runtime.logging.LogFormat;
+import gatun.runtime.logging.LogSettings;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -1,4 +1,4 @@
-package gatun.server.logging;
+package gatun.runtime.logging;
 
 import java.nio.file.Path;
 import java.util.Objects;
@@ -25,5 +25,30 @@ public record LogSettings(
     /** Informational lines, warnings and errors to standard error. */
     public static LogSettings standard() {
         return new LogSettings(0, true, true, true, LogFormat.DEFAULT, Optional.empty());
+    }
+
+    /** The same with another verbosity. */
+    public LogSettings withVerbosity(int level) {
+        return new LogSettings(level, info, warning, error, format, file);
+    }
+
+    /** The same, with informational lines or without. */
+    public LogSettings withInfo(boolean logged) {
+        return new LogSettings(verbosity, logged, warning, error, format, file);
+    }
+
+    /** The same, with warnings or without. */
+    public LogSettings withWarning(boolean logged) {
+        return new LogSettings(verbosity, info, logged, error, format, file);
+    }
+
+    /** The same, with errors or without. */
+    public LogSettings withError(boolean logged) {
+        return new LogSettings(verbosity, info, warning, logged, format, file);
+    }
+
+    /** The same with lines that begin in another way. */
+    public LogSettings withFormat(LogFormat newFormat) {
+        return new LogSettings(verbosity, info, warning, error, newFormat, file);
     }
 }

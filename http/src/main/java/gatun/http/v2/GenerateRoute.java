@@ -1,0 +1,122 @@
+package gatun.http.v2;
+
+import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
+import gatun.http.json.JsonWriter;
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
+import gatun.runtime.ResponseReceiver;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.Status;
+import java.util.Locale;
+
+/**
+ * Inference in plain JSON, for models of texts: the members of an object are the inputs, and those of the answers the outputs. One
+ * answer, or any number of them as server-sent events. Safe for any thread.
+ */
+final class GenerateRoute {
+    private static final String EVENT_STREAM = "Content-Type: text/event-stream; charset=utf-8";
+    private static final ResponseHeaders EVENTS = ResponseHeaders.of(ResponseHeaders.constant(EVENT_STREAM));
+    private static final String EVENT = "data: ";
+    private static final String EVENT_END = "\n\n";
+
+    private final InferenceServer server;
+    private final JsonBody jsonBody;
+    private final long maxInputByteSize;
+
+    /**
+     * A route to the models of {@code server}.
+     *
+     * @param maxInputByteSize the most bytes that a tensor may have
+     */
+    GenerateRoute(InferenceServer server, JsonBody jsonBody, long maxInputByteSize) {
+        this.server = server;
+        this.jsonBody = jsonBody;
+        this.maxInputByteSize = maxInputByteSize;
+    }
+
+    /** Answers with the one response that the model gives. */
+    void answerOnce(Exchange exchange, String name, String version) {
+        InferenceRequest request = read(exchange, name, version);
+        JsonWriter json = exchange.json();
+        int[] count = {0};
+        infer(exchange, request, (response, last) -> {
+            try (response) {
+                if (count[0]++ == 0) {
+                    GenerateAnswer.write(json, response);
+                }
+            }
+        });
+        if (count[0] != 1) {
+            throw GatunException.invalidArgument("generate expects model to produce exactly 1 response, use generate"
+                    + " stream for model that generates various number of responses");
+        }
+        JsonAnswer.send(exchange, json);
+    }
+
+    /** Answers with an event for each response, as it comes. A failure is an event too once the request has been accepted. */
+    void answerStream(Exchange exchange, String name, String version) {
+        InferenceRequest request = read(exchange, name, version);
+        boolean[] accepted = {false};
+        boolean[] begun = {false};
+        request.onSubmitted(() -> accepted[0] = true);
+        try {
+            infer(exchange, request, (response, last) -> {
+                try (response) {
+                    JsonWriter json = exchange.json().raw(EVENT);
+                    GenerateAnswer.write(json, response);
+                    if (!begun[0]) {
+                        exchange.beginPieces(EVENTS);
+                        begun[0] = true;
+                    }
+                    exchange.sendPiece(json.raw(EVENT_END));
+                }
+            });
+            if (!begun[0]) {
+                exchange.beginPieces(EVENTS);
+            }
+        } catch (GatunException e) {
+            if (!begun[0] && !accepted[0]) {
+                throw e;
+            }
+            if (!begun[0]) {
+                exchange.beginPieces(failed(Exchange.status(e.code())));
+            }
+            JsonWriter json = exchange.json().raw(EVENT).raw("{\"error\":").string(e.getMessage());
+            exchange.sendPiece(json.raw('}').raw(EVENT_END));
+        }
+        exchange.endPieces();
+    }
+
+    private static ResponseHeaders failed(Status status) {
+        return ResponseHeaders.of(ResponseHeaders.constant(status, EVENT_STREAM));
+    }
+
+    private void infer(Exchange exchange, InferenceRequest request, ResponseReceiver receiver) {
+        exchange.<Void>whileClientWaits(request.cancellation()::cancel, () -> {
+            server.infer(request, receiver);
+            return null;
+        });
+    }
+
+    private InferenceRequest read(Exchange exchange, String name, String version) {
+        ModelVersion model = server.model(name, version);
+        String encoding = exchange.header(HeaderNames.CONTENT_ENCODING).orElse("");
+        if (!encoding.isEmpty() && !encoding.toLowerCase(Locale.ROOT).equals("identity")) {
+            throw GatunException.invalidArgument("Unsupported content-encoding, only 'identity' is supported.");
+        }
+        InferenceRequest request = new InferenceRequest(model);
+        request.anyVersion(version.isEmpty());
+        request.origin(Origin.V2_HTTP);
+        try {
+            jsonBody.read(exchange, new GenerateMembers(server.buffers(), request, maxInputByteSize));
+        } catch (Throwable t) {
+            request.close();
+            throw t;
+        }
+        return request;
+    }
+}

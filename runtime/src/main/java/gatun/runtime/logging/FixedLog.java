@@ -1,0 +1,23 @@
+package gatun.runtime.logging;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.util.function.UnaryOperator;
+
+/** The log of a server within another program: that program's own, not to be changed from outside. */
+final class FixedLog implements LogControl {
+    static final FixedLog INSTANCE = new FixedLog();
+
+    private FixedLog() {}
+
+    @Override
+    public LogSettings settings() {
+        return LogSettings.standard();
+    }
+
+    @Override
+    public void change(UnaryOperator<LogSettings> change) {
+        throw new GatunException(
+                ErrorCode.UNSUPPORTED, "the log belongs to the program that this server runs in; change it there");
+    }
+}

@@ -1,0 +1,29 @@
+package gatun.runtime.logging;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.util.function.UnaryOperator;
+
+/** The log of a running server. Safe for any thread. */
+public interface LogControl {
+    /** What is logged now. */
+    LogSettings settings();
+
+    /**
+     * Changes what is logged, from the next line on. Where the log is written to cannot be changed.
+     *
+     * @param change the new settings, made of the present ones; may be asked more than once
+     */
+    void change(UnaryOperator<LogSettings> change);
+
+    /** A log that cannot be changed from here, which shows the standard settings. */
+    static LogControl fixed() {
+        return FixedLog.INSTANCE;
+    }
+
+    /** How a client is refused that wants the log elsewhere. */
+    static GatunException fileIsFixed() {
+        return new GatunException(
+                ErrorCode.UNSUPPORTED, "log file location can not be updated through network protocol");
+    }
+}
