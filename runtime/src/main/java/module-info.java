@@ -11,6 +11,7 @@ module gatun.runtime {
     exports gatun.runtime;
     exports gatun.runtime.logging;
     exports gatun.runtime.spi;
+    exports gatun.runtime.tracing;
 
     uses gatun.runtime.spi.Backend;
 }

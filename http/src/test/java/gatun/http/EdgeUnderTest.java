@@ -7,6 +7,9 @@ import gatun.memory.RegionRegistry;
 import gatun.memory.SystemRegions;
 import gatun.runtime.GatunServer;
 import gatun.runtime.ServerOptions;
+import gatun.runtime.tracing.TraceFile;
+import gatun.runtime.tracing.TraceSettings;
+import gatun.runtime.tracing.Tracing;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http.HttpService;
@@ -46,7 +49,8 @@ public final class EdgeUnderTest implements AutoCloseable {
         this.server = GatunServer.open(ServerOptions.of(buffers, regions)
                 .repository(repository)
                 .version("1.2.3")
-                .log(new RememberedLog()));
+                .log(new RememberedLog())
+                .tracing(new Tracing(TraceSettings.off(), TraceFile.to(traceFile(repository)))));
         HttpEdge edge = new HttpEdge(server, new HttpSettings(MAX_INPUT_BYTES, sharedMemory));
         this.web = start(builder -> edge.configure(builder, services));
         this.metrics = start(edge::configureMetrics);
@@ -96,6 +100,11 @@ public final class EdgeUnderTest implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Where the traces of a server with this repository go. */
+    public static Path traceFile(Path repository) {
+        return repository.resolve("trace.json");
     }
 
     /** The port for clients. */

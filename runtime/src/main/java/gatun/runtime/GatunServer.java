@@ -13,6 +13,9 @@ import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
 import gatun.runtime.repository.ModelRepository;
 import gatun.runtime.spi.Backend;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.Tracing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +38,7 @@ public final class GatunServer implements InferenceServer {
     private final ChangeListeners listeners;
     private final Optional<ResponseCache> cache;
     private final LogControl log;
+    private final Tracing tracing;
     private final boolean strictReadiness;
     private final Duration exitTimeout;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -49,6 +53,7 @@ public final class GatunServer implements InferenceServer {
         buffers = options.buffers();
         regions = options.regions();
         log = options.log();
+        tracing = options.tracing();
         strictReadiness = options.strictReadiness();
         exitTimeout = options.exitTimeout();
         this.backends = backends;
@@ -174,20 +179,26 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public InferenceResponse infer(InferenceRequest request) {
+        Optional<RequestTrace> trace = beginTrace(request);
         try (request) {
             ServedModel model = model(request);
             while (true) {
                 try {
-                    return model.infer(request);
+                    InferenceResponse response = model.infer(request);
+                    trace.ifPresent(present -> traceOutputs(present, response));
+                    return response;
                 } catch (GatunException e) {
                     model = repository.successor(model, request, e);
                 }
             }
+        } finally {
+            trace.ifPresent(GatunServer::endTrace);
         }
     }
 
     @Override
     public void infer(InferenceRequest request, ResponseReceiver receiver) {
+        Optional<RequestTrace> trace = beginTrace(request);
         try (request) {
             ServedModel model = model(request);
             while (true) {
@@ -198,7 +209,28 @@ public final class GatunServer implements InferenceServer {
                     model = repository.successor(model, request, e);
                 }
             }
+        } finally {
+            trace.ifPresent(GatunServer::endTrace);
         }
+    }
+
+    private static Optional<RequestTrace> beginTrace(InferenceRequest request) {
+        Optional<RequestTrace> trace = request.trace();
+        if (trace.isPresent()) {
+            RequestTrace present = trace.get();
+            present.requestId(request.id());
+            present.reached(TraceStage.REQUEST_START);
+            request.inputs().forEach(input -> present.tensor("TENSOR_QUEUE_INPUT", input));
+        }
+        return trace;
+    }
+
+    private static void traceOutputs(RequestTrace trace, InferenceResponse response) {
+        response.outputs().forEach(output -> trace.tensor("TENSOR_BACKEND_OUTPUT", output.tensor()));
+    }
+
+    private static void endTrace(RequestTrace trace) {
+        trace.reached(TraceStage.REQUEST_END);
     }
 
     private static ServedModel model(InferenceRequest request) {
@@ -212,6 +244,11 @@ public final class GatunServer implements InferenceServer {
     @Override
     public LogControl log() {
         return log;
+    }
+
+    @Override
+    public Tracing tracing() {
+        return tracing;
     }
 
     @Override
@@ -238,5 +275,6 @@ public final class GatunServer implements InferenceServer {
                     exitTimeout.toSeconds());
         }
         cache.ifPresent(ResponseCache::close);
+        tracing.close();
     }
 }

@@ -2,6 +2,7 @@ package gatun.runtime;
 
 import gatun.memory.Hold;
 import gatun.memory.Tensor;
+import gatun.runtime.tracing.RequestTrace;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -32,6 +33,10 @@ public final class InferenceRequest implements AutoCloseable {
     private @Nullable Runnable onSubmitted;
     private @Nullable ComputeTimes computeTimes;
     private boolean anyVersion;
+    private @Nullable RequestTrace trace;
+    /** Whether nobody else ends the trace. */
+    private boolean ownsTrace;
+
     private boolean closed;
 
     /** A request to {@code model} without inputs yet. */
@@ -54,6 +59,11 @@ public final class InferenceRequest implements AutoCloseable {
         request.sequenceEnd = sequenceEnd;
         request.computeTimes = computeTimes;
         parameters.forEach(request::parameter);
+        if (trace != null) {
+            // The same model is asked on behalf of a request that looked for its answer elsewhere first.
+            request.ownsTrace = !other.name().equals(model.name());
+            request.trace = request.ownsTrace ? trace.child(other.name(), other.version()) : trace;
+        }
         return request;
     }
 
@@ -85,6 +95,16 @@ public final class InferenceRequest implements AutoCloseable {
     /** Says by which protocol, over which transport, this request came. */
     public void origin(Origin newOrigin) {
         origin = newOrigin;
+    }
+
+    /** Where to tell what becomes of this request; empty for most, which are not traced. */
+    public Optional<RequestTrace> trace() {
+        return Optional.ofNullable(trace);
+    }
+
+    /** Says where to tell what becomes of this request. The caller ends the trace after the request. */
+    public void trace(RequestTrace newTrace) {
+        trace = newTrace;
     }
 
     /** The client's name for this request; empty when it gave none. */
@@ -246,6 +266,9 @@ public final class InferenceRequest implements AutoCloseable {
             return;
         }
         closed = true;
+        if (trace != null && ownsTrace) {
+            trace.end();
+        }
         for (Hold hold : holds) {
             hold.close();
         }

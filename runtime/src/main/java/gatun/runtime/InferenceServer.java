@@ -4,6 +4,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.tracing.Tracing;
 import java.util.List;
 
 /** The server without its sockets: what every edge calls. Safe for any thread. */
@@ -114,6 +115,9 @@ public interface InferenceServer extends AutoCloseable {
     default LogControl log() {
         return LogControl.fixed();
     }
+
+    /** Which requests are traced; the edges begin the traces. */
+    Tracing tracing();
 
     /** The shared-memory regions that clients registered. */
     RegionRegistry regions();

@@ -5,6 +5,7 @@ import gatun.memory.RegionRegistry;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.spi.Backend;
+import gatun.runtime.tracing.Tracing;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,6 +45,7 @@ public final class ServerOptions {
             "binary_tensor_data",
             "parameters",
             "statistics",
+            "trace",
             "logging");
     private int loadThreads = DEFAULT_LOAD_THREADS;
     private int loadRetries;
@@ -51,6 +53,7 @@ public final class ServerOptions {
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
     private LogControl log = LogControl.fixed();
+    private Tracing tracing = Tracing.off();
     private boolean autoComplete = true;
     private boolean strictReadiness = true;
     private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
@@ -186,6 +189,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** Which requests are traced; none without this call. The server closes it. */
+    public ServerOptions tracing(Tracing newTracing) {
+        tracing = newTracing;
+        return this;
+    }
+
     /** How long running requests may take when the server closes. */
     public ServerOptions exitTimeout(Duration timeout) {
         exitTimeout = timeout;
@@ -238,6 +247,10 @@ public final class ServerOptions {
 
     LogControl log() {
         return log;
+    }
+
+    Tracing tracing() {
+        return tracing;
     }
 
     int loadThreads() {

@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param http where HTTP requests are taken
  * @param grpc where gRPC requests are taken
  * @param metrics where metrics are shown
+ * @param tracing which requests are traced
  */
 public record ServerSettings(
         String id,
@@ -28,7 +29,8 @@ public record ServerSettings(
         MemorySettings memory,
         HttpSettings http,
         GrpcSettings grpc,
-        MetricsSettings metrics) {
+        MetricsSettings metrics,
+        TracingSettings tracing) {
     /** Checks that nothing is missing. */
     public ServerSettings {
         Objects.requireNonNull(id, "id");
@@ -39,6 +41,7 @@ public record ServerSettings(
         Objects.requireNonNull(http, "http");
         Objects.requireNonNull(grpc, "grpc");
         Objects.requireNonNull(metrics, "metrics");
+        Objects.requireNonNull(tracing, "tracing");
     }
 
     /**

@@ -40,13 +40,17 @@ import gatun.protocol.inference.SystemSharedMemoryStatusRequest;
 import gatun.protocol.inference.SystemSharedMemoryStatusResponse;
 import gatun.protocol.inference.SystemSharedMemoryUnregisterRequest;
 import gatun.protocol.inference.SystemSharedMemoryUnregisterResponse;
+import gatun.protocol.inference.TraceSettingRequest;
+import gatun.protocol.inference.TraceSettingResponse;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import io.grpc.stub.StreamObserver;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** Everything of the v2 service but inference: health, metadata, configuration, statistics, model control, shared memory and settings. */
@@ -249,6 +253,30 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
                 server.log().change(before -> LogSettingsMessages.changed(before, request.getSettingsMap()));
             }
             return LogSettingsMessages.of(server.log().settings());
+        });
+    }
+
+    @Override
+    public void traceSetting(TraceSettingRequest request, StreamObserver<TraceSettingResponse> observer) {
+        answer(observer, () -> {
+            String model = request.getModelName();
+            if (!model.isEmpty()) {
+                server.model(model, "");
+            }
+            if (request.getSettingsCount() > 0) {
+                Map<String, List<String>> changes = new HashMap<>();
+                request.getSettingsMap().forEach((name, value) -> changes.put(name, value.getValueList()));
+                server.tracing().change(model, changes);
+            }
+            TraceSettingResponse.Builder response = TraceSettingResponse.newBuilder();
+            server.tracing()
+                    .settings(model)
+                    .forEach((name, values) -> response.putSettings(
+                            name,
+                            TraceSettingResponse.SettingValue.newBuilder()
+                                    .addAllValue(values)
+                                    .build()));
+            return response.build();
         });
     }
 

@@ -4,10 +4,13 @@ import gatun.grpc.connection.OutboundMessage;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** One ModelInfer call. Its thread runs the request, parked while the engine computes, and writes the answer itself. */
@@ -55,19 +58,25 @@ final class InferCall extends ServerCall.Listener<InferMessage> {
             return;
         }
         OutboundMessage answer;
+        Optional<RequestTrace> trace = Optional.empty();
         try {
             InferenceRequest inference = requests.request(request, false);
+            trace = inference.trace();
             // The context is this call's own, and cancelled when the client is gone; also at the call's end, which does
             // no harm.
             Context.current().addListener(cancelled -> inference.cancellation().cancel(), Runnable::run);
             answer = InferEncoder.encode(server.infer(inference));
         } catch (GatunException e) {
+            trace.ifPresent(RequestTrace::end);
             call.close(StatusTable.toStatus(e), new Metadata());
             return;
         }
+        trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
         call.sendHeaders(new Metadata());
         call.sendMessage(answer);
         call.close(Status.OK, new Metadata());
+        trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
+        trace.ifPresent(RequestTrace::end);
     }
 
     @Override

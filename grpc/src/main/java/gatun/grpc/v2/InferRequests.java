@@ -14,6 +14,8 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.ParameterValue;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -30,7 +32,8 @@ public final class InferRequests {
     }
 
     /**
-     * The request that a message asks for. Takes over the message's memory; the caller owns the request.
+     * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace when it has been
+     * answered.
      *
      * @param streaming whether a model may give several responses
      * @throws GatunException with the protocol's code and text for the first thing that is wrong; nothing is held then
@@ -43,6 +46,8 @@ public final class InferRequests {
                         ErrorCode.UNSUPPORTED,
                         "ModelInfer RPC doesn't support models with decoupled transaction policy");
             }
+            Optional<RequestTrace> trace = server.tracing().begin(model.name(), model.version());
+            trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_START));
             InferenceRequest request = new InferenceRequest(model);
             request.anyVersion(message.modelVersion.isEmpty());
             try {
@@ -52,6 +57,8 @@ public final class InferRequests {
                 addInputs(message, request);
                 addOutputs(message, request);
                 request.hold(message.takeOwnership());
+                trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_END));
+                trace.ifPresent(request::trace);
                 return request;
             } catch (Throwable t) {
                 request.close();

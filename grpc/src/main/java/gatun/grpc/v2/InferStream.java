@@ -6,9 +6,12 @@ import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -83,8 +86,10 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
         OutboundMessage answer = null;
         Status failure = null;
         boolean executed = false;
+        Optional<RequestTrace> trace = Optional.empty();
         try {
             InferenceRequest request = requests.request(message, true);
+            trace = request.trace();
             executed = true;
             answers.begin(place, request);
             turn.await();
@@ -105,7 +110,10 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
             answer = InferEncoder.encodeError(String.valueOf(failure.getDescription()), message, executed);
             failure = null;
         }
+        trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
         answers.finish(place, answer, failure);
+        trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
+        trace.ifPresent(RequestTrace::end);
     }
 
     /** Sends all answers but, where the client wants it, the empty one that says that no more will come: that is returned. */

@@ -12,27 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Puts together the v2 service: what is served of it, each method with its handler. */
+/** Puts together the v2 service, each method with its handler. */
 public final class InferenceServices {
-    /** The methods that {@link ControlService} answers; the protocol's others are not served and thus unimplemented. */
-    private static final Set<String> CONTROL = Set.of(
-            "ServerLive",
-            "ServerReady",
-            "ModelReady",
-            "ServerMetadata",
-            "ModelMetadata",
-            "ModelConfig",
-            "ModelStatistics",
-            "RepositoryIndex",
-            "RepositoryModelLoad",
-            "RepositoryModelUnload",
-            "SystemSharedMemoryStatus",
-            "SystemSharedMemoryRegister",
-            "SystemSharedMemoryUnregister",
-            "CudaSharedMemoryStatus",
-            "CudaSharedMemoryRegister",
-            "CudaSharedMemoryUnregister",
-            "LogSettings");
+    /** The methods that are not {@link ControlService}'s. */
+    private static final Set<String> INFERENCE = Set.of("ModelInfer", "ModelStreamInfer");
 
     private InferenceServices() {}
 
@@ -47,7 +30,7 @@ public final class InferenceServices {
         List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
         for (ServerMethodDefinition<?, ?> method :
                 new ControlService(server, clientSharedMemory).bindService().getMethods()) {
-            if (CONTROL.contains(method.getMethodDescriptor().getBareMethodName())) {
+            if (!INFERENCE.contains(method.getMethodDescriptor().getBareMethodName())) {
                 methods.add(method);
             }
         }

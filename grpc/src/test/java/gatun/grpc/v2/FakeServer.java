@@ -32,6 +32,7 @@ import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
+import gatun.runtime.tracing.Tracing;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -55,6 +56,7 @@ import java.util.function.UnaryOperator;
  * begins with "fail" fails in its execution.
  */
 final class FakeServer implements InferenceServer {
+    private final Tracing tracing = Tracing.off();
     static final String MODEL = "echo";
 
     /**
@@ -161,6 +163,11 @@ final class FakeServer implements InferenceServer {
     @Override
     public LogControl log() {
         return log;
+    }
+
+    @Override
+    public Tracing tracing() {
+        return tracing;
     }
 
     @Override

@@ -9,9 +9,12 @@ import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Status;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * Inference in plain JSON, for models of texts: the members of an object are the inputs, and those of the answers the outputs. One
@@ -96,10 +99,14 @@ final class GenerateRoute {
     }
 
     private void infer(Exchange exchange, InferenceRequest request, ResponseReceiver receiver) {
-        exchange.<Void>whileClientWaits(request.cancellation()::cancel, () -> {
-            server.infer(request, receiver);
-            return null;
-        });
+        try {
+            exchange.<Void>whileClientWaits(request.cancellation()::cancel, () -> {
+                server.infer(request, receiver);
+                return null;
+            });
+        } finally {
+            request.trace().ifPresent(RequestTrace::end);
+        }
     }
 
     private InferenceRequest read(Exchange exchange, String name, String version) {
@@ -108,6 +115,8 @@ final class GenerateRoute {
         if (!encoding.isEmpty() && !encoding.toLowerCase(Locale.ROOT).equals("identity")) {
             throw GatunException.invalidArgument("Unsupported content-encoding, only 'identity' is supported.");
         }
+        Optional<RequestTrace> trace = server.tracing().begin(model.name(), model.version());
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_START));
         InferenceRequest request = new InferenceRequest(model);
         request.anyVersion(version.isEmpty());
         request.origin(Origin.V2_HTTP);
@@ -117,6 +126,8 @@ final class GenerateRoute {
             request.close();
             throw t;
         }
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));
+        trace.ifPresent(request::trace);
         return request;
     }
 }

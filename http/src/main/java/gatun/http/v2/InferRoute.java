@@ -8,6 +8,9 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
+import java.util.Optional;
 
 /** Inference: from the body of a request to the answer. Safe for any thread. */
 final class InferRoute {
@@ -27,11 +30,33 @@ final class InferRoute {
             throw new GatunException(
                     ErrorCode.UNSUPPORTED, "HTTP end point doesn't support models with decoupled transaction policy");
         }
+        Optional<RequestTrace> trace = server.tracing().begin(model.name(), model.version());
+        try {
+            answer(exchange, model, version.isEmpty(), trace);
+        } finally {
+            trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    private void answer(Exchange exchange, ModelVersion model, boolean anyVersion, Optional<RequestTrace> trace) {
+        OutputForms forms = new OutputForms();
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_START));
+        InferenceRequest request = read(exchange, model, forms);
+        request.anyVersion(anyVersion);
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));
+        trace.ifPresent(request::trace);
+        try (InferenceResponse response =
+                exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
+            trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
+            InferAnswer.send(exchange, response, forms);
+            trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
+        }
+    }
+
+    private InferenceRequest read(Exchange exchange, ModelVersion model, OutputForms forms) {
         InferBodies.Body body = bodies.land(exchange, model);
         InferenceRequest request = new InferenceRequest(model);
-        request.anyVersion(version.isEmpty());
         request.origin(Origin.V2_HTTP);
-        OutputForms forms = new OutputForms();
         try {
             request.hold(body.buffer());
             if (body.raw()) {
@@ -44,9 +69,6 @@ final class InferRoute {
             request.close();
             throw t;
         }
-        try (InferenceResponse response =
-                exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
-            InferAnswer.send(exchange, response, forms);
-        }
+        return request;
     }
 }

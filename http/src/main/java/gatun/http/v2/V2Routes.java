@@ -21,6 +21,7 @@ public final class V2Routes implements Routes {
     private final MetadataRoutes metadata;
     private final StatisticsRoutes statistics;
     private final LoggingRoutes logging;
+    private final TraceRoutes trace;
     private final RepositoryRoutes repository;
     private final SharedMemoryRoutes sharedMemory;
     private final CudaMemoryRoutes cudaMemory;
@@ -38,6 +39,7 @@ public final class V2Routes implements Routes {
         this.metadata = new MetadataRoutes(server);
         this.statistics = new StatisticsRoutes(server);
         this.logging = new LoggingRoutes(server, jsonBody);
+        this.trace = new TraceRoutes(server, jsonBody);
         this.repository = new RepositoryRoutes(server, jsonBody);
         this.sharedMemory = new SharedMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
         this.cudaMemory = new CudaMemoryRoutes(clientSharedMemory);
@@ -58,6 +60,7 @@ public final class V2Routes implements Routes {
             case "/v2/health/live" -> get(exchange, metadata::live);
             case "/v2/health/ready" -> get(exchange, metadata::ready);
             case ALL_STATISTICS -> get(exchange, statistics::all);
+            case "/v2/trace/setting" -> trace.answer(exchange);
             case "/v2/logging" -> getOrPost(exchange, logging::show, logging::change);
             default -> {
                 if (!repository.answer(exchange, path)
@@ -97,6 +100,13 @@ public final class V2Routes implements Routes {
             case "/ready" -> get(exchange, request -> metadata.modelReady(request, name, number));
             case "/config" -> get(exchange, request -> metadata.modelConfig(request, name, number));
             case "/stats" -> get(exchange, request -> statistics.model(request, name, number));
+            case "/trace/setting" -> {
+                if (number.isEmpty()) {
+                    trace.answer(exchange, name);
+                } else {
+                    notFound(exchange);
+                }
+            }
             default -> notFound(exchange);
         }
     }

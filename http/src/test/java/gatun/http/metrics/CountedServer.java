@@ -13,10 +13,12 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
+import gatun.runtime.tracing.Tracing;
 import java.util.List;
 
 /** A server that has counters and a buffer pool, and is asked for nothing else. */
 final class CountedServer implements InferenceServer {
+    private final Tracing tracing = Tracing.off();
     private final BufferPool buffers = new BufferPool(1 << 20);
     private final List<ModelStatistics> statistics;
     private List<ModelLatencies> latencies = List.of();
@@ -58,6 +60,11 @@ final class CountedServer implements InferenceServer {
     @Override
     public ServerMetadata metadata() {
         throw new AssertionError("the metrics page has no use for this");
+    }
+
+    @Override
+    public Tracing tracing() {
+        return tracing;
     }
 
     @Override

@@ -16,6 +16,9 @@ import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceStep;
 import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.spi.ExecutionRequest;
+import gatun.runtime.statistics.Moments;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -125,6 +128,17 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
             all[inputs.length + i] = more.get(i);
         }
         return new InferenceTicket(request, arrivedNanos, batchSize, all, wanted, rules, batchTensors);
+    }
+
+    /** Tells the request's trace, if it has one, of the run that answered it. */
+    void traceRun(Moments run) {
+        Optional<RequestTrace> trace = request.trace();
+        if (trace.isPresent()) {
+            trace.get().reached(TraceStage.COMPUTE_START, run.startedNanos());
+            trace.get().reached(TraceStage.COMPUTE_INPUT_END, run.inferStartedNanos());
+            trace.get().reached(TraceStage.COMPUTE_OUTPUT_START, run.inferEndedNanos());
+            trace.get().reached(TraceStage.COMPUTE_END, run.endedNanos());
+        }
     }
 
     /** Where the request came from. */

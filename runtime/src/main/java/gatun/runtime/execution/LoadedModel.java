@@ -25,6 +25,7 @@ import gatun.runtime.spi.BackendModel;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
+import gatun.runtime.tracing.TraceStage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -203,6 +204,7 @@ public final class LoadedModel implements ServedModel {
 
     /** Brings a checked request to its end, or throws what kept it from running; parks the calling thread. */
     private void complete(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
+        request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
         queueRules.apply(ticket, request, arrivedNanos);
         Cancellation cancellation = request.cancellation();
         if (!cancellation.arm(() -> ticket.cancel(scheduler))) {

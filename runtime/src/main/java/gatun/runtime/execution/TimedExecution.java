@@ -61,8 +61,11 @@ abstract class TimedExecution implements Execution, Moments {
         }
     }
 
-    /** Forgets the tickets, so that nothing of their requests is kept alive. */
+    /** Tells the traces of the tickets, if they have any; and forgets the tickets, so that nothing of their requests is kept alive. */
     final void forget() {
+        for (int i = 0; i < requests; i++) {
+            answered[i].traceRun(this);
+        }
         Arrays.fill(answered, 0, requests, null);
         requests = 0;
     }

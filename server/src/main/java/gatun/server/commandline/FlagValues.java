@@ -188,7 +188,8 @@ final class FlagValues {
         }
     }
 
-    private static long number(String value, long least, long most, String expected) {
+    /** Reads a number from {@code least} to {@code most}; {@code expected} says in the words of the flag what else was wrong. */
+    static long number(String value, long least, long most, String expected) {
         try {
             long number = Long.parseLong(value);
             if (number >= least && number <= most) {

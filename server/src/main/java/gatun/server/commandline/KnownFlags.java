@@ -81,7 +81,7 @@ final class KnownFlags {
                 --http-header-forward-pattern --http-restricted-api --http-thread-count
                 --min-supported-compute-capability --model-load-gpu-limit
                 --model-namespacing --repoagent-directory --reuse-grpc-port
-                --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count --trace-config
+                --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count
                 --trace-count --trace-file --trace-level --trace-log-frequency --trace-rate
                 --vertex-ai-default-model --vertex-ai-port --vertex-ai-thread-count""");
         add(origins, TENSORFLOW_SERVING, """

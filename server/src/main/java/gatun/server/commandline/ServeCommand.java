@@ -49,6 +49,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin(name = "Logging")
     LogFlags log = new LogFlags();
 
+    @Mixin(name = "Tracing")
+    TraceFlags trace = new TraceFlags();
+
     @Mixin(name = "Help")
     HelpFlag help = new HelpFlag();
 
@@ -73,6 +76,7 @@ final class ServeCommand implements Callable<Integer> {
                 memory.settings(spec),
                 http.settings(),
                 grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
-                metrics.settings(http.address));
+                metrics.settings(http.address),
+                trace.settings());
     }
 }

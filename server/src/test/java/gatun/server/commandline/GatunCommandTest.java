@@ -252,12 +252,12 @@ class GatunCommandTest {
 
     @Test
     void shouldWarnOfFlagsOfOtherServersOnce() {
-        serve("--http-thread-count", "8", "--trace-config", "level=OFF", "--trace-config=rate=1", "--enable_batching");
+        serve("--http-thread-count", "8", "--trace-file", "t", "--trace-file=u", "--enable_batching");
         assertThat(warnings)
                 .containsExactly(
                         "--enable_batching is a flag of TensorFlow Serving that has no effect in Gatun; it is ignored",
                         "--http-thread-count is a flag of Triton that has no effect in Gatun; it is ignored",
-                        "--trace-config is a flag of Triton that has no effect in Gatun; it is ignored");
+                        "--trace-file is a flag of Triton that has no effect in Gatun; it is ignored");
     }
 
     @ParameterizedTest

@@ -1,0 +1,98 @@
+package gatun.http.v2;
+
+import gatun.http.connection.Exchange;
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonWriter;
+import gatun.runtime.InferenceServer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Which requests are traced, for all models and for single ones: told, and changed. Safe for any thread. */
+final class TraceRoutes {
+    private static final String LEVELS = "trace_level";
+
+    private final InferenceServer server;
+    private final JsonBody jsonBody;
+
+    TraceRoutes(InferenceServer server, JsonBody jsonBody) {
+        this.server = server;
+        this.jsonBody = jsonBody;
+    }
+
+    /** Tells the settings, or changes those that the body names and tells all. */
+    void answer(Exchange exchange) {
+        V2Routes.getOrPost(exchange, request -> show(request, ""), request -> change(request, ""));
+    }
+
+    /**
+     * As {@link #answer(Exchange)}, for one model.
+     *
+     * @throws gatun.memory.GatunException NOT_FOUND when there is none of that name
+     */
+    void answer(Exchange exchange, String model) {
+        V2Routes.getOrPost(exchange, request -> showModel(request, model), request -> changeModel(request, model));
+    }
+
+    private void showModel(Exchange exchange, String model) {
+        server.model(model, "");
+        show(exchange, model);
+    }
+
+    private void changeModel(Exchange exchange, String model) {
+        server.model(model, "");
+        change(exchange, model);
+    }
+
+    private void show(Exchange exchange, String model) {
+        JsonWriter json = exchange.json();
+        char separator = '{';
+        for (Map.Entry<String, List<String>> setting :
+                server.tracing().settings(model).entrySet()) {
+            json.raw(separator).string(setting.getKey()).raw(':');
+            if (setting.getKey().equals(LEVELS)) {
+                writeArray(json, setting.getValue());
+            } else {
+                json.string(setting.getValue().getFirst());
+            }
+            separator = ',';
+        }
+        JsonAnswer.send(exchange, json.raw('}'));
+    }
+
+    private static void writeArray(JsonWriter json, List<String> texts) {
+        char separator = '[';
+        for (String text : texts) {
+            json.raw(separator).string(text);
+            separator = ',';
+        }
+        json.raw(']');
+    }
+
+    private void change(Exchange exchange, String model) {
+        Map<String, List<String>> changes = new LinkedHashMap<>();
+        jsonBody.read(exchange, json -> changes.putIfAbsent(json.name(), values(json)));
+        server.tracing().change(model, changes);
+        show(exchange, model);
+    }
+
+    /** A text, several of them, or for null none, which takes the setting back. */
+    private static List<String> values(JsonReader json) {
+        return switch (json.peek()) {
+            case NULL -> {
+                json.skipValue();
+                yield List.of();
+            }
+            case ARRAY -> {
+                List<String> texts = new ArrayList<>();
+                json.enterArray("");
+                while (json.nextElement()) {
+                    texts.add(json.readString(""));
+                }
+                yield texts;
+            }
+            case STRING, NUMBER, BOOLEAN, OBJECT -> List.of(json.readString(""));
+        };
+    }
+}

@@ -1,0 +1,118 @@
+package gatun.runtime.tracing;
+
+import gatun.memory.Tensor;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+/** What became of one request. Whoever began it ends it; what is said after that is lost. Safe for any thread. */
+public final class RequestTrace {
+    /** The parent of a trace that has none. */
+    public static final long NO_PARENT = 0;
+
+    private final Tracing tracing;
+    private final TraceScope scope;
+    private final Set<TraceLevel> levels;
+    private final long id;
+    private final long parentId;
+    private final String modelName;
+    private final long modelVersion;
+    private final Queue<TraceEvent> events = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private volatile String requestId = "";
+
+    RequestTrace(Tracing tracing, TraceScope scope, long id, long parentId, String modelName, long modelVersion) {
+        this.tracing = tracing;
+        this.scope = scope;
+        this.levels = scope.settings().levels();
+        this.id = id;
+        this.parentId = parentId;
+        this.modelName = modelName;
+        this.modelVersion = modelVersion;
+    }
+
+    /** The number of this trace; each has another. */
+    public long id() {
+        return id;
+    }
+
+    /** The trace of the request that this one was made for; {@link #NO_PARENT} for a client's request. */
+    public long parentId() {
+        return parentId;
+    }
+
+    /** The model that was asked. */
+    public String modelName() {
+        return modelName;
+    }
+
+    /** Its version. */
+    public long modelVersion() {
+        return modelVersion;
+    }
+
+    /** The client's name for the request; empty when it gave none. */
+    public String requestId() {
+        return requestId;
+    }
+
+    /** Sets the client's name for the request. */
+    public void requestId(String newId) {
+        requestId = newId;
+    }
+
+    /** What was said so far, in that order. */
+    public List<TraceEvent> events() {
+        return List.copyOf(events);
+    }
+
+    /** The settings that it was taken by. */
+    TraceScope scope() {
+        return scope;
+    }
+
+    /** Says that the request has reached a stage now. */
+    public void reached(TraceStage stage) {
+        reached(stage, System.nanoTime());
+    }
+
+    /** Says when the request reached a stage. */
+    public void reached(TraceStage stage, long nanos) {
+        if (levels.contains(TraceLevel.TIMESTAMPS)) {
+            events.add(new TraceEvent.Timestamp(stage, nanos));
+        }
+    }
+
+    /** Tells the elements of a tensor, where the settings want that. */
+    public void tensor(String activity, Tensor tensor) {
+        if (levels.contains(TraceLevel.TENSORS)) {
+            String shape = LongStream.of(tensor.spec().shape().toArray())
+                    .mapToObj(Long::toString)
+                    .collect(Collectors.joining(","));
+            events.add(new TraceEvent.TensorData(
+                    activity,
+                    tensor.spec().name(),
+                    TensorText.of(tensor),
+                    shape,
+                    tensor.spec().datatype().wireName()));
+        }
+    }
+
+    /** A trace of a request to another model that is made for this one. */
+    public RequestTrace child(String model, long version) {
+        RequestTrace child = new RequestTrace(tracing, scope, tracing.nextId(), id, model, version);
+        child.requestId(requestId);
+        return child;
+    }
+
+    /** Sends the trace to where traces go; only the first call does anything. */
+    public void end() {
+        if (ended.compareAndSet(false, true)) {
+            tracing.export(this);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package gatun.runtime.tracing;
+
+import java.util.Map;
+
+/** Where finished traces go. Safe for any thread. */
+public interface TraceExporter extends AutoCloseable {
+    /** The name that protocols give this kind of tracing. */
+    String mode();
+
+    /** What protocols tell of where the traces go, by name. */
+    Map<String, String> settings();
+
+    /** Why nothing can be exported; empty when it can. */
+    default String obstacle() {
+        return "";
+    }
+
+    /** Takes a trace that has ended. Returns at once: what takes time is done by another thread. */
+    void export(RequestTrace trace);
+
+    /** Writes out what waits for more; called when the settings have changed. */
+    void flush();
+
+    /** Writes out everything and ends. */
+    @Override
+    void close();
+}

@@ -1,0 +1,9 @@
+package gatun.runtime.tracing;
+
+/** What a trace tells. */
+public enum TraceLevel {
+    /** When a request reached each stage. */
+    TIMESTAMPS,
+    /** The elements of its tensors as well. */
+    TENSORS
+}

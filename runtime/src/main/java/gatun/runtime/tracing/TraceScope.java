@@ -1,0 +1,33 @@
+package gatun.runtime.tracing;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Settings that some models share, and which requests they choose. A change of the settings makes a new one. Safe for any thread. */
+final class TraceScope {
+    private final TraceSettings settings;
+    private final AtomicLong seen = new AtomicLong();
+    private final AtomicLong remaining;
+
+    TraceScope(TraceSettings settings) {
+        this.settings = settings;
+        this.remaining = new AtomicLong(settings.count());
+    }
+
+    /** The settings as they were made. */
+    TraceSettings settings() {
+        return settings;
+    }
+
+    /** The settings as they are by now: with the number of requests that will still be traced. */
+    TraceSettings present() {
+        return new TraceSettings(settings.levels(), settings.rate(), remaining.get(), settings.logFrequency());
+    }
+
+    /** Whether the next request is traced. */
+    boolean choosesNext() {
+        if (!settings.enabled() || seen.incrementAndGet() % settings.rate() != 0) {
+            return false;
+        }
+        return settings.count() == TraceSettings.UNLIMITED || remaining.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
+    }
+}

@@ -1,0 +1,33 @@
+package gatun.runtime.tracing;
+
+import java.util.Set;
+
+/**
+ * Which requests are traced.
+ *
+ * @param levels what their traces tell; none when no request is traced
+ * @param rate one of so many requests is traced, beginning with the last of the first so many; not negative
+ * @param count how many more requests are traced; {@link #UNLIMITED} for any number
+ * @param logFrequency after how many traces a file of its own is written; 0 for one file that all of them go to
+ */
+public record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFrequency) {
+    /** The count that never ends. */
+    public static final long UNLIMITED = -1;
+
+    private static final long DEFAULT_RATE = 1000;
+
+    /** Keeps a copy of the levels. */
+    public TraceSettings {
+        levels = Set.copyOf(levels);
+    }
+
+    /** No traces; one of 1000 requests once there is a level, as Triton has it. */
+    public static TraceSettings off() {
+        return new TraceSettings(Set.of(), DEFAULT_RATE, UNLIMITED, 0);
+    }
+
+    /** Whether any request is traced. */
+    boolean enabled() {
+        return !levels.isEmpty() && rate > 0;
+    }
+}

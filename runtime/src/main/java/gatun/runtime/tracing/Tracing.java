@@ -1,0 +1,154 @@
+package gatun.runtime.tracing;
+
+import gatun.memory.GatunException;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses which requests are traced, by settings for all models and for single ones, and hands finished traces on. A server that traces
+ * nothing pays one volatile read for each request. Owns its exporter. Safe for any thread.
+ */
+public final class Tracing implements AutoCloseable {
+    private final TraceSettings atStart;
+    private final TraceExporter exporter;
+    private final AtomicLong ids = new AtomicLong();
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock.
+    private TraceOverride global = TraceOverride.NONE;
+    private final Map<String, TraceOverride> models = new HashMap<>();
+    private Scopes scopes;
+
+    /** The scopes when any of them traces; else null. Written under the lock. */
+    private volatile @Nullable Scopes tracing;
+
+    /** Who chooses among the requests to each model; immutable. */
+    private record Scopes(TraceScope global, Map<String, TraceScope> models) {
+        TraceScope of(String model) {
+            return models.getOrDefault(model, global);
+        }
+
+        boolean enabled() {
+            return Stream.concat(Stream.of(global), models.values().stream())
+                    .anyMatch(scope -> scope.settings().enabled());
+        }
+    }
+
+    /**
+     * Traces by {@code atStart} until that is changed.
+     *
+     * @param exporter takes the traces; closed with this
+     */
+    public Tracing(TraceSettings atStart, TraceExporter exporter) {
+        this.atStart = atStart;
+        this.exporter = exporter;
+        this.scopes = new Scopes(new TraceScope(atStart), Map.of());
+        this.tracing = scopes.enabled() ? scopes : null;
+    }
+
+    /** Traces nothing, and to nowhere. */
+    public static Tracing off() {
+        return new Tracing(TraceSettings.off(), TraceFile.nowhere());
+    }
+
+    /** Begins the trace of a request to a model; empty for one that is not traced. The caller ends it. */
+    public Optional<RequestTrace> begin(String model, long version) {
+        Scopes present = tracing;
+        if (present == null) {
+            return Optional.empty();
+        }
+        TraceScope scope = present.of(model);
+        return scope.choosesNext()
+                ? Optional.of(new RequestTrace(this, scope, nextId(), RequestTrace.NO_PARENT, model, version))
+                : Optional.empty();
+    }
+
+    /**
+     * The settings for one model as protocols tell them, by name and in their order.
+     *
+     * @param model empty for those of models without any of their own
+     */
+    public Map<String, List<String>> settings(String model) {
+        TraceSettings settings;
+        lock.lock();
+        try {
+            settings = scopes.of(model).present();
+        } finally {
+            lock.unlock();
+        }
+        Map<String, List<String>> told = new LinkedHashMap<>();
+        List<String> levels =
+                settings.levels().stream().sorted().map(Enum::name).toList();
+        told.put("trace_level", levels.isEmpty() ? List.of("OFF") : levels);
+        told.put("trace_rate", List.of(Long.toString(settings.rate())));
+        told.put("trace_count", List.of(Long.toString(settings.count())));
+        if (exporter instanceof TraceFile) {
+            told.put("log_frequency", List.of(Long.toString(settings.logFrequency())));
+        }
+        exporter.settings().forEach((name, value) -> told.put(name, List.of(value)));
+        told.put("trace_mode", List.of(exporter.mode()));
+        return told;
+    }
+
+    /**
+     * Changes settings by their names; an empty list takes one back, to that of all models, or that of the start. Counting begins anew.
+     *
+     * @param model empty for all models without settings of their own
+     * @throws GatunException INVALID_ARGUMENT for a value that cannot be read or not be, UNSUPPORTED for what cannot be changed; nothing is
+     *     changed then
+     */
+    public void change(String model, Map<String, List<String>> changes) {
+        lock.lock();
+        try {
+            TraceOverride before = model.isEmpty() ? global : models.getOrDefault(model, TraceOverride.NONE);
+            TraceOverride after = before.with(changes);
+            require(model.isEmpty() ? after.over(atStart) : after.over(global.over(atStart)));
+            if (model.isEmpty()) {
+                global = after;
+            } else if (after.equals(TraceOverride.NONE)) {
+                models.remove(model);
+            } else {
+                models.put(model, after);
+            }
+            TraceSettings forAll = global.over(atStart);
+            Map<String, TraceScope> own = new HashMap<>();
+            models.forEach((name, override) -> own.put(name, new TraceScope(override.over(forAll))));
+            scopes = new Scopes(new TraceScope(forAll), Map.copyOf(own));
+            tracing = scopes.enabled() ? scopes : null;
+        } finally {
+            lock.unlock();
+        }
+        exporter.flush();
+    }
+
+    private void require(TraceSettings settings) {
+        if (settings.levels().isEmpty()) {
+            return;
+        }
+        String reason = settings.rate() == 0 ? "sample rate must be non-zero" : exporter.obstacle();
+        if (!reason.isEmpty()) {
+            throw GatunException.invalidArgument("Attempting to set invalid trace setting :" + reason);
+        }
+    }
+
+    long nextId() {
+        return ids.incrementAndGet();
+    }
+
+    void export(RequestTrace trace) {
+        exporter.export(trace);
+    }
+
+    /** Writes out what was traced. */
+    @Override
+    public void close() {
+        exporter.close();
+    }
+}

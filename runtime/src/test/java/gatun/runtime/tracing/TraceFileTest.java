@@ -1,0 +1,90 @@
+package gatun.runtime.tracing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonParser;
+import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class TraceFileTest {
+    @TempDir
+    Path folder;
+
+    private Tracing tracing(Set<TraceLevel> levels, long logFrequency) {
+        return new Tracing(
+                new TraceSettings(levels, 1, TraceSettings.UNLIMITED, logFrequency),
+                TraceFile.to(folder.resolve("trace.json")));
+    }
+
+    private static void trace(Tracing tracing, String id, long nanos) {
+        RequestTrace trace = tracing.begin("m", 3).orElseThrow();
+        trace.requestId(id);
+        trace.reached(TraceStage.REQUEST_START, nanos);
+        trace.end();
+    }
+
+    @Test
+    void shouldWriteAnArrayOfWhatTracesTell() throws IOException {
+        try (Tracing tracing = tracing(Set.of(TraceLevel.TIMESTAMPS), 0)) {
+            trace(tracing, "a \"quoted\" id", 5);
+            trace(tracing, "", 6);
+        }
+        assertThat(folder.resolve("trace.json")).hasContent("""
+                [
+                {"id":1,"model_name":"m","model_version":3,"request_id":"a \\"quoted\\" id"},
+                {"id":1,"timestamps":[{"name":"REQUEST_START","ns":5}]},
+                {"id":2,"model_name":"m","model_version":3},
+                {"id":2,"timestamps":[{"name":"REQUEST_START","ns":6}]}
+                ]
+                """);
+    }
+
+    @Test
+    void shouldWriteAFileAfterEachSoManyTracesAndTheRestAtTheEnd() throws IOException {
+        try (Tracing tracing = tracing(Set.of(TraceLevel.TIMESTAMPS), 2)) {
+            for (int i = 0; i < 5; i++) {
+                trace(tracing, "", i);
+            }
+        }
+        assertThat(array("trace.json.0")).hasSize(4);
+        assertThat(array("trace.json.1")).hasSize(4);
+        assertThat(array("trace.json.2")).hasSize(2);
+        assertThat(folder.resolve("trace.json")).doesNotExist();
+    }
+
+    @Test
+    void shouldTellTensorsWhereThatIsWanted() throws IOException {
+        try (Tracing tracing = tracing(Set.of(TraceLevel.TENSORS), 0);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = arena.allocate(8);
+            bytes.set(ElementLayouts.FP32, 0, 1.5f);
+            bytes.set(ElementLayouts.FP32, 4, -2f);
+            RequestTrace trace = tracing.begin("m", 1).orElseThrow();
+            trace.reached(TraceStage.REQUEST_START);
+            trace.tensor("TENSOR_QUEUE_INPUT", new Tensor(new TensorSpec("IN", Datatype.FP32, Shape.of(1, 2)), bytes));
+            trace.end();
+        }
+        assertThat(array("trace.json").get(1))
+                .hasToString("{\"id\":1,\"activity\":\"TENSOR_QUEUE_INPUT\",\"tensor\":{\"name\":\"IN\","
+                        + "\"data\":\"1.5,-2.0\",\"shape\":\"1,2\",\"dtype\":\"FP32\"}}");
+        assertThat(array("trace.json")).hasSize(2);
+    }
+
+    private JsonArray array(String file) throws IOException {
+        return JsonParser.parseString(Files.readString(folder.resolve(file))).getAsJsonArray();
+    }
+}

@@ -1,0 +1,156 @@
+package gatun.runtime.tracing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class TracingTest {
+    private final Collected collected = new Collected();
+    private final Tracing tracing = new Tracing(TraceSettings.off(), collected);
+
+    /** Keeps finished traces. */
+    private static final class Collected implements TraceExporter {
+        private final List<RequestTrace> traces = new CopyOnWriteArrayList<>();
+
+        @Override
+        public String mode() {
+            return "collected";
+        }
+
+        @Override
+        public Map<String, String> settings() {
+            return Map.of("place", "here");
+        }
+
+        @Override
+        public void export(RequestTrace trace) {
+            traces.add(trace);
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    }
+
+    /** Which of the next requests, counted from 1, are traced. */
+    private List<Integer> chosen(String model, int count) {
+        return IntStream.rangeClosed(1, count)
+                .filter(i -> tracing.begin(model, 1).isPresent())
+                .boxed()
+                .toList();
+    }
+
+    private static Map<String, List<String>> timestamps(int rate) {
+        return Map.of("trace_level", List.of("TIMESTAMPS"), "trace_rate", List.of(Integer.toString(rate)));
+    }
+
+    @Test
+    void shouldTraceNothingAtFirst() {
+        assertThat(chosen("m", 2000)).isEmpty();
+        assertThat(tracing.settings(""))
+                .containsExactlyInAnyOrderEntriesOf(Map.of(
+                        "trace_level", List.of("OFF"),
+                        "trace_rate", List.of("1000"),
+                        "trace_count", List.of("-1"),
+                        "place", List.of("here"),
+                        "trace_mode", List.of("collected")));
+    }
+
+    @Test
+    void shouldTraceOneOfSoManyRequests() {
+        tracing.change("", timestamps(3));
+        assertThat(chosen("m", 9)).containsExactly(3, 6, 9);
+    }
+
+    @Test
+    void shouldStopAfterSoManyTraces() {
+        tracing.change("", timestamps(1));
+        tracing.change("", Map.of("trace_count", List.of("2")));
+        assertThat(chosen("m", 5)).containsExactly(1, 2);
+        assertThat(tracing.settings("").get("trace_count")).containsExactly("0");
+    }
+
+    @Test
+    void shouldLetAModelHaveSettingsOfItsOwn() {
+        tracing.change("loud", timestamps(1));
+        assertThat(chosen("loud", 2)).containsExactly(1, 2);
+        assertThat(chosen("other", 2)).isEmpty();
+        tracing.change("", timestamps(2));
+        tracing.change("quiet", Map.of("trace_level", List.of("OFF")));
+        assertThat(chosen("quiet", 4)).isEmpty();
+        assertThat(tracing.settings("quiet").get("trace_rate")).containsExactly("2");
+        tracing.change("quiet", Map.of("trace_level", List.of()));
+        assertThat(chosen("quiet", 2)).containsExactly(2);
+    }
+
+    @Test
+    void shouldTakeSettingsBackToThoseOfTheStart() {
+        tracing.change("", timestamps(2));
+        tracing.change("", Map.of("trace_level", List.of(), "trace_rate", List.of()));
+        assertThat(tracing.settings("").get("trace_rate")).containsExactly("1000");
+        assertThat(chosen("m", 2000)).isEmpty();
+    }
+
+    @Test
+    void shouldChangeNothingWhenOneValueIsWrong() {
+        record Wrong(Map<String, List<String>> changes, String text) {}
+        for (Wrong wrong : List.of(
+                new Wrong(
+                        Map.of("trace_level", List.of("OFF", "TENSORS")),
+                        "Expect only one trace level 'OFF' is specified"),
+                new Wrong(Map.of("trace_level", List.of("ALL")), "Unable to parse 'trace_level', got: ALL"),
+                new Wrong(Map.of("trace_rate", List.of("1", "2")), "expect only 1 value for 'trace_rate'"),
+                new Wrong(Map.of("trace_rate", List.of("x")), "Unable to parse 'trace_rate', got: x"),
+                new Wrong(
+                        Map.of("log_frequency", List.of("4294967296")),
+                        "Unable to parse 'log_frequency', value is out of range [ 0, 4294967295 ], got: 4294967296"),
+                new Wrong(
+                        Map.of("trace_count", List.of("-2")),
+                        "Unable to parse 'trace_count'. Expecting value >= -1, got: -2"),
+                new Wrong(timestamps(0), "Attempting to set invalid trace setting :sample rate must be non-zero"))) {
+            assertThatThrownBy(() -> tracing.change("", wrong.changes()))
+                    .isInstanceOfSatisfying(
+                            GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT))
+                    .hasMessage(wrong.text());
+        }
+        assertThatThrownBy(() -> tracing.change("", Map.of("trace_file", List.of("/tmp/x"))))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED));
+        assertThat(tracing.settings("").get("trace_level")).containsExactly("OFF");
+    }
+
+    @Test
+    void shouldRefuseToTraceToNowhere() {
+        try (Tracing nowhere = Tracing.off()) {
+            assertThatThrownBy(() -> nowhere.change("", timestamps(1)))
+                    .hasMessage("Attempting to set invalid trace setting :trace file name is not given");
+        }
+    }
+
+    @Test
+    void shouldTellATraceOnceWithItsParent() {
+        tracing.change("", Map.of("trace_level", List.of("TIMESTAMPS"), "trace_rate", List.of("1")));
+        RequestTrace parent = tracing.begin("ensemble", 2).orElseThrow();
+        parent.requestId("r");
+        RequestTrace child = parent.child("member", 1);
+        child.reached(TraceStage.COMPUTE_START, 7);
+        child.end();
+        parent.end();
+        parent.end();
+        assertThat(collected.traces).containsExactly(child, parent);
+        assertThat(child.parentId()).isEqualTo(parent.id());
+        assertThat(child.requestId()).isEqualTo("r");
+        assertThat(child.events()).containsExactly(new TraceEvent.Timestamp(TraceStage.COMPUTE_START, 7));
+        assertThat(Set.of(parent.id(), child.id())).hasSize(2);
+    }
+}
