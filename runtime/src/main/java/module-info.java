@@ -9,6 +9,7 @@ module gatun.runtime {
     requires org.slf4j;
 
     exports gatun.runtime;
+    exports gatun.runtime.access;
     exports gatun.runtime.logging;
     exports gatun.runtime.spi;
     exports gatun.runtime.tracing;

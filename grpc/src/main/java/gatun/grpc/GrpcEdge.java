@@ -4,6 +4,7 @@ import gatun.grpc.connection.ConnectionSettings;
 import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.v2.HealthService;
 import gatun.grpc.v2.InferenceServices;
+import gatun.grpc.v2.RestrictedServices;
 import gatun.listener.ServerTls;
 import gatun.runtime.InferenceServer;
 import io.grpc.ServerServiceDefinition;
@@ -44,7 +45,9 @@ public final class GrpcEdge implements AutoCloseable {
                 standard.maxFrameSize(),
                 settings.keepalive());
         List<ServerServiceDefinition> services = new ArrayList<>(List.of(
-                InferenceServices.of(server, settings.clientSharedMemory()),
+                RestrictedServices.restrict(
+                        InferenceServices.of(server, settings.clientSharedMemory(), settings.forwarding()),
+                        settings.access()),
                 ProtoReflectionServiceV1.newInstance().bindService()));
         services.addAll(List.of(others));
         HealthService health = new HealthService(
@@ -52,7 +55,7 @@ public final class GrpcEdge implements AutoCloseable {
                 services.stream()
                         .map(service -> service.getServiceDescriptor().getName())
                         .collect(Collectors.toSet()));
-        services.add(health.bindService());
+        services.add(RestrictedServices.restrict(health.bindService(), settings.access()));
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
         return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions), health);
     }

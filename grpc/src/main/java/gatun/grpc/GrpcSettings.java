@@ -1,6 +1,8 @@
 package gatun.grpc;
 
 import gatun.grpc.connection.KeepaliveSettings;
+import gatun.runtime.access.ApiAccess;
+import gatun.runtime.access.HeaderForwarding;
 
 /**
  * How the gRPC services behave.
@@ -10,23 +12,46 @@ import gatun.grpc.connection.KeepaliveSettings;
  *     repeat it
  * @param clientSharedMemory whether clients may register shared memory
  * @param keepalive how connections are kept alive, and when they end
+ * @param access which calls need a header or a token
+ * @param forwarding which metadata becomes parameters of inference requests
  */
 public record GrpcSettings(
-        int maxMessageSize, int maxConcurrentCalls, boolean clientSharedMemory, KeepaliveSettings keepalive) {
+        int maxMessageSize,
+        int maxConcurrentCalls,
+        boolean clientSharedMemory,
+        KeepaliveSettings keepalive,
+        ApiAccess access,
+        HeaderForwarding forwarding) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
     /** Messages up to 2 GiB - 1, as Triton takes them, 1000 calls of a connection at a time, no shared memory. */
     public static GrpcSettings standard() {
-        return new GrpcSettings(Integer.MAX_VALUE, DEFAULT_MAX_CALLS, false, KeepaliveSettings.standard());
+        return new GrpcSettings(
+                Integer.MAX_VALUE,
+                DEFAULT_MAX_CALLS,
+                false,
+                KeepaliveSettings.standard(),
+                ApiAccess.open(),
+                HeaderForwarding.none());
     }
 
     /** The same, with another choice for shared memory. */
     public GrpcSettings withClientSharedMemory(boolean allowed) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed, keepalive);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed, keepalive, access, forwarding);
     }
 
     /** The same, with connections that are kept alive otherwise. */
     public GrpcSettings withKeepalive(KeepaliveSettings settings) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings, access, forwarding);
+    }
+
+    /** The same with other restrictions. */
+    public GrpcSettings withAccess(ApiAccess other) {
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, other, forwarding);
+    }
+
+    /** The same with other metadata forwarded. */
+    public GrpcSettings withForwarding(HeaderForwarding other) {
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, access, other);
     }
 }

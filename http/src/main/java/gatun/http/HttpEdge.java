@@ -40,7 +40,7 @@ public final class HttpEdge {
      */
     public void configure(ListenerConfig.BuilderBase<?, ?> listener, HttpService... services) {
         HttpRouting.Builder others = HttpRouting.builder().register(services);
-        speak(listener, new V2Routes(server, settings.maxInputByteSize(), settings.clientSharedMemory()), others);
+        speak(listener, new V2Routes(server, settings), others);
     }
 
     /** Sets up a listener for metrics. */

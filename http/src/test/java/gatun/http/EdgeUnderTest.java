@@ -26,6 +26,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /** The edge on a real port, in front of the real runtime with models of the identity backend. */
 public final class EdgeUnderTest implements AutoCloseable {
@@ -45,25 +46,30 @@ public final class EdgeUnderTest implements AutoCloseable {
             .version(HttpClient.Version.HTTP_1_1)
             .build();
 
-    private EdgeUnderTest(Path repository, boolean sharedMemory, HttpService... services) {
+    private EdgeUnderTest(Path repository, HttpSettings settings, HttpService... services) {
         this.server = GatunServer.open(ServerOptions.of(buffers, regions)
                 .repository(repository)
                 .version("1.2.3")
                 .log(new RememberedLog())
                 .tracing(new Tracing(TraceSettings.off(), TraceFile.to(traceFile(repository)))));
-        HttpEdge edge = new HttpEdge(server, new HttpSettings(MAX_INPUT_BYTES, sharedMemory));
+        HttpEdge edge = new HttpEdge(server, settings);
         this.web = start(builder -> edge.configure(builder, services));
         this.metrics = start(edge::configureMetrics);
     }
 
     /** Starts with the models of {@code repository}, to which {@link #writeModel} writes. */
     public static EdgeUnderTest start(Path repository, HttpService... services) {
-        return new EdgeUnderTest(repository, true, services);
+        return new EdgeUnderTest(repository, new HttpSettings(MAX_INPUT_BYTES, true), services);
+    }
+
+    /** Starts with settings that {@code change} makes of the usual ones. */
+    public static EdgeUnderTest startWith(Path repository, UnaryOperator<HttpSettings> change) {
+        return new EdgeUnderTest(repository, change.apply(new HttpSettings(MAX_INPUT_BYTES, true)));
     }
 
     /** Starts so that clients may not register shared memory. */
     public static EdgeUnderTest startWithoutSharedMemory(Path repository) {
-        return new EdgeUnderTest(repository, false);
+        return new EdgeUnderTest(repository, new HttpSettings(MAX_INPUT_BYTES, false));
     }
 
     private static WebServer start(Consumer<WebServerConfig.Builder> speak) {

@@ -83,17 +83,22 @@ final class Edges {
      */
     List<Endpoint> listen(InferenceServer inference, Opened opened) {
         boolean sharedMemory = settings.memory().clientSharedMemory();
+        AccessSettings access = settings.access();
         HttpEdge http = new HttpEdge(
                 inference,
                 new HttpSettings(
                         settings.http().maxInputSize(),
                         sharedMemory,
-                        settings.metrics().shown()));
+                        settings.metrics().shown(),
+                        access.http(),
+                        access.httpForwarding()));
         GrpcEdge grpc = opened.add(GrpcEdge.of(
                 inference,
                 GrpcSettings.standard()
                         .withClientSharedMemory(sharedMemory)
-                        .withKeepalive(settings.grpc().keepalive())));
+                        .withKeepalive(settings.grpc().keepalive())
+                        .withAccess(access.grpc())
+                        .withForwarding(access.grpcForwarding())));
         Listeners listeners = opened.add(new Listeners());
         AutoCloseable announcement = grpc::announceStop;
         opened.add(announcement);

@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param http where HTTP requests are taken
  * @param grpc where gRPC requests are taken
  * @param metrics where metrics are shown
+ * @param access who may ask for what
  * @param tracing which requests are traced
  */
 public record ServerSettings(
@@ -30,6 +31,7 @@ public record ServerSettings(
         HttpSettings http,
         GrpcSettings grpc,
         MetricsSettings metrics,
+        AccessSettings access,
         TracingSettings tracing) {
     /** Checks that nothing is missing. */
     public ServerSettings {
@@ -41,6 +43,7 @@ public record ServerSettings(
         Objects.requireNonNull(http, "http");
         Objects.requireNonNull(grpc, "grpc");
         Objects.requireNonNull(metrics, "metrics");
+        Objects.requireNonNull(access, "access");
         Objects.requireNonNull(tracing, "tracing");
     }
 

@@ -16,24 +16,33 @@ import org.jspecify.annotations.Nullable;
 /** One ModelInfer call. Its thread runs the request, parked while the engine computes, and writes the answer itself. */
 final class InferCall extends ServerCall.Listener<InferMessage> {
     private final ServerCall<InferMessage, OutboundMessage> call;
+    private final Metadata headers;
     private final InferenceServer server;
     private final InferRequests requests;
 
     /** Between the message and the end of the request; owned here. */
     private @Nullable InferMessage message;
 
-    private InferCall(ServerCall<InferMessage, OutboundMessage> call, InferenceServer server, InferRequests requests) {
+    private InferCall(
+            ServerCall<InferMessage, OutboundMessage> call,
+            Metadata headers,
+            InferenceServer server,
+            InferRequests requests) {
         this.call = call;
+        this.headers = headers;
         this.server = server;
         this.requests = requests;
     }
 
     /** Begins a call. */
     static ServerCall.Listener<InferMessage> begin(
-            ServerCall<InferMessage, OutboundMessage> call, InferenceServer server, InferRequests requests) {
+            ServerCall<InferMessage, OutboundMessage> call,
+            Metadata headers,
+            InferenceServer server,
+            InferRequests requests) {
         // One more than is right, to notice a client that sends it.
         call.request(2);
-        return new InferCall(call, server, requests);
+        return new InferCall(call, headers, server, requests);
     }
 
     @Override
@@ -60,7 +69,7 @@ final class InferCall extends ServerCall.Listener<InferMessage> {
         OutboundMessage answer;
         Optional<RequestTrace> trace = Optional.empty();
         try {
-            InferenceRequest inference = requests.request(request, false);
+            InferenceRequest inference = requests.request(request, headers, false);
             trace = inference.trace();
             // The context is this call's own, and cancelled when the client is gone; also at the call's end, which does
             // no harm.

@@ -14,8 +14,10 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.ParameterValue;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
+import io.grpc.Metadata;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -25,20 +27,27 @@ import java.util.Optional;
  */
 public final class InferRequests {
     private final InferenceServer server;
+    private final HeaderForwarding forwarding;
 
-    /** Makes requests to {@code server}. */
-    public InferRequests(InferenceServer server) {
+    /**
+     * Makes requests to {@code server}.
+     *
+     * @param forwarding which metadata becomes parameters
+     */
+    public InferRequests(InferenceServer server, HeaderForwarding forwarding) {
         this.server = server;
+        this.forwarding = forwarding;
     }
 
     /**
      * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace when it has been
      * answered.
      *
+     * @param headers what the client sent with the call
      * @param streaming whether a model may give several responses
      * @throws GatunException with the protocol's code and text for the first thing that is wrong; nothing is held then
      */
-    public InferenceRequest request(InferMessage message, boolean streaming) {
+    public InferenceRequest request(InferMessage message, Metadata headers, boolean streaming) {
         try (message) {
             ModelVersion model = server.model(message.modelName, message.modelVersion);
             if (!streaming && model.decoupled()) {
@@ -54,6 +63,9 @@ public final class InferRequests {
                 request.origin(streaming ? Origin.V2_GRPC_STREAM : Origin.V2_GRPC);
                 request.id(message.id);
                 RequestParameters.apply(message, request);
+                if (!forwarding.isNone()) {
+                    forward(headers, request);
+                }
                 addInputs(message, request);
                 addOutputs(message, request);
                 request.hold(message.takeOwnership());
@@ -63,6 +75,15 @@ public final class InferRequests {
             } catch (Throwable t) {
                 request.close();
                 throw t;
+            }
+        }
+    }
+
+    private void forward(Metadata headers, InferenceRequest request) {
+        for (String name : headers.keys()) {
+            if (!name.endsWith(Metadata.BINARY_HEADER_SUFFIX)) {
+                String value = headers.get(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
+                forwarding.forward(name, value == null ? "" : value, request);
             }
         }
     }

@@ -35,18 +35,20 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
 
     private final InferenceServer server;
     private final InferRequests requests;
+    private final Metadata headers;
     private final boolean strict;
     private final StreamAnswers answers;
     private final SubmissionTurns turns = new SubmissionTurns();
 
     private InferStream(
             ServerCall<InferMessage, OutboundMessage> call,
+            Metadata headers,
             InferenceServer server,
-            InferRequests requests,
-            boolean strict) {
+            InferRequests requests) {
         this.server = server;
         this.requests = requests;
-        this.strict = strict;
+        this.headers = headers;
+        this.strict = "true".equals(headers.get(STRICT));
         answers = new StreamAnswers(call);
     }
 
@@ -58,7 +60,7 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
             InferRequests requests) {
         call.sendHeaders(new Metadata());
         call.request(MAX_IN_FLIGHT);
-        return new InferStream(call, server, requests, "true".equals(headers.get(STRICT)));
+        return new InferStream(call, headers, server, requests);
     }
 
     @Override
@@ -88,7 +90,7 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
         boolean executed = false;
         Optional<RequestTrace> trace = Optional.empty();
         try {
-            InferenceRequest request = requests.request(message, true);
+            InferenceRequest request = requests.request(message, headers, true);
             trace = request.trace();
             executed = true;
             answers.begin(place, request);

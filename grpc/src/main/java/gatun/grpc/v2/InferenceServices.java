@@ -3,6 +3,7 @@ package gatun.grpc.v2;
 import gatun.grpc.connection.OutboundMessage;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.runtime.InferenceServer;
+import gatun.runtime.access.HeaderForwarding;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
@@ -23,9 +24,11 @@ public final class InferenceServices {
      * The service {@code inference.GRPCInferenceService} of one server.
      *
      * @param clientSharedMemory whether clients may register shared memory
+     * @param forwarding which metadata becomes parameters of inference requests
      */
-    public static ServerServiceDefinition of(InferenceServer server, boolean clientSharedMemory) {
-        InferRequests requests = new InferRequests(server);
+    public static ServerServiceDefinition of(
+            InferenceServer server, boolean clientSharedMemory, HeaderForwarding forwarding) {
+        InferRequests requests = new InferRequests(server, forwarding);
         InferRequestMarshaller marshaller = new InferRequestMarshaller();
         List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
         for (ServerMethodDefinition<?, ?> method :
@@ -37,7 +40,7 @@ public final class InferenceServices {
         methods.add(method(
                 GRPCInferenceServiceGrpc.getModelInferMethod(),
                 marshaller,
-                (call, headers) -> InferCall.begin(call, server, requests)));
+                (call, headers) -> InferCall.begin(call, headers, server, requests)));
         methods.add(method(
                 GRPCInferenceServiceGrpc.getModelStreamInferMethod(),
                 marshaller,

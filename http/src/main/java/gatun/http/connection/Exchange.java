@@ -3,6 +3,7 @@ package gatun.http.connection;
 import gatun.http.json.JsonWriter;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import io.helidon.http.Header;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
@@ -14,6 +15,7 @@ import io.helidon.webserver.http.ServerResponse;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 /** One request and its answer. For the connection's thread. */
@@ -50,6 +52,18 @@ public final class Exchange {
     /** The first value of a header. */
     public Optional<String> header(HeaderName name) {
         return request.headers().first(name);
+    }
+
+    /** The first value of the header of this name, whose case makes no difference. */
+    public Optional<String> header(String name) {
+        return header(HeaderNames.create(name));
+    }
+
+    /** Shows {@code reader} the name, as the client wrote it, and the first value of each header. */
+    public void eachHeader(BiConsumer<String, String> reader) {
+        for (Header header : request.headers()) {
+            reader.accept(header.name(), header.get());
+        }
     }
 
     /** Whether the request has a header. */

@@ -9,6 +9,7 @@ import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import io.helidon.http.HeaderNames;
@@ -29,13 +30,16 @@ final class GenerateRoute {
     private final InferenceServer server;
     private final JsonBody jsonBody;
     private final long maxInputByteSize;
+    private final HeaderForwarding forwarding;
 
     /**
      * A route to the models of {@code server}.
      *
      * @param maxInputByteSize the most bytes that a tensor may have
+     * @param forwarding which headers become parameters
      */
-    GenerateRoute(InferenceServer server, JsonBody jsonBody, long maxInputByteSize) {
+    GenerateRoute(InferenceServer server, JsonBody jsonBody, long maxInputByteSize, HeaderForwarding forwarding) {
+        this.forwarding = forwarding;
         this.server = server;
         this.jsonBody = jsonBody;
         this.maxInputByteSize = maxInputByteSize;
@@ -122,6 +126,9 @@ final class GenerateRoute {
         request.origin(Origin.V2_HTTP);
         try {
             jsonBody.read(exchange, new GenerateMembers(server.buffers(), request, maxInputByteSize));
+            if (!forwarding.isNone()) {
+                exchange.eachHeader((header, value) -> forwarding.forward(header, value, request));
+            }
         } catch (Throwable t) {
             request.close();
             throw t;

@@ -8,6 +8,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
+import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import java.util.Optional;
@@ -16,11 +17,13 @@ import java.util.Optional;
 final class InferRoute {
     private final InferenceServer server;
     private final InferBodies bodies;
+    private final HeaderForwarding forwarding;
     private final long maxInputByteSize;
 
-    InferRoute(InferenceServer server, long maxInputByteSize) {
+    InferRoute(InferenceServer server, long maxInputByteSize, HeaderForwarding forwarding) {
         this.server = server;
         this.bodies = new InferBodies(server.buffers(), maxInputByteSize);
+        this.forwarding = forwarding;
         this.maxInputByteSize = maxInputByteSize;
     }
 
@@ -64,6 +67,9 @@ final class InferRoute {
                 forms.binaryByDefault(true);
             } else {
                 new InferRequestReader(server, request, body, forms, maxInputByteSize).read();
+            }
+            if (!forwarding.isNone()) {
+                exchange.eachHeader((header, value) -> forwarding.forward(header, value, request));
             }
         } catch (Throwable t) {
             request.close();

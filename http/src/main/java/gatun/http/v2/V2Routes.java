@@ -1,5 +1,6 @@
 package gatun.http.v2;
 
+import gatun.http.HttpSettings;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
 import gatun.runtime.InferenceServer;
@@ -16,6 +17,7 @@ public final class V2Routes implements Routes {
     private static final String VERSIONS = "/versions/";
     private static final String ALL_STATISTICS = "/v2/models/stats";
 
+    private final RestrictedApis restricted;
     private final InferRoute infer;
     private final GenerateRoute generate;
     private final MetadataRoutes metadata;
@@ -26,16 +28,14 @@ public final class V2Routes implements Routes {
     private final SharedMemoryRoutes sharedMemory;
     private final CudaMemoryRoutes cudaMemory;
 
-    /**
-     * Routes to {@code server}.
-     *
-     * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that a request may have
-     * @param clientSharedMemory whether clients may register shared memory
-     */
-    public V2Routes(InferenceServer server, long maxInputByteSize, boolean clientSharedMemory) {
+    /** Routes to {@code server}. */
+    public V2Routes(InferenceServer server, HttpSettings settings) {
+        long maxInputByteSize = settings.maxInputByteSize();
+        boolean clientSharedMemory = settings.clientSharedMemory();
+        this.restricted = new RestrictedApis(settings.access());
         JsonBody jsonBody = new JsonBody(server.buffers(), maxInputByteSize);
-        this.infer = new InferRoute(server, maxInputByteSize);
-        this.generate = new GenerateRoute(server, jsonBody, maxInputByteSize);
+        this.infer = new InferRoute(server, maxInputByteSize, settings.forwarding());
+        this.generate = new GenerateRoute(server, jsonBody, maxInputByteSize, settings.forwarding());
         this.metadata = new MetadataRoutes(server);
         this.statistics = new StatisticsRoutes(server);
         this.logging = new LoggingRoutes(server, jsonBody);
@@ -50,6 +50,9 @@ public final class V2Routes implements Routes {
         String path = exchange.path();
         if (!path.startsWith(ROOT)) {
             return false;
+        }
+        if (restricted.refused(exchange, path)) {
+            return true;
         }
         if (path.startsWith(MODELS) && !path.equals(ALL_STATISTICS)) {
             answerModel(exchange, path);

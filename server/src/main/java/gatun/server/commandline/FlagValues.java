@@ -3,6 +3,8 @@ package gatun.server.commandline;
 import gatun.runtime.ControlMode;
 import gatun.runtime.logging.LogFormat;
 import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -146,6 +148,18 @@ final class FlagValues {
                 case "ISO8601" -> LogFormat.ISO8601;
                 default -> throw wrong(value, "a format: default or ISO8601");
             };
+        }
+    }
+
+    /** A regular expression. */
+    static final class Regex implements ITypeConverter<Pattern> {
+        @Override
+        public Pattern convert(String value) {
+            try {
+                return Pattern.compile(value);
+            } catch (PatternSyntaxException e) {
+                throw wrong(value, "a regular expression: " + e.getDescription());
+            }
         }
     }
 

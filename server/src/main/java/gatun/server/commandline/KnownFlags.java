@@ -21,14 +21,9 @@ final class KnownFlags {
 
     private static final String NO_TLS = "Gatun does not serve TLS yet, and without it the port would lie open;"
             + " remove the flag and put a proxy that ends TLS in front";
-    private static final String NO_RESTRICTION = "Gatun cannot restrict single protocols yet, and without that they"
-            + " would lie open; remove the flag and keep clients away by other means";
 
     /** Flags that must not be dropped silently, and why. */
-    private static final Map<String, String> PROTECTIVE = Map.of(
-            "--ssl_config_file", NO_TLS,
-            "--http-restricted-api", NO_RESTRICTION,
-            "--grpc-restricted-protocol", NO_RESTRICTION);
+    private static final Map<String, String> PROTECTIVE = Map.of("--ssl_config_file", NO_TLS);
 
     /** Flag to the server that it comes from. */
     private static final Map<String, String> ORIGINS = origins();
@@ -73,12 +68,12 @@ final class KnownFlags {
         add(origins, TRITON, """
                 --allow-gpu-metrics --allow-sagemaker --allow-vertex-ai
                 --buffer-manager-thread-count --cache-directory --cuda-memory-pool-byte-size
-                --cuda-virtual-address-size --enable-peer-access --grpc-header-forward-pattern
+                --cuda-virtual-address-size --enable-peer-access
                 --grpc-infer-allocation-pool-size
                 --grpc-infer-response-compression-level --grpc-infer-thread-count
-                --grpc-max-response-pool-size --grpc-restricted-protocol
+                --grpc-max-response-pool-size
                 --host-policy
-                --http-header-forward-pattern --http-restricted-api --http-thread-count
+                --http-thread-count
                 --min-supported-compute-capability --model-load-gpu-limit
                 --model-namespacing --repoagent-directory --reuse-grpc-port
                 --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count

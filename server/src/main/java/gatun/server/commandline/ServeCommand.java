@@ -49,6 +49,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin(name = "Logging")
     LogFlags log = new LogFlags();
 
+    @Mixin(name = "Access")
+    AccessFlags access = new AccessFlags();
+
     @Mixin(name = "Tracing")
     TraceFlags trace = new TraceFlags();
 
@@ -77,6 +80,7 @@ final class ServeCommand implements Callable<Integer> {
                 http.settings(),
                 grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
                 metrics.settings(http.address),
+                access.settings(spec),
                 trace.settings());
     }
 }

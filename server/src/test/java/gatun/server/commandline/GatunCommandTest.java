@@ -8,6 +8,8 @@ import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
+import gatun.runtime.access.ApiAccess;
+import gatun.runtime.access.ApiGroup;
 import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
 import gatun.server.ModelSettings;
@@ -261,14 +263,36 @@ class GatunCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "--ssl_config_file=x",
-                "--http-restricted-api=health:k=v",
-                "--grpc-restricted-protocol=health:k=v"
-            })
+    @ValueSource(strings = {"--ssl_config_file=x"})
     void shouldRefuseToDropAFlagThatProtectsTheServer(String flag) {
         assertThat(refuse(flag)).contains(flag.replaceFirst("=.*", "")).contains("lie open");
+    }
+
+    @Test
+    void shouldRestrictTheGroupsThatAreNamed() {
+        ApiAccess http = serve("--http-restricted-api=health,metadata:k=v=w", "--http-restricted-api", "trace:x=y")
+                .access()
+                .http();
+        assertThat(http.refusal(ApiGroup.METADATA, name -> Optional.of("v=w"))).isEmpty();
+        assertThat(http.refusal(ApiGroup.TRACE, name -> Optional.empty()))
+                .contains(new ApiAccess.Refusal.MissingHeader("x"));
+        assertThat(http.refusal(ApiGroup.INFERENCE, name -> Optional.empty())).isEmpty();
+        ApiAccess grpc =
+                serve("--grpc-restricted-protocol=inference:k=v").access().grpc();
+        assertThat(grpc.refusal(ApiGroup.INFERENCE, name -> Optional.empty()))
+                .contains(new ApiAccess.Refusal.MissingHeader("triton-grpc-protocol-k"));
+    }
+
+    @Test
+    void shouldNotStartWithRestrictionsThatCannotBe() {
+        assertThat(refuse("--http-restricted-api=health")).contains("is not a list of groups");
+        assertThat(refuse("--http-restricted-api=healthy:k=v"))
+                .contains("'healthy' is not a group of requests: health,");
+        assertThat(refuse("--http-restricted-api=health:k")).contains("'k' is not a header's name and value");
+        assertThat(refuse("--http-restricted-api=health:k=v", "--http-restricted-api=trace,health:k=v"))
+                .contains("names the group health twice");
+        assertThat(refuse("--http-token-file=all:/no/such/file")).contains("/no/such/file cannot be read");
+        assertThat(refuse("--http-header-forward-pattern=(")).contains("is not a regular expression");
     }
 
     @Test

@@ -1,0 +1,140 @@
+package gatun.grpc.v2;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import gatun.grpc.EdgeServer;
+import gatun.grpc.GrpcSettings;
+import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub;
+import gatun.protocol.inference.LogSettingsRequest;
+import gatun.protocol.inference.ModelConfigRequest;
+import gatun.protocol.inference.ModelInferRequest;
+import gatun.protocol.inference.ModelInferResponse;
+import gatun.protocol.inference.ModelStatisticsRequest;
+import gatun.protocol.inference.RepositoryIndexRequest;
+import gatun.protocol.inference.ServerLiveRequest;
+import gatun.protocol.inference.ServerMetadataRequest;
+import gatun.protocol.inference.SystemSharedMemoryStatusRequest;
+import gatun.protocol.inference.TraceSettingRequest;
+import gatun.runtime.access.ApiAccess;
+import gatun.runtime.access.ApiGroup;
+import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.access.TokenFile;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.stub.MetadataUtils;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class AccessTest {
+    private final FakeServer server = new FakeServer();
+
+    @AfterEach
+    void close() {
+        server.awaitNothingHeld();
+        server.close();
+    }
+
+    private static Metadata metadata(String name, String value) {
+        Metadata metadata = new Metadata();
+        metadata.put(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER), value);
+        return metadata;
+    }
+
+    private static GRPCInferenceServiceBlockingStub stub(EdgeServer edge, Metadata metadata) {
+        return GRPCInferenceServiceGrpc.newBlockingStub(edge.channel())
+                .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(metadata));
+    }
+
+    private static Status failure(Runnable call) {
+        StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class, call::run);
+        assertThat(failure).as("the call fails").isNotNull();
+        return failure.getStatus();
+    }
+
+    @Test
+    void shouldRefuseARestrictedGroupWithoutItsMetadata() {
+        Map<ApiGroup, ApiAccess.RequiredHeader> keys = new EnumMap<>(ApiGroup.class);
+        for (ApiGroup group : ApiGroup.values()) {
+            keys.put(group, new ApiAccess.RequiredHeader("key-of-" + group.wireName(), "secret"));
+        }
+        Map<ApiGroup, Consumer<GRPCInferenceServiceBlockingStub>> calls = Map.of(
+                ApiGroup.HEALTH, stub -> stub.serverLive(ServerLiveRequest.getDefaultInstance()),
+                ApiGroup.METADATA, stub -> stub.serverMetadata(ServerMetadataRequest.getDefaultInstance()),
+                ApiGroup.INFERENCE,
+                        stub -> stub.modelInfer(ServiceFixture.request().build()),
+                ApiGroup.SHARED_MEMORY,
+                        stub -> stub.systemSharedMemoryStatus(SystemSharedMemoryStatusRequest.getDefaultInstance()),
+                ApiGroup.MODEL_CONFIG,
+                        stub -> stub.modelConfig(ModelConfigRequest.newBuilder()
+                                .setName(FakeServer.MODEL)
+                                .build()),
+                ApiGroup.MODEL_REPOSITORY, stub -> stub.repositoryIndex(RepositoryIndexRequest.getDefaultInstance()),
+                ApiGroup.STATISTICS, stub -> stub.modelStatistics(ModelStatisticsRequest.getDefaultInstance()),
+                ApiGroup.TRACE, stub -> stub.traceSetting(TraceSettingRequest.getDefaultInstance()),
+                ApiGroup.LOGGING, stub -> stub.logSettings(LogSettingsRequest.getDefaultInstance()));
+        assertThat(calls).containsOnlyKeys(ApiGroup.values());
+        try (EdgeServer edge =
+                new EdgeServer(server, GrpcSettings.standard().withAccess(new ApiAccess(keys, Map.of())))) {
+            calls.forEach((group, call) -> {
+                String key = "key-of-" + group.wireName();
+                Status refused = failure(() -> call.accept(stub(edge, metadata("other", "secret"))));
+                assertThat(refused.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(refused.getDescription())
+                        .isEqualTo("This protocol is restricted, expecting header '" + key + "'");
+                call.accept(stub(edge, metadata(key, "secret")));
+            });
+            assertThat(failure(() -> HealthGrpc.newBlockingStub(edge.channel())
+                                    .check(HealthCheckRequest.getDefaultInstance()))
+                            .getDescription())
+                    .contains("key-of-health");
+        }
+    }
+
+    @Test
+    void shouldWantATokenOfTheGroupsFile(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("tokens"), "first\n");
+        ApiAccess access = new ApiAccess(Map.of(), Map.of(ApiGroup.INFERENCE, TokenFile.open(file)));
+        ModelInferRequest request = ServiceFixture.request().build();
+        try (EdgeServer edge = new EdgeServer(server, GrpcSettings.standard().withAccess(access))) {
+            Status refused = failure(() -> stub(edge, new Metadata()).modelInfer(request));
+            assertThat(refused.getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+            assertThat(refused.getDescription()).contains("Authorization: Bearer TOKEN");
+            assertThat(stub(edge, metadata("authorization", "Bearer first"))
+                            .modelInfer(request)
+                            .getModelName())
+                    .isEqualTo(FakeServer.MODEL);
+        }
+    }
+
+    @Test
+    void shouldForwardMetadataButNoneThatTheProtocolHasForItself() {
+        GrpcSettings settings =
+                GrpcSettings.standard().withForwarding(HeaderForwarding.of(Pattern.compile("^(user-name|timeout)")));
+        ModelInferRequest request = ServiceFixture.request().build();
+        try (EdgeServer edge = new EdgeServer(server, settings)) {
+            ModelInferResponse response = stub(edge, metadata("user-name", "u")).modelInfer(request);
+            assertThat(response.getParametersMap()).containsOnlyKeys("user-name");
+            assertThat(response.getParametersOrThrow("user-name").getStringParam())
+                    .isEqualTo("u");
+            Status reserved = failure(() -> stub(edge, metadata("timeout", "1")).modelInfer(request));
+            assertThat(reserved.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(reserved.getDescription())
+                    .isEqualTo("Header 'timeout' is reserved for Triton usage and cannot be forwarded.");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package gatun.http.v2;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.http.EdgeUnderTest;
+import gatun.runtime.access.ApiAccess;
+import gatun.runtime.access.ApiGroup;
+import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.access.TokenFile;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AccessTest {
+    private static final String INFER =
+            "{\"inputs\":[{\"name\":\"IN0\",\"datatype\":\"INT32\",\"shape\":[2],\"data\":[1,2]}]}";
+
+    @TempDir
+    Path repository;
+
+    @BeforeEach
+    void write() {
+        EdgeUnderTest.writeModel(repository, "m", 0, "TYPE_INT32 [ 2 ]");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GET, /v2, metadata",
+        "GET, /v2/models/m, metadata",
+        "GET, /v2/models/m/versions/1, metadata",
+        "GET, /v2/health/live, health",
+        "GET, /v2/health/ready, health",
+        "GET, /v2/models/m/ready, health",
+        "GET, /v2/models/m/versions/1/ready, health",
+        "POST, /v2/models/m/infer, inference",
+        "POST, /v2/models/m/generate, inference",
+        "POST, /v2/models/m/versions/1/generate_stream, inference",
+        "GET, /v2/models/m/config, model-config",
+        "GET, /v2/models/m/stats, statistics",
+        "GET, /v2/models/stats, statistics",
+        "POST, /v2/repository/index, model-repository",
+        "POST, /v2/repository/models/m/load, model-repository",
+        "POST, /v2/repository/r/models/m/unload, model-repository",
+        "GET, /v2/systemsharedmemory/status, shared-memory",
+        "POST, /v2/cudasharedmemory/region/r/register, shared-memory",
+        "GET, /v2/trace/setting, trace",
+        "POST, /v2/models/m/trace/setting, trace",
+        "GET, /v2/logging, logging"
+    })
+    void shouldRefuseARestrictedGroupWithoutItsHeader(String method, String path, String group) {
+        Map<ApiGroup, ApiAccess.RequiredHeader> keys = new EnumMap<>(ApiGroup.class);
+        for (ApiGroup each : ApiGroup.values()) {
+            keys.put(each, new ApiAccess.RequiredHeader("key-of-" + each.wireName(), "secret"));
+        }
+        try (EdgeUnderTest edge =
+                EdgeUnderTest.startWith(repository, settings -> settings.withAccess(new ApiAccess(keys, Map.of())))) {
+            HttpRequest.Builder request = edge.request(path).method(method, HttpRequest.BodyPublishers.ofString("{}"));
+            HttpResponse<String> refused = edge.send(request.build());
+            assertThat(refused.statusCode()).isEqualTo(403);
+            assertThat(refused.body())
+                    .isEqualTo("{\"error\":\"This API is restricted, expecting header 'key-of-" + group + "'\"}");
+            HttpResponse<String> admitted =
+                    edge.send(request.header("Key-Of-" + group, "secret").build());
+            assertThat(admitted.statusCode()).isNotEqualTo(403);
+            assertThat(edge.get("/v2/nothing").statusCode()).isEqualTo(404);
+        }
+    }
+
+    @Test
+    void shouldWantATokenOfTheGroupsFile() throws IOException {
+        Path file = Files.writeString(repository.resolve("tokens"), "first\nsecond\n");
+        ApiAccess access = new ApiAccess(Map.of(), Map.of(ApiGroup.INFERENCE, TokenFile.open(file)));
+        try (EdgeUnderTest edge = EdgeUnderTest.startWith(repository, settings -> settings.withAccess(access))) {
+            HttpRequest.Builder request =
+                    edge.request("/v2/models/m/infer").POST(HttpRequest.BodyPublishers.ofString(INFER));
+            HttpResponse<String> refused = edge.send(request.build());
+            assertThat(refused.statusCode()).isEqualTo(401);
+            assertThat(refused.headers().firstValue("WWW-Authenticate")).hasValue("Bearer");
+            assertThat(refused.body()).contains("Authorization: Bearer TOKEN");
+            assertThat(edge.send(request.copy()
+                                    .header("Authorization", "Bearer third")
+                                    .build())
+                            .statusCode())
+                    .isEqualTo(401);
+            assertThat(edge.send(request.header("Authorization", "Bearer second")
+                                    .build())
+                            .statusCode())
+                    .isEqualTo(200);
+            assertThat(edge.get("/v2").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void shouldForwardHeadersButNoneThatTheProtocolHasForItself() {
+        HeaderForwarding forwarding = HeaderForwarding.of(Pattern.compile("^(user-|priority)"));
+        try (EdgeUnderTest edge =
+                EdgeUnderTest.startWith(repository, settings -> settings.withForwarding(forwarding))) {
+            HttpRequest.Builder infer =
+                    edge.request("/v2/models/m/infer").POST(HttpRequest.BodyPublishers.ofString(INFER));
+            assertThat(edge.send(infer.copy().header("user-name", "u").build()).statusCode())
+                    .isEqualTo(200);
+            HttpResponse<String> reserved =
+                    edge.send(infer.header("priority", "1").build());
+            assertThat(reserved.statusCode()).isEqualTo(400);
+            assertThat(reserved.body())
+                    .isEqualTo(
+                            "{\"error\":\"Header 'priority' is reserved for Triton usage and cannot be forwarded.\"}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package gatun.runtime.access;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** Which groups of requests need a header, or a token, over one transport. Immutable, and safe for any thread. */
+public final class ApiAccess {
+    private static final ApiAccess OPEN = new ApiAccess(Map.of(), Map.of());
+    private static final String AUTHORIZATION = "authorization";
+    private static final String BEARER = "Bearer ";
+
+    private final Map<ApiGroup, RequiredHeader> headers;
+    private final Map<ApiGroup, TokenFile> tokens;
+
+    /**
+     * A header that a request must have.
+     *
+     * @param name its name
+     * @param value its value
+     */
+    public record RequiredHeader(String name, String value) {}
+
+    /** Why a request is refused. */
+    public sealed interface Refusal {
+        /**
+         * It lacks a header, or has it with another value.
+         *
+         * @param name the header's name
+         */
+        record MissingHeader(String name) implements Refusal {}
+
+        /** It lacks a token, or has one that is not known. */
+        record MissingToken() implements Refusal {
+            /** What the client is told. */
+            public static final String TEXT =
+                    "this API needs a token that the server knows; send it as 'Authorization: Bearer TOKEN'";
+        }
+    }
+
+    /**
+     * Restricts these groups and leaves the others open.
+     *
+     * @param headers the header that each group needs
+     * @param tokens the tokens of which each group needs one
+     */
+    public ApiAccess(Map<ApiGroup, RequiredHeader> headers, Map<ApiGroup, TokenFile> tokens) {
+        this.headers = headers.isEmpty() ? Map.of() : new EnumMap<>(headers);
+        this.tokens = tokens.isEmpty() ? Map.of() : new EnumMap<>(tokens);
+    }
+
+    /** Restricts nothing. */
+    public static ApiAccess open() {
+        return OPEN;
+    }
+
+    /** Whether nothing is restricted. */
+    public boolean isOpen() {
+        return headers.isEmpty() && tokens.isEmpty();
+    }
+
+    /**
+     * Why a request is refused; empty when it is not.
+     *
+     * @param header tells the first value of the request's header of a name, whose case makes no difference
+     */
+    public Optional<Refusal> refusal(ApiGroup group, Function<String, Optional<String>> header) {
+        RequiredHeader required = headers.get(group);
+        if (required != null
+                && !header.apply(required.name())
+                        .filter(value -> equal(value, required.value()))
+                        .isPresent()) {
+            return Optional.of(new Refusal.MissingHeader(required.name()));
+        }
+        TokenFile known = tokens.get(group);
+        if (known != null
+                && !header.apply(AUTHORIZATION)
+                        .filter(value -> value.regionMatches(true, 0, BEARER, 0, BEARER.length()))
+                        .filter(value ->
+                                known.holds(value.substring(BEARER.length()).strip()))
+                        .isPresent()) {
+            return Optional.of(new Refusal.MissingToken());
+        }
+        return Optional.empty();
+    }
+
+    /** Takes the same time wherever the two differ. */
+    static boolean equal(String one, String other) {
+        return MessageDigest.isEqual(one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+    }
+}

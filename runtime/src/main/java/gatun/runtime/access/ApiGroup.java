@@ -1,0 +1,46 @@
+package gatun.runtime.access;
+
+import java.util.Optional;
+
+/** Requests that are restricted together, over any protocol; the names are Triton's. */
+public enum ApiGroup {
+    /** Whether the server, or a model, is there. */
+    HEALTH("health"),
+    /** What the server, or a model, is. */
+    METADATA("metadata"),
+    /** Inference. */
+    INFERENCE("inference"),
+    /** Registering and telling shared memory. */
+    SHARED_MEMORY("shared-memory"),
+    /** A model's configuration. */
+    MODEL_CONFIG("model-config"),
+    /** Loading, unloading and listing models. */
+    MODEL_REPOSITORY("model-repository"),
+    /** Counters. */
+    STATISTICS("statistics"),
+    /** Settings of traces. */
+    TRACE("trace"),
+    /** Settings of the log. */
+    LOGGING("logging");
+
+    private final String wireName;
+
+    ApiGroup(String wireName) {
+        this.wireName = wireName;
+    }
+
+    /** The name that flags give it. */
+    public String wireName() {
+        return wireName;
+    }
+
+    /** The group of this name; empty when there is none. */
+    public static Optional<ApiGroup> of(String wireName) {
+        for (ApiGroup group : values()) {
+            if (group.wireName.equals(wireName)) {
+                return Optional.of(group);
+            }
+        }
+        return Optional.empty();
+    }
+}

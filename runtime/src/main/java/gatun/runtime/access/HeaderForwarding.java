@@ -1,0 +1,53 @@
+package gatun.runtime.access;
+
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ParameterValue;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Which of a client's headers become parameters of its requests, for the backend to read. Immutable, and safe for any thread. */
+public final class HeaderForwarding {
+    private static final HeaderForwarding NONE = new HeaderForwarding(Optional.empty());
+    private static final String RESERVED_PREFIX = "triton_";
+    private static final Set<String> RESERVED = Set.of(
+            "sequence_id", "sequence_start", "sequence_end", "priority", "timeout", "headers", "binary_data_output");
+
+    private final Optional<Pattern> names;
+
+    private HeaderForwarding(Optional<Pattern> names) {
+        this.names = names;
+    }
+
+    /** Forwards nothing. */
+    public static HeaderForwarding none() {
+        return NONE;
+    }
+
+    /** Forwards the headers in whose names something matches {@code names}. */
+    public static HeaderForwarding of(Pattern names) {
+        return new HeaderForwarding(Optional.of(names));
+    }
+
+    /** Whether nothing is forwarded. */
+    public boolean isNone() {
+        return names.isEmpty();
+    }
+
+    /**
+     * Makes a header a parameter of {@code request}, where it is to be forwarded.
+     *
+     * @throws GatunException INVALID_ARGUMENT when its name is one that the protocol has for itself
+     */
+    public void forward(String name, String value, InferenceRequest request) {
+        if (names.isEmpty() || !names.get().matcher(name).find()) {
+            return;
+        }
+        if (name.startsWith(RESERVED_PREFIX) || RESERVED.contains(name)) {
+            throw GatunException.invalidArgument(
+                    "Header '" + name + "' is reserved for Triton usage and cannot be forwarded.");
+        }
+        request.parameter(name, new ParameterValue.Text(value));
+    }
+}
