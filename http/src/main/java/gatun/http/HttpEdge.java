@@ -1,5 +1,6 @@
 package gatun.http;
 
+import gatun.http.connection.AllowedOrigins;
 import gatun.http.connection.HttpConnections;
 import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
@@ -18,9 +19,7 @@ import java.time.Duration;
  * thread.
  */
 public final class HttpEdge {
-    /** A connection is closed when its client has neither sent nor taken a byte for so long while it should. */
-    private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(5);
-
+    /** At least so often connections are looked at whose clients should send or take something. */
     private static final Duration IDLE_CHECK_PERIOD = Duration.ofSeconds(15);
 
     private final InferenceServer server;
@@ -48,8 +47,13 @@ public final class HttpEdge {
         speak(listener, new MetricsRoutes(server, settings.metrics()), HttpRouting.builder());
     }
 
+    private Duration checkPeriod() {
+        Duration half = settings.idleTimeout().dividedBy(2);
+        return half.compareTo(IDLE_CHECK_PERIOD) < 0 ? half : IDLE_CHECK_PERIOD;
+    }
+
     private void speak(ListenerConfig.BuilderBase<?, ?> listener, Routes routes, HttpRouting.Builder others) {
-        HttpConnections connections = new HttpConnections(routes);
+        HttpConnections connections = new HttpConnections(routes, new AllowedOrigins(settings.allowedOrigins()));
         listener.useNio(true)
                 .connectionOptions(connections.socketOptions())
                 .protocolsDiscoverServices(false)
@@ -59,8 +63,8 @@ public final class HttpEdge {
                         .build())
                 .directHandlers(RefusedRequests.handlers())
                 .maxPayloadSize(Math.max(server.buffers().byteLimit(), settings.maxInputByteSize()))
-                .idleConnectionTimeout(IDLE_TIMEOUT)
-                .idleConnectionPeriod(IDLE_CHECK_PERIOD)
+                .idleConnectionTimeout(settings.idleTimeout())
+                .idleConnectionPeriod(checkPeriod())
                 .routing(others);
     }
 }

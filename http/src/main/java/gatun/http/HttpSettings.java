@@ -2,6 +2,8 @@ package gatun.http;
 
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.HeaderForwarding;
+import java.time.Duration;
+import java.util.Set;
 
 /**
  * What the HTTP edge can be set to.
@@ -11,33 +13,65 @@ import gatun.runtime.access.HeaderForwarding;
  * @param metrics what the metrics show
  * @param access which requests need a header or a token
  * @param forwarding which headers become parameters of inference requests
+ * @param idleTimeout a connection is closed when its client has sent or taken nothing for so long while it should, or has not sent
+ *     the whole head of a request in that time
+ * @param allowedOrigins pages of which other servers a browser lets read answers, by their origins; {@code *} for any
  */
 public record HttpSettings(
         long maxInputByteSize,
         boolean clientSharedMemory,
         ShownMetrics metrics,
         ApiAccess access,
-        HeaderForwarding forwarding) {
+        HeaderForwarding forwarding,
+        Duration idleTimeout,
+        Set<String> allowedOrigins) {
     /** What Triton allows by default: 64 MiB. */
     public static final long DEFAULT_MAX_INPUT_BYTE_SIZE = 64L << 20;
 
+    /** How long a silent client is waited for by default. */
+    public static final Duration DEFAULT_IDLE_TIMEOUT = Duration.ofMinutes(5);
+
     /** Settings with the standard metrics, nothing restricted and nothing forwarded. */
     public HttpSettings(long maxInputByteSize, boolean clientSharedMemory) {
-        this(maxInputByteSize, clientSharedMemory, ShownMetrics.STANDARD, ApiAccess.open(), HeaderForwarding.none());
+        this(
+                maxInputByteSize,
+                clientSharedMemory,
+                ShownMetrics.STANDARD,
+                ApiAccess.open(),
+                HeaderForwarding.none(),
+                DEFAULT_IDLE_TIMEOUT,
+                Set.of());
     }
 
     /** The same with other restrictions. */
     public HttpSettings withAccess(ApiAccess other) {
-        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, other, forwarding);
+        return new HttpSettings(
+                maxInputByteSize, clientSharedMemory, metrics, other, forwarding, idleTimeout, allowedOrigins);
     }
 
     /** The same with other headers forwarded. */
     public HttpSettings withForwarding(HeaderForwarding other) {
-        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, access, other);
+        return new HttpSettings(
+                maxInputByteSize, clientSharedMemory, metrics, access, other, idleTimeout, allowedOrigins);
     }
 
-    /** Checks the limit. */
+    /** The same with another time for silent clients. */
+    public HttpSettings withIdleTimeout(Duration other) {
+        return new HttpSettings(
+                maxInputByteSize, clientSharedMemory, metrics, access, forwarding, other, allowedOrigins);
+    }
+
+    /** The same with other pages let in. */
+    public HttpSettings withAllowedOrigins(Set<String> other) {
+        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, access, forwarding, idleTimeout, other);
+    }
+
+    /** Checks the limits, and keeps a copy of the origins. */
     public HttpSettings {
+        allowedOrigins = Set.copyOf(allowedOrigins);
+        if (idleTimeout.compareTo(Duration.ofMillis(1)) < 0) {
+            throw new IllegalArgumentException("the idle timeout is " + idleTimeout + ": expected at least 1 ms");
+        }
         if (maxInputByteSize < 1) {
             throw new IllegalArgumentException(
                     "the maximum input size is " + maxInputByteSize + " bytes: expected at least 1");

@@ -91,7 +91,9 @@ final class Edges {
                         sharedMemory,
                         settings.metrics().shown(),
                         access.http(),
-                        access.httpForwarding()));
+                        access.httpForwarding(),
+                        settings.http().idleTimeout(),
+                        settings.http().allowedOrigins()));
         GrpcEdge grpc = opened.add(GrpcEdge.of(
                 inference,
                 GrpcSettings.standard()

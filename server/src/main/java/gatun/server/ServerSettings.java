@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Everything that the operator decided about one server.
@@ -64,9 +65,17 @@ public record ServerSettings(
      * @param port the port to listen on; 0 for any free one
      * @param unixSocket a Unix socket to listen on as well; empty for none
      * @param maxInputSize the most bytes that a request may have
+     * @param idleTimeout how long a silent client is waited for
+     * @param allowedOrigins pages of which other servers may read answers, by their origins; {@code *} for any
      */
     public record HttpSettings(
-            boolean enabled, String address, int port, Optional<Path> unixSocket, long maxInputSize) {}
+            boolean enabled,
+            String address,
+            int port,
+            Optional<Path> unixSocket,
+            long maxInputSize,
+            Duration idleTimeout,
+            Set<String> allowedOrigins) {}
 
     /**
      * Where gRPC requests are taken.

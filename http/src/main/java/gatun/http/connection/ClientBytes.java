@@ -48,8 +48,10 @@ final class ClientBytes extends DataReader {
         if (kept != null) {
             return kept;
         }
-        progress.waits();
-        return socket.get();
+        progress.waitsForHead();
+        byte[] bytes = socket.get();
+        progress.tookOfHead();
+        return bytes;
     }
 
     /** How many of at most {@code limit} bytes have been read from the socket and not been used. */

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
@@ -44,6 +45,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Before a connection is closed, so many bytes of a body that nobody wants are read, so that the answer arrives. */
     private static final long LINGERING_BYTES = 64L << 20;
 
+    private static final byte[] NO_HEADERS = {};
     private static final String LINE_END = "\r\n";
     private static final String LAST_CHUNK = "0\r\n\r\n";
 
@@ -60,6 +62,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Helidon asks for it with each request, and would look it up each time. */
     private final PeerInfo remotePeer;
 
+    /** Lines for the head of the answer to the present request; mostly none. */
+    private byte[] moreHeaders = NO_HEADERS;
+
     private final EdgeRouting routing;
     private final ServerConnection http1;
 
@@ -68,6 +73,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      *
      * @param context what Helidon knows of it
      * @param routes answer its requests
+     * @param origins which pages of other servers may read the answers
      * @param watch notices when its client leaves while a request waits
      * @param http1Connections makes Helidon's own connection
      */
@@ -75,6 +81,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             ConnectionContext context,
             SocketChannel channel,
             Routes routes,
+            AllowedOrigins origins,
             DisconnectWatch watch,
             ServerConnectionSelector http1Connections) {
         this.context = context;
@@ -83,8 +90,19 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.presence = new ClientPresence(channel);
         this.bytes = ClientBytes.of(context.dataReader(), context.serverSocket(), presence, progress);
         this.remotePeer = context.remotePeer();
-        this.routing = new EdgeRouting(this, routes, context.router());
+        this.routing = new EdgeRouting(this, routes, origins, context.router());
         this.http1 = http1Connections.connection(this);
+    }
+
+    /** The head of a request has come: the client has done its part for now. */
+    void beginsRequest() {
+        progress.works();
+        moreHeaders = NO_HEADERS;
+    }
+
+    /** Adds whole lines, each with its line end, to the head of the answer to the present request. */
+    void moreHeaders(String lines) {
+        moreHeaders = lines.getBytes(StandardCharsets.ISO_8859_1);
     }
 
     /** An empty writer for the text of an answer; the next request on this connection uses it again. */
@@ -105,7 +123,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             byteSize += tensors[i].byteSize();
         }
         head.clear();
-        headers.writeTo(head, byteSize, close);
+        headers.writeTo(head, byteSize, moreHeaders, close);
         progress.waits();
         try {
             if (byteSize <= SMALL_ANSWER) {
@@ -123,10 +141,17 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         progress.works();
     }
 
+    /** Sends the head of the answer that {@link #send} would give, for a client that asked for no more. */
+    void sendHeadOf(ResponseHeaders headers, boolean close, long byteSize) {
+        head.clear();
+        headers.writeTo(head, byteSize, moreHeaders, close);
+        sendHead();
+    }
+
     /** Begins an answer in pieces. Nothing is sent before the first piece. */
     void beginPieces(ResponseHeaders headers, boolean close) {
         head.clear();
-        headers.writeChunkedTo(head, close);
+        headers.writeChunkedTo(head, moreHeaders, close);
     }
 
     /**

@@ -24,21 +24,25 @@ final class EdgeRouting implements HttpRouting, Router {
 
     private final ClientConnection connection;
     private final Routes routes;
+    private final AllowedOrigins origins;
     private final Router listeners;
     private final HttpRouting others;
 
     /** Asks {@code routes} first, and the HTTP routing of {@code listeners} about what they leave. */
-    EdgeRouting(ClientConnection connection, Routes routes, Router listeners) {
+    EdgeRouting(ClientConnection connection, Routes routes, AllowedOrigins origins, Router listeners) {
         this.connection = connection;
         this.routes = routes;
+        this.origins = origins;
         this.listeners = listeners;
         this.others = listeners.routing(HttpRouting.class, HttpRouting.empty());
     }
 
     @Override
     public void route(ConnectionContext context, RoutingRequest request, RoutingResponse response) {
+        connection.beginsRequest();
         Exchange exchange = new Exchange(connection, request, response);
         try {
+            exchange.allowOrigin(origins);
             if (!routes.answer(exchange)) {
                 others.route(context, request, response);
             }

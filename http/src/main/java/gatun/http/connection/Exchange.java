@@ -23,6 +23,12 @@ public final class Exchange {
     /** A body that nobody wants is read to its end when it is at most so long; else the connection is closed. */
     private static final long UNWANTED_BYTES = 1 << 20;
 
+    /** What a page of another server may read of an answer's head, beside what every page may. */
+    private static final String EXPOSED = "Inference-Header-Content-Length, Content-Encoding";
+
+    /** How long a browser may remember what a page of another server may do. */
+    private static final String MAX_AGE_SECONDS = "600";
+
     private static final MemorySegment[] NO_TENSORS = {};
 
     private final ClientConnection connection;
@@ -30,6 +36,8 @@ public final class Exchange {
     private final ServerResponse response;
     private final RequestBody body;
     private boolean answered;
+    /** The page of another server that may read the answer; empty for none. */
+    private String allowedOrigin = "";
 
     /** The request that came over {@code connection}. */
     Exchange(ClientConnection connection, ServerRequest request, ServerResponse response) {
@@ -94,6 +102,14 @@ public final class Exchange {
     /** Answers with status 200, {@code text} and the first {@code count} of {@code tensors}, from where they are. */
     public void answer(ResponseHeaders headers, JsonWriter text, MemorySegment[] tensors, int count) {
         answered = true;
+        if (method().equals(Method.HEAD)) {
+            long byteSize = text.size();
+            for (int i = 0; i < count; i++) {
+                byteSize += tensors[i].byteSize();
+            }
+            connection.sendHeadOf(headers, closes(), byteSize);
+            return;
+        }
         connection.send(headers, closes(), text, tensors, count);
     }
 
@@ -135,9 +151,14 @@ public final class Exchange {
 
     /** Answers that the request failed, as JSON: {@code {"error":"..."}}. */
     public void answerFailure(Status status, String text) {
-        JsonWriter json = json().raw("{\"error\":").string(text).raw('}');
         answered = true;
-        prepare(status).header(HeaderValues.CONTENT_TYPE_JSON).send(json.array(), 0, json.size());
+        ServerResponse failure = prepare(status).header(HeaderValues.CONTENT_TYPE_JSON);
+        if (method().equals(Method.HEAD)) {
+            failure.send();
+            return;
+        }
+        JsonWriter json = json().raw("{\"error\":").string(text).raw('}');
+        failure.send(json.array(), 0, json.size());
     }
 
     /** Answers that the request failed. */
@@ -148,6 +169,36 @@ public final class Exchange {
     /** Sets a header of an answer that is no answer with tensors. */
     public void header(HeaderName name, String value) {
         response.header(name, value);
+    }
+
+    /** Lets the page that sends this request read its answer, where {@code origins} have it. */
+    void allowOrigin(AllowedOrigins origins) {
+        if (origins.isNone() || !hasHeader(HeaderNames.ORIGIN)) {
+            return;
+        }
+        String origin = header(HeaderNames.ORIGIN).orElse("");
+        if (origins.contain(origin)) {
+            allowedOrigin = origin;
+            connection.moreHeaders("Access-Control-Allow-Origin: " + origin + "\r\nVary: Origin\r\n"
+                    + "Access-Control-Expose-Headers: " + EXPOSED + "\r\n");
+        }
+    }
+
+    /**
+     * Answers a client that asks what it may do with a path: the methods, and for a page of another server that is let in the headers too.
+     *
+     * @param methods separated by commas
+     */
+    public void answerOptions(String methods) {
+        header(HeaderNames.ALLOW, methods);
+        if (!allowedOrigin.isEmpty()) {
+            header(HeaderNames.ACCESS_CONTROL_ALLOW_METHODS, methods);
+            header(
+                    HeaderNames.ACCESS_CONTROL_ALLOW_HEADERS,
+                    header(HeaderNames.ACCESS_CONTROL_REQUEST_HEADERS).orElse("*"));
+            header(HeaderNames.ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS);
+        }
+        answerEmpty(Status.NO_CONTENT_204);
     }
 
     /** Whether an answer has been begun, so that no other can be given. */
@@ -189,6 +240,10 @@ public final class Exchange {
 
     private ServerResponse prepare(Status status) {
         response.status(status);
+        if (!allowedOrigin.isEmpty()) {
+            response.header(HeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, allowedOrigin);
+            response.header(HeaderNames.VARY, "Origin");
+        }
         if (closes()) {
             response.header(HeaderValues.CONNECTION_CLOSE);
         }

@@ -37,11 +37,17 @@ public final class HttpConnections implements ServerConnectionSelector {
             .build();
 
     private final Routes routes;
+    private final AllowedOrigins origins;
     private final DisconnectWatch watch = new DisconnectWatch();
 
-    /** Connections whose requests {@code routes} answer, and the listener's routing those that they leave. */
-    public HttpConnections(Routes routes) {
+    /**
+     * Connections whose requests {@code routes} answer, and the listener's routing those that they leave.
+     *
+     * @param origins which pages of other servers may read the answers
+     */
+    public HttpConnections(Routes routes, AllowedOrigins origins) {
         this.routes = routes;
+        this.origins = origins;
     }
 
     /** What the listener must set up its sockets with. */
@@ -67,7 +73,7 @@ public final class HttpConnections implements ServerConnectionSelector {
     @Override
     public ServerConnection connection(ConnectionContext context) {
         return channels.claim(context.childSocketId())
-                .map(channel -> new ClientConnection(context, channel, routes, watch, http1))
+                .map(channel -> new ClientConnection(context, channel, routes, origins, watch, http1))
                 .orElseThrow(() -> new CloseConnectionException("no channel is called " + context.childSocketId()));
     }
 }

@@ -10,13 +10,30 @@ final class Progress {
     /** A {@link System#nanoTime} reading, or {@link #AT_WORK}. */
     private volatile long waitingSince = now();
 
+    /** Whether some of a request's head has come, and not all. For the connection's thread. */
+    private boolean amidHead;
+
     /** The client is waited for from now on. */
     void waits() {
         waitingSince = now();
     }
 
+    /** The client is waited for, to begin a request or to go on with its head: for that it has as much time in all as for silence. */
+    void waitsForHead() {
+        if (!amidHead) {
+            waits();
+        }
+    }
+
+    /** Some of a request's head has come. */
+    void tookOfHead() {
+        waitsForHead();
+        amidHead = true;
+    }
+
     /** The client has done its part for now. */
     void works() {
+        amidHead = false;
         waitingSince = AT_WORK;
     }
 

@@ -50,26 +50,26 @@ public record ResponseHeaders(Constant constant, long value) {
         return new ResponseHeaders(constant, value);
     }
 
-    /** Writes the whole head of an answer of {@code byteSize} bytes. */
-    void writeTo(JsonWriter head, long byteSize, boolean close) {
-        writeConstant(head);
+    /** Writes the whole head of an answer of {@code byteSize} bytes; {@code moreLines} are header lines, each with its end. */
+    void writeTo(JsonWriter head, long byteSize, byte[] moreLines, boolean close) {
+        writeConstant(head, moreLines);
         head.raw(CONTENT_LENGTH, CONTENT_LENGTH.length).unsigned(byteSize);
         writeEnd(head, close);
     }
 
     /** Writes the whole head of an answer in chunks. */
-    void writeChunkedTo(JsonWriter head, boolean close) {
-        writeConstant(head);
+    void writeChunkedTo(JsonWriter head, byte[] moreLines, boolean close) {
+        writeConstant(head, moreLines);
         head.raw(CHUNKED, CHUNKED.length);
         writeEnd(head, close);
     }
 
-    private void writeConstant(JsonWriter head) {
+    private void writeConstant(JsonWriter head, byte[] moreLines) {
         head.raw(constant.bytes, constant.bytes.length);
         if (value >= 0) {
             head.unsigned(value);
         }
-        head.raw(LINE_END, LINE_END.length).raw(DATE, DATE.length);
+        head.raw(LINE_END, LINE_END.length).raw(moreLines, moreLines.length).raw(DATE, DATE.length);
         byte[] date = DateTime.http1Bytes();
         head.raw(date, date.length);
     }

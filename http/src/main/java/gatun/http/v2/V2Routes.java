@@ -4,6 +4,7 @@ import gatun.http.HttpSettings;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
 import gatun.runtime.InferenceServer;
+import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 
@@ -120,22 +121,32 @@ public final class V2Routes implements Routes {
         void answer(Exchange exchange);
     }
 
-    /** Answers by {@code route} what was sent with GET. */
+    /** Answers by {@code route} what was sent with GET, and HEAD with the head of that answer. */
     static void get(Exchange exchange, Route route) {
-        answer(exchange, Method.GET, route);
+        if (isGet(exchange)) {
+            route.answer(exchange);
+        } else {
+            answerOther(exchange, "GET, HEAD, OPTIONS");
+        }
     }
 
     /** Answers by {@code route} what was sent with POST. */
     static void post(Exchange exchange, Route route) {
-        answer(exchange, Method.POST, route);
+        if (exchange.method().equals(Method.POST)) {
+            route.answer(exchange);
+        } else {
+            answerOther(exchange, "POST, OPTIONS");
+        }
     }
 
-    /** Answers by {@code get} what was sent with GET, by {@code post} what was sent with POST. */
+    /** Answers by {@code get} what was sent with GET or HEAD, by {@code post} what was sent with POST. */
     static void getOrPost(Exchange exchange, Route get, Route post) {
         if (exchange.method().equals(Method.POST)) {
             post.answer(exchange);
+        } else if (isGet(exchange)) {
+            get.answer(exchange);
         } else {
-            get(exchange, get);
+            answerOther(exchange, "GET, HEAD, POST, OPTIONS");
         }
     }
 
@@ -144,10 +155,16 @@ public final class V2Routes implements Routes {
         exchange.answerFailure(Status.NOT_FOUND_404, "Not Found");
     }
 
-    private static void answer(Exchange exchange, Method method, Route route) {
-        if (exchange.method().equals(method)) {
-            route.answer(exchange);
+    private static boolean isGet(Exchange exchange) {
+        return exchange.method().equals(Method.GET) || exchange.method().equals(Method.HEAD);
+    }
+
+    /** Answers what has another method than the path is for. */
+    private static void answerOther(Exchange exchange, String allowed) {
+        if (exchange.method().equals(Method.OPTIONS)) {
+            exchange.answerOptions(allowed);
         } else {
+            exchange.header(HeaderNames.ALLOW, allowed);
             exchange.answerFailure(Status.METHOD_NOT_ALLOWED_405, "Method Not Allowed");
         }
     }

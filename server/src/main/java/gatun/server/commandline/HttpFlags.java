@@ -2,7 +2,10 @@ package gatun.server.commandline;
 
 import gatun.server.ServerSettings.HttpSettings;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import picocli.CommandLine.Option;
 
 /** The HTTP listener. Filled by picocli, read once. */
@@ -43,7 +46,32 @@ final class HttpFlags {
             description = "The most bytes that a request may have.")
     long maxInputSize;
 
+    @Option(
+            names = "--http-idle-timeout-secs",
+            paramLabel = "SECONDS",
+            defaultValue = "300",
+            converter = FlagValues.Interval.class,
+            description =
+                    "How long a client may send or take nothing while it should, or take to send the head of a request,"
+                            + " before its connection is closed.")
+    int idleTimeoutSeconds;
+
+    @Option(
+            names = "--http-cors-allow-origin",
+            paramLabel = "ORIGIN",
+            description =
+                    "Lets browsers show answers to pages of ORIGIN, such as https://console.example, or * for any; may be"
+                            + " given several times.")
+    Set<String> allowedOrigins = new HashSet<>();
+
     HttpSettings settings() {
-        return new HttpSettings(allowed, address, port, unixSocket, maxInputSize);
+        return new HttpSettings(
+                allowed,
+                address,
+                port,
+                unixSocket,
+                maxInputSize,
+                Duration.ofSeconds(idleTimeoutSeconds),
+                allowedOrigins);
     }
 }

@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -75,7 +76,8 @@ class GatunCommandTest {
         assertThat(settings.exitTimeout()).isEqualTo(Duration.ofSeconds(30));
         assertThat(settings.readyFile()).isEmpty();
         assertThat(settings.http())
-                .isEqualTo(new HttpSettings(true, "0.0.0.0", 8000, Optional.empty(), 64L * 1024 * 1024));
+                .isEqualTo(new HttpSettings(
+                        true, "0.0.0.0", 8000, Optional.empty(), 64L * 1024 * 1024, Duration.ofMinutes(5), Set.of()));
         assertThat(settings.grpc())
                 .isEqualTo(new GrpcSettings(
                         true, "0.0.0.0", 8001, Optional.empty(), Optional.empty(), KeepaliveSettings.standard()));

@@ -1,0 +1,33 @@
+package gatun.http.connection;
+
+import java.util.Set;
+
+/**
+ * Pages of which other servers a browser lets read the answers, by their origins ({@code https://console.example}).
+ *
+ * @param origins the origins; {@code *} stands for any
+ */
+public record AllowedOrigins(Set<String> origins) {
+    private static final String ANY = "*";
+
+    /** Keeps a copy. */
+    public AllowedOrigins {
+        origins = Set.copyOf(origins);
+    }
+
+    /** None. */
+    public static AllowedOrigins none() {
+        return new AllowedOrigins(Set.of());
+    }
+
+    /** Whether there are none. */
+    boolean isNone() {
+        return origins.isEmpty();
+    }
+
+    /** Whether pages of {@code origin} are let in; of one that could end a header's line never. */
+    boolean contain(String origin) {
+        boolean plain = origin.chars().allMatch(c -> c > ' ' && c < 0x7F);
+        return plain && !origin.isEmpty() && (origins.contains(ANY) || origins.contains(origin));
+    }
+}
