@@ -24,6 +24,9 @@ class EnsembleFailureTest extends EnsembleFixture {
             "dynamic_batching { default_queue_policy { max_queue_size: 1 allow_timeout_override: true"
                     + " default_timeout_microseconds: 60000000 } }";
 
+    private final CountDownLatch running = new CountDownLatch(1);
+    private final CountDownLatch release = new CountDownLatch(1);
+
     private InferenceRequest request() {
         InferenceRequest request = test.input(test.request("e"), "IN", 1, 3);
         request.id("r7");
@@ -50,6 +53,14 @@ class EnsembleFailureTest extends EnsembleFixture {
                 .open(this::compute);
     }
 
+    /** Has a run of TWICE last until it is released. */
+    private void holdTwice() {
+        before.put("TWICE", () -> {
+            running.countDown();
+            await(release);
+        });
+    }
+
     private void awaitPending(String model, long count) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (test.server().statistics(model, "").getFirst().pendingRequestCount() < count) {
@@ -74,12 +85,7 @@ class EnsembleFailureTest extends EnsembleFixture {
     @Test
     void shouldNameItselfWhenTheQueueOfAMemberIsFull() throws Exception {
         openBatching(QUEUE_OF_ONE);
-        CountDownLatch running = new CountDownLatch(1);
-        CountDownLatch release = new CountDownLatch(1);
-        before.put("TWICE", () -> {
-            running.countDown();
-            await(release);
-        });
+        holdTwice();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> runs = threads.submit(() -> test.server().infer(request()).close());
             await(running);
@@ -98,12 +104,7 @@ class EnsembleFailureTest extends EnsembleFixture {
     @Test
     void shouldNameItselfWhenTheTimeInAMembersQueueIsOver() throws Exception {
         openBatching(QUEUE_OF_ONE);
-        CountDownLatch running = new CountDownLatch(1);
-        CountDownLatch release = new CountDownLatch(1);
-        before.put("TWICE", () -> {
-            running.countDown();
-            await(release);
-        });
+        holdTwice();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> runs = threads.submit(() -> test.server().infer(request()).close());
             await(running);

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -160,6 +161,40 @@ abstract class EnsembleFixture {
             text.append("output { name: \"" + output + "\" " + VECTOR + " } ");
         }
         return text + "ensemble_scheduling { step [ " + String.join(", ", steps) + " ] }";
+    }
+
+    /** An ensemble that doubles a vector, beside that adds one to it, and adds both. */
+    static String diamond(String outputs) {
+        return ensemble(
+                "IN",
+                outputs,
+                step("twice", "A=IN", "TWICE=T"),
+                step("next", "A=IN", "NEXT=U"),
+                step("sum", "A=T B=U", "SUM=OUT"));
+    }
+
+    /** What waits until two runs are there, and then lets both go on. */
+    static Runnable meeting() {
+        CyclicBarrier together = new CyclicBarrier(2);
+        return () -> {
+            try {
+                together.await(20, TimeUnit.SECONDS);
+            } catch (Exception e) {
+                throw new AssertionError("the runs were not side by side", e);
+            }
+        };
+    }
+
+    /** Has NEXT hold the element 0 until it has had {@code others} more. */
+    void holdFirst(int others) {
+        CountDownLatch had = new CountDownLatch(others);
+        beforeElement.put("NEXT", element -> {
+            if (element == 0) {
+                await(had);
+            } else {
+                had.countDown();
+            }
+        });
     }
 
     static float[] floats(InferenceResponse response, int output) {

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.GatunException;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,23 +43,8 @@ class EnsembleStatisticsTest extends EnsembleFixture {
     @Test
     void shouldAddUpTheStagesOfItsMembersThoughTheyRunSideBySide() {
         members();
-        test.model(
-                        "e",
-                        ensemble(
-                                "IN",
-                                "OUT",
-                                step("twice", "A=IN", "TWICE=T"),
-                                step("next", "A=IN", "NEXT=U"),
-                                step("sum", "A=T B=U", "SUM=OUT")))
-                .open(this::compute);
-        CyclicBarrier together = new CyclicBarrier(2);
-        Runnable meet = () -> {
-            try {
-                together.await(20, TimeUnit.SECONDS);
-            } catch (Exception e) {
-                throw new AssertionError("the steps did not run side by side", e);
-            }
-        };
+        test.model("e", diamond("OUT")).open(this::compute);
+        Runnable meet = meeting();
         before.put("TWICE", meet);
         before.put("NEXT", meet);
         for (int i = 0; i < 2; i++) {

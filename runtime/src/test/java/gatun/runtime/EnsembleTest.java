@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -93,23 +92,8 @@ class EnsembleTest extends EnsembleFixture {
     @Test
     void shouldRunIndependentStepsSideBySideAndJoinThem() {
         members();
-        test.model(
-                        "e",
-                        ensemble(
-                                "IN",
-                                "OUT IN",
-                                step("twice", "A=IN", "TWICE=T"),
-                                step("next", "A=IN", "NEXT=U"),
-                                step("sum", "A=T B=U", "SUM=OUT")))
-                .open(this::compute);
-        CyclicBarrier together = new CyclicBarrier(2);
-        Runnable meet = () -> {
-            try {
-                together.await(20, TimeUnit.SECONDS);
-            } catch (Exception e) {
-                throw new AssertionError("the steps did not run side by side", e);
-            }
-        };
+        test.model("e", diamond("OUT IN")).open(this::compute);
+        Runnable meet = meeting();
         before.put("TWICE", meet);
         before.put("NEXT", meet);
         try (InferenceResponse response = test.server().infer(test.input(test.request("e"), "IN", 3))) {
@@ -306,15 +290,7 @@ class EnsembleTest extends EnsembleFixture {
     @Test
     void shouldStopWhatRunsBesideAFailure() throws Exception {
         members();
-        test.model(
-                        "e",
-                        ensemble(
-                                "IN",
-                                "OUT",
-                                step("twice", "A=IN", "TWICE=T"),
-                                step("next", "A=IN", "NEXT=U"),
-                                step("sum", "A=T B=U", "SUM=OUT")))
-                .open(this::compute);
+        test.model("e", diamond("OUT")).open(this::compute);
         CountDownLatch running = new CountDownLatch(1);
         before.put("NEXT", () -> {
             running.countDown();

@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -61,14 +60,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
     @Test
     void shouldRunTheStepsBehindEachResponseAtOnceAndAnswerInTheOrderOfTheStream() {
         open(eachNext(""));
-        CountDownLatch others = new CountDownLatch(2);
-        beforeElement.put("NEXT", element -> {
-            if (element == 0) {
-                await(others);
-            } else {
-                others.countDown();
-            }
-        });
+        holdFirst(2);
         assertThat(answers(request(3))).containsExactly(1F, 2F, 3F);
     }
 
@@ -146,14 +138,10 @@ class ResponsesSideBySideTest extends EnsembleFixture {
         open(eachNext("max_inflight_requests: 2"));
         AtomicInteger running = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
-        CyclicBarrier both = new CyclicBarrier(2);
+        Runnable meet = meeting();
         before.put("NEXT", () -> {
             most.accumulateAndGet(running.incrementAndGet(), Math::max);
-            try {
-                both.await(20, TimeUnit.SECONDS);
-            } catch (Exception e) {
-                throw new AssertionError("two never ran together", e);
-            }
+            meet.run();
             running.decrementAndGet();
         });
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -220,14 +208,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
     @Test
     void shouldPutEachAnswerIntoTheClientsRegionWhenItsTurnHasCome() {
         open(eachNext(""));
-        CountDownLatch others = new CountDownLatch(2);
-        beforeElement.put("NEXT", element -> {
-            if (element == 0) {
-                await(others);
-            } else {
-                others.countDown();
-            }
-        });
+        holdFirst(2);
         try (Arena arena = Arena.ofShared()) {
             FakeRegions.Lease lease = new FakeRegions.Lease(arena.allocate(4));
             InferenceRequest request = request(3);

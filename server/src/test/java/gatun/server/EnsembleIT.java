@@ -14,6 +14,7 @@ import java.nio.ByteOrder;
 import java.nio.IntBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -70,6 +71,12 @@ class EnsembleIT {
                 repository.resolve("remembered/config.pbtxt"),
                 Files.readString(examples.resolve("simple/config.pbtxt")).replace("name: \"simple\"", "")
                         + " response_cache { enable: true }");
+        Files.createDirectories(repository.resolve("remembered_ensemble/1"));
+        Files.writeString(
+                repository.resolve("remembered_ensemble/config.pbtxt"),
+                Files.readString(examples.resolve("simple_ensemble/config.pbtxt"))
+                                .replace("name: \"simple_ensemble\"", "")
+                        + " response_cache { enable: true }");
         Files.createDirectories(repository.resolve("repeat_int32/1"));
         Files.copy(examples.resolve("repeat_int32/config.pbtxt"), repository.resolve("repeat_int32/config.pbtxt"));
         Files.createDirectories(repository.resolve("echo/1"));
@@ -83,6 +90,7 @@ class EnsembleIT {
                 "--load-model=simple_ensemble",
                 "--load-model=repeat_echo",
                 "--load-model=remembered",
+                "--load-model=remembered_ensemble",
                 "--load-model=simple",
                 "--load-model=echo",
                 "--load-model=repeat_int32");
@@ -181,6 +189,26 @@ class EnsembleIT {
         assertThat(http.metric("nv_cache_num_misses_per_model{model=\"remembered\""))
                 .isEqualTo(1);
         assertThat(http.get("/v2/models/remembered/stats").body()).contains("\"cache_hit\":{\"count\":2,");
+    }
+
+    @Test
+    void shouldForgetTheAnswersOfAnEnsembleWhenItsMemberIsLoadedAnew() throws Exception {
+        String misses = "nv_cache_num_misses_per_model{model=\"remembered_ensemble\"";
+        String hits = "nv_cache_num_hits_per_model{model=\"remembered_ensemble\"";
+        assertThat(ints(ask("remembered_ensemble").getRawOutputContents(0))).isEqualTo(twice(SimpleModel.LEFT));
+        double missesBefore = http.metric(misses);
+        double hitsBefore = http.metric(hits);
+        assertThat(ints(ask("remembered_ensemble").getRawOutputContents(1))).isEqualTo(twice(SimpleModel.RIGHT));
+        assertThat(http.metric(hits) - hitsBefore).isEqualTo(1);
+
+        Path config = repository.resolve("simple/config.pbtxt");
+        Files.setLastModifiedTime(
+                config, FileTime.fromMillis(Files.getLastModifiedTime(config).toMillis() + 2000));
+        assertThat(http.post("/v2/repository/models/simple/load", "{}").statusCode())
+                .isEqualTo(200);
+        assertThat(ints(ask("remembered_ensemble").getRawOutputContents(0))).isEqualTo(twice(SimpleModel.LEFT));
+        assertThat(http.metric(misses) - missesBefore).as("asked anew").isEqualTo(1);
+        assertThat(http.metric(hits) - hitsBefore).isEqualTo(1);
     }
 
     @Test
