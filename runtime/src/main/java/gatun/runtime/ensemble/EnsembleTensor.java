@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A tensor of a run that was made, or that the client left out. Each step that reads it, and the answer where it is wanted there, has a
- * claim of its own on its memory, so that the memory goes back with the last of them. Guarded by the lock of the run that made it, and no
- * more changed when runs for single responses read it.
+ * claim of its own on its memory, so that the memory goes back with the last of them. Guarded by the lock of the request's {@link RunThreads}
+ * as long as steps that read it may run.
  */
 final class EnsembleTensor {
     private final @Nullable Tensor tensor;
