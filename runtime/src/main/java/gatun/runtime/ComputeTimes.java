@@ -21,7 +21,7 @@ public final class ComputeTimes {
      * @param infer in the engine
      * @param output placing outputs
      */
-    public void add(long input, long infer, long output) {
+    void add(long input, long infer, long output) {
         inputNanos.addAndGet(input);
         inferNanos.addAndGet(infer);
         outputNanos.addAndGet(output);

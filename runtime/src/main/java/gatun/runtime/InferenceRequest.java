@@ -194,7 +194,13 @@ public final class InferenceRequest implements AutoCloseable {
         computeTimes = times;
     }
 
-    /** Adds the stages of a run that answered this request, as {@link ComputeTimes#add}, where somebody asks for that. */
+    /**
+     * Adds the stages of a run that answered this request, where somebody asks for that; all in nanoseconds.
+     *
+     * @param inputNanos preparing inputs
+     * @param inferNanos in the engine
+     * @param outputNanos placing outputs
+     */
     public void computed(long inputNanos, long inferNanos, long outputNanos) {
         if (computeTimes != null) {
             computeTimes.add(inputNanos, inferNanos, outputNanos);
