@@ -115,6 +115,13 @@ public final class Shape {
         return dims.length == 1 ? SCALAR : new Shape(Arrays.copyOfRange(dims, 1, dims.length));
     }
 
+    /** This shape with another first dimension; it must have one. */
+    public Shape withFirst(long dim) {
+        long[] changed = dims.clone();
+        changed[0] = dim;
+        return new Shape(changed);
+    }
+
     /** Whether a tensor of {@code actual} shape fits here: equal rank, and equal size wherever this one is not variable. */
     public boolean accepts(Shape actual) {
         if (actual.dims.length != dims.length) {

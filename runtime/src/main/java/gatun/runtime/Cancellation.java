@@ -1,6 +1,7 @@
 package gatun.runtime;
 
-import java.util.concurrent.locks.ReentrantLock;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,48 +9,50 @@ import org.jspecify.annotations.Nullable;
  * that runs has its engine told to stop. The waiting thread then gets CANCELLED, unless the answer came first. Safe for any thread.
  */
 public final class Cancellation {
-    private final ReentrantLock lock = new ReentrantLock();
+    /** What {@link #state} is for good once the request was given up. */
+    private static final Object CANCELLED = new Object();
 
-    // Guarded by lock.
-    private @Nullable Runnable action;
-    private boolean cancelled;
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Cancellation.class, "state", Object.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** What giving up means now; null for nothing. One word, because every request has one of these and hardly any is given up. */
+    private volatile @Nullable Object state;
 
     /** Of a request that has not begun. */
     public Cancellation() {}
 
     /** Gives the request up; only the first call does anything, and none does when it has been answered. */
     public void cancel() {
-        Runnable armed;
-        lock.lock();
-        try {
-            armed = cancelled ? null : action;
-            cancelled = true;
-        } finally {
-            lock.unlock();
-        }
-        if (armed != null) {
+        if (STATE.getAndSet(this, CANCELLED) instanceof Runnable armed) {
             armed.run();
         }
     }
 
     /** Says what giving up means from now on; false when the request was given up already, and then it will not be run. */
     public boolean arm(Runnable onCancel) {
-        lock.lock();
-        try {
-            action = onCancel;
-            return !cancelled;
-        } finally {
-            lock.unlock();
-        }
+        return replace(onCancel);
     }
 
     /** Says that there is nothing to give up any more. What was armed may still be running on another thread. */
     public void end() {
-        lock.lock();
-        try {
-            action = null;
-        } finally {
-            lock.unlock();
+        replace(null);
+    }
+
+    /** Changes the state unless the request was given up; whether it was not. */
+    @SuppressWarnings("ReferenceEquality") // CANCELLED is a mark
+    private boolean replace(@Nullable Runnable next) {
+        for (Object seen = state; seen != CANCELLED; seen = state) {
+            if (STATE.compareAndSet(this, seen, next)) {
+                return true;
+            }
         }
+        return false;
     }
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class InferenceRequest implements AutoCloseable {
     private final ModelVersion model;
     private final List<Tensor> inputs = new ArrayList<>(4);
-    private final List<RequestedOutput> outputs = new ArrayList<>(4);
+    private List<RequestedOutput> outputs = List.of();
     private final List<Hold> holds = new ArrayList<>(4);
     private Map<String, ParameterValue> parameters = Map.of();
     private final Cancellation cancellation = new Cancellation();
@@ -224,6 +224,9 @@ public final class InferenceRequest implements AutoCloseable {
 
     /** Adds an output; its destination's lease must be given to {@link #hold} too. */
     public void addOutput(RequestedOutput output) {
+        if (outputs.isEmpty()) {
+            outputs = new ArrayList<>(4);
+        }
         outputs.add(output);
     }
 

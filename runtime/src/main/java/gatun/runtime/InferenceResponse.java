@@ -65,8 +65,8 @@ public final class InferenceResponse implements AutoCloseable {
             return;
         }
         closed = true;
-        for (Hold hold : holds) {
-            hold.close();
+        for (int i = 0; i < holds.size(); i++) {
+            holds.get(i).close();
         }
     }
 }

@@ -3,21 +3,20 @@ package gatun.runtime.cache;
 import gatun.memory.Buffer;
 import gatun.memory.Hold;
 import gatun.memory.Tensor;
+import gatun.runtime.execution.SharedHolds;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The outputs of one response, in one piece of the cache's memory that nobody writes to any more. The cache and every response that shows
  * it have a claim on it; the memory goes back with the last. Safe for any thread.
  */
 final class CacheEntry {
-    private final Buffer memory;
     private final List<Tensor> outputs;
-    private final AtomicInteger users = new AtomicInteger(1);
+    private final SharedHolds users;
 
     /** Owns {@code memory}, in which {@code outputs} lie; the cache is its first user. */
     CacheEntry(Buffer memory, List<Tensor> outputs) {
-        this.memory = memory;
+        users = new SharedHolds(List.of(memory));
         this.outputs = List.copyOf(outputs);
     }
 
@@ -28,14 +27,11 @@ final class CacheEntry {
 
     /** One more claim, closed exactly once; called by somebody who has one. */
     Hold claim() {
-        users.incrementAndGet();
-        return this::release;
+        return users.share();
     }
 
     /** One claim less. */
     void release() {
-        if (users.decrementAndGet() == 0) {
-            memory.close();
-        }
+        users.release();
     }
 }

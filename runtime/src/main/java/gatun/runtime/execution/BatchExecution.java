@@ -13,8 +13,10 @@ import gatun.memory.TensorSpec;
 import gatun.runtime.spi.ExecutionRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,26 +26,39 @@ import org.jspecify.annotations.Nullable;
  */
 class BatchExecution extends TimedExecution {
     private final ModelSignature signature;
-    private final BufferPool pool;
     private final List<InferenceTicket> tickets = new ArrayList<>();
     private final List<OutputRule> rules = new ArrayList<>();
     private final List<BatchOutput> outputs = new ArrayList<>();
+
+    /** What serves each of the model's outputs where it is wanted; made once, as a run would otherwise make them anew. */
+    private final BatchOutput[] allOutputs;
+
     private final List<Buffer> gathered = new ArrayList<>();
+    private final List<MemorySegment> pieces = new ArrayList<>();
+
+    /** The inputs that were asked for. */
     private @Nullable Tensor[] inputs = {};
+
     private int rows;
     private int sent;
 
     BatchExecution(ModelSignature signature, BufferPool pool) {
         super(pool);
         this.signature = signature;
-        this.pool = pool;
+        allOutputs = new BatchOutput[signature.outputCount()];
+        for (int i = 0; i < allOutputs.length; i++) {
+            allOutputs[i] = new BatchOutput(signature.output(i), signature, pool, tickets);
+        }
     }
 
     /** Begins a run for tickets that all {@linkplain InferenceTicket#joins join} the first. */
     void begin(List<InferenceTicket> batch) {
         start();
         tickets.addAll(batch);
-        inputs = new Tensor[batch.getFirst().inputCount()];
+        int inputCount = batch.getFirst().inputCount();
+        if (inputs.length != inputCount) {
+            inputs = new Tensor[inputCount];
+        }
         for (InferenceTicket ticket : batch) {
             rows += ticket.batchSize();
         }
@@ -51,7 +66,7 @@ class BatchExecution extends TimedExecution {
             OutputRule rule = signature.output(i);
             if (isWanted(rule)) {
                 rules.add(rule);
-                outputs.add(new BatchOutput(rule, signature, pool, tickets));
+                outputs.add(allOutputs[i]);
             }
         }
     }
@@ -131,7 +146,7 @@ class BatchExecution extends TimedExecution {
         rules.clear();
         gathered.clear();
         tickets.clear();
-        inputs = new Tensor[0];
+        Arrays.fill(inputs, null);
         rows = 0;
         sent = 0;
     }
@@ -156,8 +171,7 @@ class BatchExecution extends TimedExecution {
     @Override
     public TensorSpec inputSpec(int index) {
         TensorSpec first = tickets.getFirst().input(index).spec();
-        return new TensorSpec(
-                first.name(), first.datatype(), first.shape().withoutFirst().prepend(rows));
+        return new TensorSpec(first.name(), first.datatype(), first.shape().withFirst(rows));
     }
 
     @Override
@@ -172,18 +186,21 @@ class BatchExecution extends TimedExecution {
     }
 
     private MemorySegment gather(int index) {
-        List<MemorySegment> pieces = new ArrayList<>(tickets.size());
         long byteSize = 0;
         for (InferenceTicket ticket : tickets) {
             MemorySegment piece = ticket.input(index).bytes();
             pieces.add(piece);
             byteSize += piece.byteSize();
         }
-        long total = byteSize;
-        return SideBySide.join(pieces).orElseGet(() -> copy(pieces, total));
+        try {
+            Optional<MemorySegment> joined = SideBySide.join(pieces);
+            return joined.isPresent() ? joined.get() : copy(byteSize);
+        } finally {
+            pieces.clear();
+        }
     }
 
-    private MemorySegment copy(List<MemorySegment> pieces, long byteSize) {
+    private MemorySegment copy(long byteSize) {
         Buffer buffer = takeForRun(byteSize);
         long at = 0;
         for (MemorySegment piece : pieces) {

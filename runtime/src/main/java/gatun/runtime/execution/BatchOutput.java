@@ -21,21 +21,29 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One output of a batch, and how it is shared out among the requests that want it: a piece of the batch's buffer where it goes to the
- * network, the request's own window where it has one. A request whose window does not suit fails alone.
+ * network, the request's own window where it has one. A request whose window does not suit fails alone. One object serves all runs of the
+ * instance; used by the instance's thread only.
  */
 final class BatchOutput {
     private final OutputRule rule;
     private final ModelSignature signature;
     private final BufferPool pool;
     private final List<InferenceTicket> tickets;
+    private final List<MemorySegment> windows = new ArrayList<>();
     private final @Nullable ScatterRule scatter;
 
     private @Nullable Shape shape;
     private @Nullable MemorySegment bytes;
-    private @Nullable SharedBuffer buffer;
+    private @Nullable SharedHolds buffer;
     private boolean inWindows;
     private int fromInput = -1;
 
+    // What requests of as many rows as the last one are told.
+    private int rows = -1;
+    private @Nullable Shape rowsShape;
+    private @Nullable TensorSpec rowsSpec;
+
+    /** @param tickets the requests of each run, in their order; changed by its owner between runs */
     BatchOutput(OutputRule rule, ModelSignature signature, BufferPool pool, List<InferenceTicket> tickets) {
         this.rule = rule;
         this.signature = signature;
@@ -56,7 +64,7 @@ final class BatchOutput {
             return windows.get();
         }
         Buffer taken = pool.take(byteSize);
-        buffer = new SharedBuffer(taken);
+        buffer = new SharedHolds(List.of(taken));
         bytes = taken.segment();
         return taken.segment();
     }
@@ -77,10 +85,14 @@ final class BatchOutput {
     }
 
     private Optional<MemorySegment> windows(long byteSize, long rowByteSize) {
-        if (rowByteSize < 0) {
-            return Optional.empty();
+        try {
+            return rowByteSize < 0 ? Optional.empty() : joinedWindows(byteSize, rowByteSize);
+        } finally {
+            windows.clear();
         }
-        List<MemorySegment> windows = new ArrayList<>(tickets.size());
+    }
+
+    private Optional<MemorySegment> joinedWindows(long byteSize, long rowByteSize) {
         long total = 0;
         for (InferenceTicket ticket : tickets) {
             int index = ticket.indexOf(rule);
@@ -114,7 +126,7 @@ final class BatchOutput {
         }
         long at = 0;
         for (InferenceTicket ticket : tickets) {
-            Shape own = scatter == null ? ownShape(whole, ticket.batchSize()) : scattered(scatter, ticket);
+            Shape own = scatter == null ? rowsShape(whole, ticket.batchSize()) : scattered(scatter, ticket);
             MemorySegment piece;
             if (fromInput >= 0) {
                 piece = ticket.input(fromInput).bytes();
@@ -130,9 +142,35 @@ final class BatchOutput {
         }
     }
 
+    /** As {@link #ownShape}; the same object for requests that follow one another and have as many rows. */
+    private Shape rowsShape(Shape whole, int wanted) {
+        Shape shared = rowsShape;
+        if (shared == null || rows != wanted) {
+            shared = ownShape(whole, wanted);
+            rows = wanted;
+            rowsShape = shared;
+            rowsSpec = null;
+        }
+        return shared;
+    }
+
+    /** What a request is told of an output of the shape {@code own}. */
+    @SuppressWarnings("ReferenceEquality") // only rowsShape() makes such as are worth keeping
+    private TensorSpec spec(Shape own) {
+        if (own != rowsShape) {
+            return rule.answered(rule.datatype(), own, signature);
+        }
+        TensorSpec shared = rowsSpec;
+        if (shared == null) {
+            shared = rule.answered(rule.datatype(), own, signature);
+            rowsSpec = shared;
+        }
+        return shared;
+    }
+
     /** The shape of some of the rows; of everything where the model has no batch dimension, and a run is for one request. */
-    private Shape ownShape(Shape whole, int rows) {
-        return signature.batching() ? whole.withoutFirst().prepend(rows) : whole;
+    private Shape ownShape(Shape whole, int count) {
+        return signature.batching() ? whole.withFirst(count) : whole;
     }
 
     /** The shape of what belongs to {@code ticket}. */
@@ -185,7 +223,7 @@ final class BatchOutput {
 
     private void answer(InferenceTicket ticket, int index, Shape own, MemorySegment piece) {
         try {
-            TensorSpec spec = rule.answered(rule.datatype(), own, signature);
+            TensorSpec spec = spec(own);
             Optional<RegionLease> destination = ticket.wanted(index).destination();
             if (destination.isPresent()) {
                 MemorySegment window = RequestErrors.window(spec.name(), destination.get(), piece.byteSize());
@@ -223,12 +261,15 @@ final class BatchOutput {
 
     /** Lets go of the batch's memory; the requests keep what was shared out to them. */
     void close() {
-        SharedBuffer own = buffer;
+        SharedHolds own = buffer;
         buffer = null;
         bytes = null;
         shape = null;
         inWindows = false;
         fromInput = -1;
+        rows = -1;
+        rowsShape = null;
+        rowsSpec = null;
         if (own != null) {
             own.release();
         }

@@ -146,8 +146,8 @@ final class ModelInstance implements Worker<InferenceTicket> {
         } finally {
             running.unlock();
         }
-        for (InferenceTicket ticket : tickets) {
-            ticket.runBy(this);
+        for (int i = 0; i < tickets.size(); i++) {
+            tickets.get(i).runBy(this);
         }
     }
 
@@ -185,8 +185,8 @@ final class ModelInstance implements Worker<InferenceTicket> {
     }
 
     private static boolean isUnwanted(List<InferenceTicket> tickets) {
-        for (InferenceTicket ticket : tickets) {
-            if (!ticket.isUnwanted()) {
+        for (int i = 0; i < tickets.size(); i++) {
+            if (!tickets.get(i).isUnwanted()) {
                 return false;
             }
         }

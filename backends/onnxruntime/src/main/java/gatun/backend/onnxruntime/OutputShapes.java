@@ -4,10 +4,12 @@ import gatun.memory.Shape;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells an output's shape before the run where the model file fixes it: each dimension is a number, or carries the name of a dimension
- * of an input. Where a file's names lie, the run fails cleanly and the instance falls back to memory of the engine's own.
+ * of an input. Where a file's names lie, the run fails cleanly and the instance falls back to memory of the engine's own. For one
+ * instance, which runs on one thread at a time.
  */
 final class OutputShapes {
     /** Where an open dimension's size is found. */
@@ -18,6 +20,9 @@ final class OutputShapes {
 
     private final Source[][] sources;
     private final boolean[] known;
+
+    /** What was told last, which is mostly right again. */
+    private final @Nullable Shape[] last;
 
     OutputShapes(ModelDescription model) {
         Map<String, Source> symbols = new HashMap<>();
@@ -33,6 +38,7 @@ final class OutputShapes {
         fixed = new Shape[count];
         sources = new Source[count][];
         known = new boolean[count];
+        last = new Shape[count];
         for (int o = 0; o < count; o++) {
             TensorDescription output = model.outputs().get(o);
             fixed[o] = output.shape();
@@ -58,12 +64,31 @@ final class OutputShapes {
         if (fixed[index].isFixed()) {
             return fixed[index];
         }
+        Shape before = last[index];
+        if (before != null && isStill(before, index, inputs)) {
+            return before;
+        }
         long[] dims = new long[sources[index].length];
         for (int d = 0; d < dims.length; d++) {
-            Source source = sources[index][d];
-            dims[d] = source == null ? fixed[index].dim(d) : inputs[source.input()].dim(source.dim());
+            dims[d] = dim(index, d, inputs);
         }
-        return Shape.of(dims);
+        Shape shape = Shape.of(dims);
+        last[index] = shape;
+        return shape;
+    }
+
+    private boolean isStill(Shape shape, int index, Shape[] inputs) {
+        for (int d = 0; d < shape.rank(); d++) {
+            if (shape.dim(d) != dim(index, d, inputs)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private long dim(int index, int d, Shape[] inputs) {
+        Source source = sources[index][d];
+        return source == null ? fixed[index].dim(d) : inputs[source.input()].dim(source.dim());
     }
 
     /** Takes back that output {@code index} is known: a run has shown that the file's names are not true. */

@@ -5,6 +5,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.Hold;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -17,20 +18,20 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "it read what the batch wrote")
 @Outcome(expect = Expect.FORBIDDEN, desc = "the buffer was another's already")
 @State
-public class SharedBufferStress {
+public class SharedHoldsStress {
     private static final int BYTES = 64;
     private static final BufferPool POOL = new BufferPool(1 << 26);
 
     private final MemorySegment memory;
-    private final SharedBuffer shared;
+    private final SharedHolds shared;
     private final Hold piece;
 
     /** A batch with a response. */
-    public SharedBufferStress() {
+    public SharedHoldsStress() {
         Buffer buffer = POOL.take(BYTES);
         memory = buffer.segment();
         memory.set(ValueLayout.JAVA_INT, 0, 1);
-        shared = new SharedBuffer(buffer);
+        shared = new SharedHolds(List.of(buffer));
         piece = shared.share();
     }
 

@@ -1,0 +1,82 @@
+package gatun.grpc.connection;
+
+import java.nio.ByteBuffer;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/** Two threads have something to tell a client, and neither waits for the lock of the writer: nothing stays behind in its queue. */
+@JCStressTest
+@Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "both were told")
+@Outcome(expect = Expect.FORBIDDEN, desc = "something waits for nobody")
+@State
+public class PendingFramesStress {
+    /** A client to which no byte is ever sent. */
+    private static final class Silent implements Transport {
+        @Override
+        public int read(ByteBuffer target) {
+            return -1;
+        }
+
+        @Override
+        public void write(ByteBuffer[] sources, int count) {
+            throw new AssertionError("there is nothing to write");
+        }
+
+        @Override
+        public void shutdownOutput() {}
+
+        @Override
+        public void close() {}
+    }
+
+    /** Never written to, so that all writers can have the same. */
+    private static final ByteBuffer STAGING = ByteBuffer.allocate(1 << 16);
+
+    /** Those that the writer leaves to do what it has no time for. */
+    private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
+
+    private final FrameWriter writer = new FrameWriter(new Silent(), STAGING, this::thread, failure -> {});
+
+    /** Guarded by the writer's lock. */
+    private int told;
+
+    private Thread thread(Runnable task) {
+        Thread thread = Thread.ofPlatform().unstarted(task);
+        threads.add(thread);
+        return thread;
+    }
+
+    private void tell() {
+        writer.enqueue(locked -> told++);
+    }
+
+    /** A thread. */
+    @Actor
+    public void first() {
+        tell();
+    }
+
+    /** Another. */
+    @Actor
+    public void second() {
+        tell();
+    }
+
+    /** What was told. */
+    @Arbiter
+    public void end(I_Result result) {
+        for (Thread thread : threads) {
+            while (thread.isAlive()) {
+                Thread.onSpinWait();
+            }
+        }
+        result.r1 = told;
+    }
+}
