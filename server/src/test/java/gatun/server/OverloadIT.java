@@ -23,6 +23,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,6 +45,7 @@ class OverloadIT {
 
     private final AtomicInteger answered = new AtomicInteger();
     private final AtomicInteger refused = new AtomicInteger();
+    private final AtomicLong slowestRefusalNanos = new AtomicLong();
     private final HttpClient http = HttpClient.newHttpClient();
     private ServerProcess server;
 
@@ -98,6 +100,7 @@ class OverloadIT {
 
     private void sendOverHttp() throws Exception {
         for (int i = 0; i < REQUESTS_EACH; i++) {
+            long begun = System.nanoTime();
             HttpResponse<byte[]> response = overHttp();
             if (response.statusCode() == 200) {
                 assertThat(response.body().length).isGreaterThan(TENSOR_BYTES);
@@ -106,9 +109,14 @@ class OverloadIT {
                 String text = new String(response.body(), StandardCharsets.UTF_8);
                 assertThat(response.statusCode()).as(text).isEqualTo(503);
                 assertThat(text).containsAnyOf("Exceeds maximum queue size", "the buffer pool has no");
-                refused.incrementAndGet();
+                refusedAfter(System.nanoTime() - begun);
             }
         }
+    }
+
+    private void refusedAfter(long nanos) {
+        refused.incrementAndGet();
+        slowestRefusalNanos.accumulateAndGet(nanos, Math::max);
     }
 
     private void sendOverGrpc(GrpcClient client) {
@@ -122,6 +130,7 @@ class OverloadIT {
                 .addRawInputContents(ByteString.copyFrom(new byte[TENSOR_BYTES]))
                 .build();
         for (int i = 0; i < REQUESTS_EACH; i++) {
+            long begun = System.nanoTime();
             try {
                 GRPCInferenceServiceGrpc.newBlockingStub(client.channel())
                         .withDeadlineAfter(60, TimeUnit.SECONDS)
@@ -131,7 +140,7 @@ class OverloadIT {
                 assertThat(e.getStatus().getCode())
                         .as(e.getMessage())
                         .isIn(Status.Code.UNAVAILABLE, Status.Code.RESOURCE_EXHAUSTED);
-                refused.incrementAndGet();
+                refusedAfter(System.nanoTime() - begun);
             }
         }
     }
@@ -157,6 +166,9 @@ class OverloadIT {
         assertThat(answered.get() + refused.get()).isEqualTo(CLIENTS * REQUESTS_EACH);
         assertThat(answered.get()).as("answered").isPositive();
         assertThat(refused.get()).as("refused").isPositive();
+        assertThat(Duration.ofNanos(slowestRefusalNanos.get()))
+                .as("the slowest refusal, of megabytes that were sent beside those of all the others")
+                .isLessThan(Duration.ofSeconds(10));
 
         for (int i = 0; i < 5; i++) {
             assertThat(overHttp().statusCode()).as("afterwards").isEqualTo(200);
