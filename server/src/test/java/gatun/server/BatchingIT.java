@@ -10,10 +10,8 @@ import gatun.protocol.inference.ModelInferRequest;
 import gatun.protocol.inference.ModelInferResponse;
 import gatun.protocol.inference.ModelStatistics;
 import gatun.protocol.inference.ModelStatisticsRequest;
-import gatun.protocol.inference.ModelStreamInferResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -170,32 +168,19 @@ class BatchingIT {
         ListenableFuture<ModelInferResponse> disconnected =
                 GRPCInferenceServiceGrpc.newFutureStub(leaving.channel()).modelInfer(request("given_up"));
         awaitWaiting("given_up", 2);
-        CompletableFuture<Throwable> streamEnd = new CompletableFuture<>();
-        StreamObserver<ModelInferRequest> stream = GRPCInferenceServiceGrpc.newStub(grpc.channel())
-                .modelStreamInfer(new StreamObserver<>() {
-                    @Override
-                    public void onNext(ModelStreamInferResponse response) {}
-
-                    @Override
-                    public void onError(Throwable failure) {
-                        streamEnd.complete(failure);
-                    }
-
-                    @Override
-                    public void onCompleted() {}
-                });
-        stream.onNext(request("given_up"));
+        StreamClient stream = StreamClient.open(grpc);
+        stream.send(request("given_up"));
         awaitWaiting("given_up", 3);
 
         assertThat(cancelled.cancel(true)).isTrue();
         awaitWaiting("given_up", 2);
         leaving.close();
         awaitWaiting("given_up", 1);
-        stream.onError(Status.CANCELLED.asRuntimeException());
+        stream.cancel();
         awaitWaiting("given_up", 0);
 
         assertThatThrownBy(() -> disconnected.get(20, TimeUnit.SECONDS)).hasMessageContaining("UNAVAILABLE");
-        assertThat(streamEnd.get(20, TimeUnit.SECONDS)).isInstanceOf(StatusRuntimeException.class);
+        assertThat(stream.end().getCode()).isEqualTo(Status.Code.CANCELLED);
         assertThat(metrics())
                 .contains("nv_inference_request_failure{model=\"given_up\",reason=\"CANCELED\",version=\"1\"} 3.0");
     }

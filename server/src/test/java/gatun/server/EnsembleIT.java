@@ -6,8 +6,6 @@ import com.google.protobuf.ByteString;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.protocol.inference.ModelInferResponse;
-import gatun.protocol.inference.ModelStreamInferResponse;
-import io.grpc.stub.StreamObserver;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -16,9 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -222,31 +217,14 @@ class EnsembleIT {
                 .addRawInputContents(bytes(0, 0, 0))
                 .addRawInputContents(bytes(0))
                 .build();
-        List<Integer> answers = new CopyOnWriteArrayList<>();
-        CompletableFuture<String> end = new CompletableFuture<>();
-        StreamObserver<ModelInferRequest> stream = GRPCInferenceServiceGrpc.newStub(grpc.channel())
-                .modelStreamInfer(new StreamObserver<>() {
-                    @Override
-                    public void onNext(ModelStreamInferResponse message) {
-                        if (!message.getErrorMessage().isEmpty()) {
-                            end.complete(message.getErrorMessage());
-                        }
-                        message.getInferResponse().getRawOutputContentsList().forEach(raw -> answers.add(ints(raw)[0]));
-                    }
-
-                    @Override
-                    public void onError(Throwable failure) {
-                        end.complete(failure.toString());
-                    }
-
-                    @Override
-                    public void onCompleted() {
-                        end.complete("completed");
-                    }
-                });
-        stream.onNext(request);
-        stream.onCompleted();
-        assertThat(end.get(20, TimeUnit.SECONDS)).isEqualTo("completed");
+        StreamClient stream = StreamClient.open(grpc);
+        stream.send(request);
+        stream.complete();
+        assertThat(stream.end().isOk()).isTrue();
+        List<Integer> answers = stream.rest().stream()
+                .flatMap(answer -> answer.getRawOutputContentsList().stream())
+                .map(raw -> ints(raw)[0])
+                .toList();
         assertThat(answers).containsExactly(4, 5, 6);
     }
 

@@ -4,14 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferParameter;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.protocol.inference.ModelInferResponse;
-import gatun.protocol.inference.ModelStreamInferResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.StreamObserver;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -22,11 +19,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -182,46 +177,19 @@ class SequenceIT {
     @Test
     void shouldTakeTheStepsOfAStreamInItsOrder() throws Exception {
         for (String model : List.of(DIRECT, OLDEST)) {
-            BlockingQueue<ModelStreamInferResponse> answers = new LinkedBlockingQueue<>();
-            StreamObserver<ModelInferRequest> stream = open(answers);
+            StreamClient stream = StreamClient.open(grpc);
             int steps = 50;
             for (int i = 1; i <= steps; i++) {
-                stream.onNext(step(model, number(501), i, i == 1, i == steps));
-                stream.onNext(step(model, text("other"), -i, i == 1, i == steps));
+                stream.send(step(model, number(501), i, i == 1, i == steps));
+                stream.send(step(model, text("other"), -i, i == 1, i == steps));
             }
             int expected = 0;
             for (int i = 1; i <= steps; i++) {
                 expected += i;
-                assertThat(next(answers)).as("step " + i + " of " + model).isEqualTo(expected);
-                assertThat(next(answers)).as("step " + i + " of " + model).isEqualTo(-expected);
+                assertThat(sum(stream.next())).as("step " + i + " of " + model).isEqualTo(expected);
+                assertThat(sum(stream.next())).as("step " + i + " of " + model).isEqualTo(-expected);
             }
-            stream.onCompleted();
+            stream.complete();
         }
-    }
-
-    private static StreamObserver<ModelInferRequest> open(BlockingQueue<ModelStreamInferResponse> answers) {
-        return GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(new StreamObserver<>() {
-            @Override
-            public void onNext(ModelStreamInferResponse response) {
-                answers.add(response);
-            }
-
-            @Override
-            public void onError(Throwable failure) {
-                answers.add(ModelStreamInferResponse.newBuilder()
-                        .setErrorMessage("the stream ended: " + failure)
-                        .build());
-            }
-
-            @Override
-            public void onCompleted() {}
-        });
-    }
-
-    private static int next(BlockingQueue<ModelStreamInferResponse> answers) throws InterruptedException {
-        ModelStreamInferResponse answer = answers.poll(20, TimeUnit.SECONDS);
-        assertThat(answer).as("an answer within 20 s").isNotNull();
-        assertThat(answer.getErrorMessage()).isEmpty();
-        return sum(answer.getInferResponse());
     }
 }

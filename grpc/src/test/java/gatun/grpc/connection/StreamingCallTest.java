@@ -2,6 +2,7 @@ package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.grpc.ReceivedMessages;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
@@ -29,41 +30,10 @@ class StreamingCallTest {
     @RegisterExtension
     final Opened opened = new Opened();
 
-    /** Collects a stream's answers. */
-    private static final class Collector implements StreamObserver<byte[]> {
-        private final BlockingQueue<byte[]> messages = new LinkedBlockingQueue<>();
-        private final CompletableFuture<Status> end = new CompletableFuture<>();
-
-        @Override
-        public void onNext(byte[] message) {
-            messages.add(message);
-        }
-
-        @Override
-        public void onError(Throwable t) {
-            end.complete(Status.fromThrowable(t));
-        }
-
-        @Override
-        public void onCompleted() {
-            end.complete(Status.OK);
-        }
-
-        byte[] next() throws InterruptedException {
-            byte[] message = messages.poll(20, TimeUnit.SECONDS);
-            assertThat(message).as("a message within 20 s").isNotNull();
-            return message;
-        }
-
-        Status end() throws Exception {
-            return end.get(20, TimeUnit.SECONDS);
-        }
-    }
-
     @Test
     void shouldJoinWhatAClientStreams() throws Exception {
         ManagedChannel channel = opened.channel(opened.serve(EchoService.definition()));
-        Collector answers = new Collector();
+        ReceivedMessages<byte[]> answers = new ReceivedMessages<>();
         StreamObserver<byte[]> requests =
                 ClientCalls.asyncClientStreamingCall(channel.newCall(EchoService.JOIN, CallOptions.DEFAULT), answers);
 
@@ -94,7 +64,7 @@ class StreamingCallTest {
     @Test
     void shouldAnswerEachMessageOfABidirectionalStreamAsItComes() throws Exception {
         TestServer server = opened.serve(EchoService.definition());
-        Collector answers = new Collector();
+        ReceivedMessages<byte[]> answers = new ReceivedMessages<>();
         StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
                 opened.channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), answers);
 
@@ -116,9 +86,9 @@ class StreamingCallTest {
         ManagedChannel channel = opened.channel(server);
         int streams = 16;
         int messages = 12;
-        List<Collector> collectors = new ArrayList<>();
+        List<ReceivedMessages<byte[]>> collectors = new ArrayList<>();
         for (int s = 0; s < streams; s++) {
-            Collector answers = new Collector();
+            ReceivedMessages<byte[]> answers = new ReceivedMessages<>();
             collectors.add(answers);
             StreamObserver<byte[]> requests =
                     ClientCalls.asyncBidiStreamingCall(channel.newCall(EchoService.BIDI, CallOptions.DEFAULT), answers);
@@ -162,7 +132,7 @@ class StreamingCallTest {
             };
         }));
         StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
-                opened.channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), new Collector());
+                opened.channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), new ReceivedMessages<>());
 
         for (int i = 0; i < 10; i++) {
             requests.onNext(new byte[] {(byte) i});
@@ -272,7 +242,7 @@ class StreamingCallTest {
         }));
         ManagedChannel channel = opened.channel(server);
         StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
-                channel.newCall(EchoService.BIDI, CallOptions.DEFAULT), new Collector());
+                channel.newCall(EchoService.BIDI, CallOptions.DEFAULT), new ReceivedMessages<>());
         requests.onNext(new byte[1000]);
         requests.onNext(new byte[1000]);
         assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
@@ -296,7 +266,7 @@ class StreamingCallTest {
         }));
         ManagedChannel channel = opened.channel(server);
         for (int i = 0; i < 20; i++) {
-            Collector answers = new Collector();
+            ReceivedMessages<byte[]> answers = new ReceivedMessages<>();
             StreamObserver<byte[]> requests =
                     ClientCalls.asyncBidiStreamingCall(channel.newCall(EchoService.BIDI, CallOptions.DEFAULT), answers);
             requests.onNext(new byte[100_000]);

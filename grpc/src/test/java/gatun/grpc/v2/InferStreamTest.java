@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import gatun.grpc.EdgeServer;
 import gatun.grpc.GrpcSettings;
+import gatun.grpc.ReceivedMessages;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferParameter;
 import gatun.protocol.inference.ModelInferRequest;
@@ -20,7 +21,6 @@ import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -31,43 +31,13 @@ import org.junit.jupiter.api.Timeout;
 class InferStreamTest {
     private final FakeServer server = new FakeServer();
     private final EdgeServer edge = new EdgeServer(server, GrpcSettings.standard());
-    private final Answers answers = new Answers();
+    private final ReceivedMessages<ModelStreamInferResponse> answers = new ReceivedMessages<>();
 
     @AfterEach
     void nothingIsLeft() {
         edge.close();
         server.awaitNothingHeld();
         server.close();
-    }
-
-    private static final class Answers implements StreamObserver<ModelStreamInferResponse> {
-        private final BlockingQueue<ModelStreamInferResponse> received = new LinkedBlockingQueue<>();
-        private final CompletableFuture<Status> end = new CompletableFuture<>();
-
-        @Override
-        public void onNext(ModelStreamInferResponse response) {
-            received.add(response);
-        }
-
-        @Override
-        public void onError(Throwable t) {
-            end.complete(Status.fromThrowable(t));
-        }
-
-        @Override
-        public void onCompleted() {
-            end.complete(Status.OK);
-        }
-
-        ModelStreamInferResponse next() throws InterruptedException {
-            ModelStreamInferResponse response = received.poll(20, TimeUnit.SECONDS);
-            assertThat(response).as("an answer within 20 s").isNotNull();
-            return response;
-        }
-
-        Status end() throws Exception {
-            return end.get(20, TimeUnit.SECONDS);
-        }
     }
 
     private StreamObserver<ModelInferRequest> open() {
@@ -197,7 +167,7 @@ class InferStreamTest {
         assertThat(answers.next().getInferResponse().getId()).isEqualTo("good");
         assertThat(answers.end().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
         assertThat(answers.end().getDescription()).isEqualTo("the runtime refused");
-        assertThat(answers.received).isEmpty();
+        assertThat(answers.isEmpty()).as("nothing more came").isTrue();
     }
 
     @Test
@@ -277,7 +247,7 @@ class InferStreamTest {
             assertThat(isFinal(answer)).isFalse();
         }
         assertThat(answers.end().isOk()).isTrue();
-        assertThat(answers.received).isEmpty();
+        assertThat(answers.isEmpty()).as("nothing more came").isTrue();
     }
 
     @Test
@@ -306,7 +276,7 @@ class InferStreamTest {
                 .as("the last response says it itself")
                 .isTrue();
         assertThat(answers.end().isOk()).isTrue();
-        assertThat(answers.received).isEmpty();
+        assertThat(answers.isEmpty()).as("nothing more came").isTrue();
     }
 
     @Test

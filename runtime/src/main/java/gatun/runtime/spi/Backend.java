@@ -15,20 +15,23 @@ public interface Backend extends AutoCloseable {
 
     /**
      * Makes the engine usable; called once, before the first model that needs it, with the options that
-     * {@code --backend-config=<name>,<key>=<value>} gave.
+     * {@code --backend-config=<name>,<key>=<value>} gave. Does nothing unless an engine has something to start.
      *
      * @throws gatun.memory.GatunException UNAVAILABLE with what is missing and how to install it
      */
-    void start(Map<String, String> options);
+    default void start(Map<String, String> options) {}
 
     /**
-     * Fills in what {@code config} leaves out and the model's files know: inputs, outputs, batching.
+     * Fills in what {@code config} leaves out and the model's files know: inputs, outputs, batching. Nothing unless an engine has such
+     * files.
      *
      * @param versionDirectory the directory of the version that decides
      * @return the completed configuration; {@code config} itself when nothing is missing
      * @throws gatun.memory.GatunException when the files contradict the configuration or cannot be read
      */
-    ModelConfig complete(ModelConfig config, Path versionDirectory);
+    default ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        return config;
+    }
 
     /**
      * Loads a version.
@@ -45,7 +48,7 @@ public interface Backend extends AutoCloseable {
         return 0;
     }
 
-    /** Ends the engine; no model of it is loaded any more. */
+    /** Ends the engine; no model of it is loaded any more. Does nothing unless it holds something. */
     @Override
-    void close();
+    default void close() {}
 }

@@ -31,10 +31,10 @@ public interface BackendInstance extends AutoCloseable {
      */
     default void stop() {}
 
-    /** Pays the engine's first-call costs; called once at load, before the instance serves. */
-    void warmUp();
+    /** Pays the engine's first-call costs, where there are any; called once at load, before the instance serves. */
+    default void warmUp() {}
 
-    /** Gives up what the instance took from the engine. */
+    /** Gives up what the instance took from the engine, if anything. */
     @Override
-    void close();
+    default void close() {}
 }

@@ -227,14 +227,9 @@ final class SchedulerSimulation {
         model = random.nextBoolean() ? new SimulatedModel(random, maxBatchSize, instanceCount) : null;
     }
 
-    /** Runs one simulation; fails with the seed in the message when something does not hold. */
+    /** Runs one simulation; fails when something does not hold. */
     static void run(long seed) {
-        try {
-            new SchedulerSimulation(seed).run();
-        } catch (AssertionError | RuntimeException e) {
-            throw new AssertionError(
-                    "seed " + seed + " (replay it with -Dgatun.simulation.seed=" + seed + "): " + e.getMessage(), e);
-        }
+        new SchedulerSimulation(seed).run();
     }
 
     private void run() {

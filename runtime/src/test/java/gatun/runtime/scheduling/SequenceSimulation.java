@@ -210,14 +210,9 @@ final class SequenceSimulation {
         instances = IntStream.range(0, instanceCount).mapToObj(Instance::new).toList();
     }
 
-    /** Runs one simulation; fails with the seed in the message when something does not hold. */
+    /** Runs one simulation; fails when something does not hold. */
     static void run(long seed) {
-        try {
-            new SequenceSimulation(seed).run();
-        } catch (AssertionError | RuntimeException e) {
-            throw new AssertionError(
-                    "seed " + seed + " (replay it with -Dgatun.simulation.seed=" + seed + "): " + e.getMessage(), e);
-        }
+        new SequenceSimulation(seed).run();
     }
 
     private void run() {

@@ -29,16 +29,6 @@ public final class DelayBackend implements Backend {
     }
 
     @Override
-    public void start(Map<String, String> options) {
-        // There is no engine to start.
-    }
-
-    @Override
-    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
-        return config;
-    }
-
-    @Override
     public BackendModel load(ModelConfig config, Path versionDirectory) {
         String model = config.getName();
         if (config.getInputCount() == 0 || config.getInputCount() != config.getOutputCount()) {
@@ -80,10 +70,5 @@ public final class DelayBackend implements Backend {
                     + ", expected milliseconds from 0 to " + LONGEST.toMillis());
         }
         return Duration.ofMillis(count);
-    }
-
-    @Override
-    public void close() {
-        // There is no engine to end.
     }
 }

@@ -63,14 +63,4 @@ final class DelayInstance implements BackendInstance {
     public void stop() {
         signal.stop();
     }
-
-    @Override
-    public void warmUp() {
-        // Nothing is slower the first time.
-    }
-
-    @Override
-    public void close() {
-        // Nothing is held.
-    }
 }

@@ -21,9 +21,4 @@ record DelayModel(Map<String, String> inputOfOutput, Duration delay) implements 
     public BackendInstance newInstance(InstanceSpec spec) {
         return new DelayInstance(this);
     }
-
-    @Override
-    public void close() {
-        // Nothing is held.
-    }
 }

@@ -24,16 +24,6 @@ public final class IdentityBackend implements Backend {
     }
 
     @Override
-    public void start(Map<String, String> options) {
-        // There is no engine to start.
-    }
-
-    @Override
-    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
-        return config;
-    }
-
-    @Override
     public BackendModel load(ModelConfig config, Path versionDirectory) {
         if (config.getInputCount() == 0 || config.getInputCount() != config.getOutputCount()) {
             throw GatunException.invalidArgument("model '" + config.getName() + "' has " + config.getInputCount()
@@ -52,10 +42,5 @@ public final class IdentityBackend implements Backend {
             inputOfOutput.put(output.getName(), input.getName());
         }
         return new IdentityModel(inputOfOutput);
-    }
-
-    @Override
-    public void close() {
-        // There is no engine to end.
     }
 }

@@ -50,12 +50,7 @@ final class IdentityModel implements BackendModel, BackendInstance {
     }
 
     @Override
-    public void warmUp() {
-        // Nothing is slower the first time.
-    }
-
-    @Override
     public void close() {
-        // Nothing is held.
+        // Nothing is held, neither by the model nor by its instances.
     }
 }

@@ -10,9 +10,4 @@ final class RepeatModel implements BackendModel {
     public BackendInstance newInstance(InstanceSpec spec) {
         return new RepeatInstance();
     }
-
-    @Override
-    public void close() {
-        // Nothing is held.
-    }
 }

@@ -6,7 +6,6 @@ import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.spi.Backend;
 import gatun.runtime.spi.BackendModel;
 import java.nio.file.Path;
-import java.util.Map;
 
 /**
  * Answers each request of a sequence with the sum, so far, of what the sequence brought: output {@code OUTPUT} of input {@code INPUT},
@@ -23,16 +22,6 @@ public final class AccumulatorBackend implements Backend {
     @Override
     public String name() {
         return "sequence_accumulator";
-    }
-
-    @Override
-    public void start(Map<String, String> options) {
-        // There is no engine to start.
-    }
-
-    @Override
-    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
-        return config;
     }
 
     @Override
@@ -72,10 +61,5 @@ public final class AccumulatorBackend implements Backend {
             throw GatunException.invalidArgument(
                     "the sequence_accumulator backend cannot run model '" + config.getName() + "': " + otherwise);
         }
-    }
-
-    @Override
-    public void close() {
-        // There is no engine to end.
     }
 }

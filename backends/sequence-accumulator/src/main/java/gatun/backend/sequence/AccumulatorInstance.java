@@ -63,14 +63,4 @@ final class AccumulatorInstance implements BackendInstance {
         }
         throw GatunException.invalidArgument("the request has no input 'INPUT'");
     }
-
-    @Override
-    public void warmUp() {
-        // Nothing is slower the first time.
-    }
-
-    @Override
-    public void close() {
-        // Nothing is held but the sums.
-    }
 }

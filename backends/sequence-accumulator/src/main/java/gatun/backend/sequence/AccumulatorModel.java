@@ -16,9 +16,4 @@ record AccumulatorModel(Controls controls, boolean batching, int sequenceLimit) 
     public BackendInstance newInstance(InstanceSpec spec) {
         return new AccumulatorInstance(this);
     }
-
-    @Override
-    public void close() {
-        // Nothing is held.
-    }
 }
