@@ -15,11 +15,14 @@ import gatun.protocol.inference.ModelStreamInferResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
+import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,18 +35,39 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
-/** The example model {@code repeat_int32} in the real server, over streams, and refused where there are none. */
+/**
+ * The example model {@code repeat_int32} in the real server, over streams, and refused where there are none; and one like it that answers
+ * with one element in each run, so that requests take turns.
+ */
 @Timeout(120)
 class DecoupledIT {
+    private static final String REPEAT = "repeat_int32";
+    private static final String IN_TURNS = "in_turns";
+
+    @TempDir
+    static Path repository;
+
     private static ServerProcess server;
     private static GrpcClient grpc;
 
     @BeforeAll
     static void start() throws Exception {
-        server = ServerProcess.launch(
-                ServerProcess.exampleModels(), "--model-control-mode=explicit", "--load-model=repeat_int32");
+        String config =
+                Files.readString(ServerProcess.exampleModels().resolve(REPEAT).resolve("config.pbtxt"));
+        add(REPEAT, config);
+        add(
+                IN_TURNS,
+                config.replace(REPEAT, IN_TURNS)
+                        + "sequence_batching { iterative_sequence: true oldest { max_candidate_sequences: 4 } }\n");
+        server = ServerProcess.launch(repository);
         grpc = GrpcClient.tcp(server.grpcPort());
+    }
+
+    private static void add(String model, String config) throws IOException {
+        Files.createDirectories(repository.resolve(model).resolve("1"));
+        Files.writeString(repository.resolve(model).resolve("config.pbtxt"), config);
     }
 
     @AfterAll
@@ -83,7 +107,7 @@ class DecoupledIT {
         int[] delays = new int[elements.length];
         Arrays.fill(delays, delayMillis);
         return ModelInferRequest.newBuilder()
-                .setModelName("repeat_int32")
+                .setModelName(REPEAT)
                 .setId(id)
                 .addInputs(tensor("IN", "INT32", elements.length))
                 .addInputs(tensor("DELAY", "UINT32", elements.length))
@@ -120,11 +144,10 @@ class DecoupledIT {
         throw new AssertionError("the response has no output " + name);
     }
 
-    private static ModelStatistics statistics() {
+    private static ModelStatistics statistics(String model) {
         return grpc.service()
-                .modelStatistics(ModelStatisticsRequest.newBuilder()
-                        .setName("repeat_int32")
-                        .build())
+                .modelStatistics(
+                        ModelStatisticsRequest.newBuilder().setName(model).build())
                 .getModelStats(0);
     }
 
@@ -182,7 +205,7 @@ class DecoupledIT {
 
     @Test
     void shouldStopTheRunOfAClientThatCancels() throws Exception {
-        long failedBefore = statistics().getInferenceStats().getFail().getCount();
+        long failedBefore = statistics(REPEAT).getInferenceStats().getFail().getCount();
         Answers answers = new Answers();
         StreamObserver<ModelInferRequest> requests =
                 GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(answers);
@@ -195,9 +218,47 @@ class DecoupledIT {
         assertThat(output(answers.next(), "IDX")).isZero();
         requests.onError(Status.CANCELLED.asRuntimeException());
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (statistics().getInferenceStats().getFail().getCount() == failedBefore) {
+        while (statistics(REPEAT).getInferenceStats().getFail().getCount() == failedBefore) {
             assertThat(System.nanoTime()).as("waiting for the end of the run").isLessThan(deadline);
         }
+    }
+
+    @Test
+    void shouldLetRequestsTakeTurnsAndEndOneThatIsCancelledBetweenItsRuns() throws Exception {
+        int[] many = new int[5000];
+        Answers first = new Answers();
+        StreamObserver<ModelInferRequest> endless =
+                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(first);
+        endless.onNext(
+                request("endless", 5, many).toBuilder().setModelName(IN_TURNS).build());
+        assertThat(output(first.next(), "IDX")).isZero();
+
+        Answers second = new Answers();
+        StreamObserver<ModelInferRequest> few =
+                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(second);
+        few.onNext(request("few", 0, 7, 8, 9).toBuilder().setModelName(IN_TURNS).build());
+        few.onCompleted();
+        for (int i = 0; i < 3; i++) {
+            ModelInferResponse response = second.next();
+            assertThat(output(response, "OUT")).isEqualTo(7 + i);
+            assertThat(output(response, "IDX")).isEqualTo(i);
+        }
+        assertThat(second.end.get(20, TimeUnit.SECONDS).isOk()).isTrue();
+        assertThat(first.end).as("the end of the other request").isNotDone();
+        for (int i = 1; i < 4; i++) {
+            assertThat(output(first.next(), "IDX")).isEqualTo(i);
+        }
+
+        endless.onError(Status.CANCELLED.asRuntimeException());
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (statistics(IN_TURNS).getInferenceStats().getFail().getCount() == 0) {
+            assertThat(System.nanoTime())
+                    .as("waiting for the end of the request")
+                    .isLessThan(deadline);
+        }
+        ModelStatistics statistics = statistics(IN_TURNS);
+        assertThat(statistics.getInferenceStats().getSuccess().getCount()).isEqualTo(1);
+        assertThat(statistics.getExecutionCount()).as("runs").isGreaterThan(6);
     }
 
     @Test

@@ -22,11 +22,6 @@ final class SchedulingRules {
             case SEQUENCE_BATCHING -> SequenceRules.check(config);
             case ENSEMBLE_SCHEDULING, SCHEDULINGCHOICE_NOT_SET -> {}
         }
-        require(
-                !config.getModelTransactionPolicy().getDecoupled()
-                        || config.getBatchInputCount() + config.getBatchOutputCount() == 0,
-                config,
-                "'batch_input' and 'batch_output' mean nothing in a decoupled model, whose requests run one at a time,");
         checkResponseCache(config);
         for (ModelInstanceGroup group : config.getInstanceGroupList()) {
             checkGroup(config, group);

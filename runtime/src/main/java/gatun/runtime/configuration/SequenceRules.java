@@ -1,6 +1,5 @@
 package gatun.runtime.configuration;
 
-import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.DataType;
 import gatun.protocol.inference.ModelConfig;
@@ -20,11 +19,9 @@ final class SequenceRules {
 
     private SequenceRules() {}
 
-    /** @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks, UNSUPPORTED for what is not served */
+    /** @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks */
     static void check(ModelConfig config) {
         ModelSequenceBatching batching = config.getSequenceBatching();
-        refuse(config, batching.getIterativeSequence(), "sequence_batching { iterative_sequence: true }");
-        refuse(config, config.getModelTransactionPolicy().getDecoupled(), "sequence_batching of a decoupled model");
         switch (batching.getStrategyChoiceCase()) {
             case DIRECT, STRATEGYCHOICE_NOT_SET -> checkDirect(config, batching);
             case OLDEST -> checkOldest(config, batching);
@@ -57,10 +54,6 @@ final class SequenceRules {
         Set<Control.Kind> kinds = EnumSet.noneOf(Control.Kind.class);
         for (ControlInput input : inputs) {
             require(!input.getName().isEmpty(), config, "sequence batching control tensor must have a name");
-            require(
-                    input.getControlCount() > 0,
-                    config,
-                    "sequence batching control tensor '" + input.getName() + "' must specify its 'control'");
             for (Control control : input.getControlList()) {
                 require(
                         names.add(input.getName()),
@@ -153,7 +146,11 @@ final class SequenceRules {
         config.getInputList().forEach(input -> inputs.add(input.getName()));
         config.getBatchInputList().forEach(input -> inputs.addAll(input.getTargetNameList()));
         for (ControlInput control : batching.getControlInputList()) {
-            require(inputs.add(control.getName()), config, "model input '" + control.getName() + "' is given twice");
+            // One that controls nothing is no input, as in Triton.
+            require(
+                    control.getControlCount() == 0 || inputs.add(control.getName()),
+                    config,
+                    "model input '" + control.getName() + "' is given twice");
         }
         Set<String> outputs = new HashSet<>();
         for (State state : batching.getStateList()) {
@@ -165,15 +162,6 @@ final class SequenceRules {
                     outputs.add(state.getOutputName()),
                     config,
                     "model output '" + state.getOutputName() + "' is the state of two inputs");
-        }
-    }
-
-    private static void refuse(ModelConfig config, boolean asked, String what) {
-        if (asked) {
-            throw new GatunException(
-                    ErrorCode.UNSUPPORTED,
-                    "model '" + config.getName() + "' asks for " + what
-                            + ", which this version of the server does not serve");
         }
     }
 

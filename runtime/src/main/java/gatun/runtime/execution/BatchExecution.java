@@ -11,6 +11,7 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
 import gatun.runtime.spi.ExecutionRequest;
+import gatun.runtime.statistics.ResponseTable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,12 +21,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of an instance for several requests: their inputs become one tensor each, and its outputs are shared out among them. Inputs
- * that lie side by side already are not copied; neither are outputs that go to the network, or to windows side by side. One object serves
- * all runs of the instance, one after the other; used by the instance's thread only.
+ * One run of an instance for several requests: their inputs become one tensor each, and its outputs are shared out among them, once at the
+ * end, or for a decoupled model with each response. Inputs that lie side by side already are not copied; neither are outputs that go to the
+ * network, or to windows side by side. One object serves all runs of the instance, one after the other; used by the instance's thread only.
  */
 class BatchExecution extends TimedExecution {
     private final ModelSignature signature;
+    /** What becomes of single responses; null unless the model is decoupled. */
+    private final @Nullable ResponseTable responses;
+
     private final List<InferenceTicket> tickets = new ArrayList<>();
     private final List<OutputRule> rules = new ArrayList<>();
     private final List<BatchOutput> outputs = new ArrayList<>();
@@ -42,13 +46,15 @@ class BatchExecution extends TimedExecution {
     private int rows;
     private int sent;
 
-    BatchExecution(ModelSignature signature, BufferPool pool) {
+    /** @param responses where the single responses of a decoupled model are counted; null for any other */
+    BatchExecution(ModelSignature signature, BufferPool pool, @Nullable ResponseTable responses) {
         super(pool);
         this.signature = signature;
         allOutputs = new BatchOutput[signature.outputCount()];
         for (int i = 0; i < allOutputs.length; i++) {
             allOutputs[i] = new BatchOutput(signature.output(i), signature, pool, tickets);
         }
+        this.responses = responses;
     }
 
     /** Begins a run for tickets that all {@linkplain InferenceTicket#joins join} the first. */
@@ -69,6 +75,18 @@ class BatchExecution extends TimedExecution {
                 outputs.add(allOutputs[i]);
             }
         }
+        if (responses != null) {
+            for (InferenceTicket ticket : batch) {
+                if (isAsked(ticket)) {
+                    ticket.progress().begin(startedNanos());
+                }
+            }
+        }
+    }
+
+    /** Whether somebody waits for the answer to {@code ticket}, which is not only there to fill a gap. */
+    boolean isAsked(InferenceTicket ticket) {
+        return true;
     }
 
     /** Whether some request wants that output. */
@@ -106,27 +124,103 @@ class BatchExecution extends TimedExecution {
      * @throws GatunException when the backend did not give an output
      */
     void finish() {
-        if (sent > 1) {
-            throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
-        }
-        for (BatchOutput output : outputs) {
-            output.shareOut();
-        }
-        for (InferenceTicket ticket : tickets) {
-            if (!ticket.hasFailed()) {
-                settle(ticket);
-            }
+        if (responses != null) {
+            finishAnswers(responses);
+        } else {
+            finishResponse();
         }
         end();
     }
 
+    private void finishResponse() {
+        if (sent > 1) {
+            throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
+        }
+        if (isAnyoneDone()) {
+            outputs.forEach(BatchOutput::shareOut);
+        }
+        for (InferenceTicket ticket : tickets) {
+            if (isDone(ticket)) {
+                settle(ticket);
+            }
+        }
+    }
+
+    private boolean isAnyoneDone() {
+        for (InferenceTicket ticket : tickets) {
+            if (isDone(ticket)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether this run ends what somebody asked for, by an answer. */
+    private boolean isDone(InferenceTicket ticket) {
+        return isAsked(ticket) && !ticket.hasFailed() && !ticket.runsAgain();
+    }
+
     /** Ends a request's use of its regions, which can fail it. */
-    void settle(InferenceTicket ticket) {
+    private void settle(InferenceTicket ticket) {
         try {
             ticket.settle();
             answered(ticket);
         } catch (GatunException broken) {
             ticket.fail(broken);
+        }
+    }
+
+    /** Sends what the backend made and did not send, which is the last response of those whose answers end here. */
+    private void finishAnswers(ResponseTable table) {
+        long madeNanos = System.nanoTime();
+        shareMade();
+        for (InferenceTicket ticket : tickets) {
+            if (!isAsked(ticket) || ticket.hasFailed()) {
+                continue;
+            }
+            boolean sentLast = ticket.isAnythingMade() && send(ticket, table, madeNanos, !ticket.runsAgain());
+            if (isDone(ticket)) {
+                if (!sentLast) {
+                    ticket.progress().ended(table);
+                }
+                answered(ticket);
+            }
+        }
+    }
+
+    private void shareMade() {
+        for (BatchOutput output : outputs) {
+            if (output.isMade()) {
+                output.shareOut();
+            }
+        }
+    }
+
+    /** Sends a request what was made for it; false when it is left out, or could not have it and has failed. */
+    private boolean send(InferenceTicket ticket, ResponseTable table, long madeNanos, boolean last) {
+        try {
+            ticket.settle();
+            boolean sentNow = ticket.send(last);
+            if (sentNow) {
+                ticket.progress().sent(table, madeNanos);
+            }
+            return sentNow;
+        } catch (GatunException e) {
+            ticket.progress().brokenOff(table, ticket.isUnwanted());
+            ticket.fail(e);
+            return false;
+        }
+    }
+
+    /** Notes that the run failed, or was told to stop. */
+    void brokenOff() {
+        if (responses == null) {
+            return;
+        }
+        for (InferenceTicket ticket : tickets) {
+            if (isAsked(ticket) && !ticket.hasFailed()) {
+                ticket.progress().brokenOff(responses, ticket.isUnwanted());
+            }
         }
     }
 
@@ -157,10 +251,31 @@ class BatchExecution extends TimedExecution {
         return Collections.unmodifiableList(tickets);
     }
 
-    /** Counts only: the responses are made of what there is at the end. */
+    /** Sends each request its rows when the model is decoupled; otherwise counts only, since the responses are made at the end. */
     @Override
     public void send() {
-        sent++;
+        requireRunning();
+        if (responses == null) {
+            sent++;
+            return;
+        }
+        long madeNanos = System.nanoTime();
+        shareMade();
+        GatunException failure = null;
+        boolean wanted = false;
+        for (InferenceTicket ticket : tickets) {
+            if (isAsked(ticket)) {
+                if (!ticket.hasFailed()) {
+                    send(ticket, responses, madeNanos, false);
+                }
+                wanted |= !ticket.hasFailed();
+                failure = ticket.failure().orElse(failure);
+            }
+        }
+        outputs.forEach(BatchOutput::close);
+        if (!wanted && failure != null) {
+            throw refuse(failure);
+        }
     }
 
     @Override
@@ -239,6 +354,13 @@ class BatchExecution extends TimedExecution {
     @Override
     public void outputFromInput(int output, int input, Shape shape) {
         requireRunning();
+        if (responses != null) {
+            // The next response may show the same input, and only one could own its memory.
+            Tensor source = input(input);
+            MemorySegment bytes = source.bytes();
+            TensorCopy.copy(bytes, output(output, source.spec().datatype(), shape, bytes.byteSize()));
+            return;
+        }
         check(rules.get(output), inputSpec(input).datatype(), shape);
         outputs.get(output).fromInput(input, shape);
     }

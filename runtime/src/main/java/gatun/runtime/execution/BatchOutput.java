@@ -113,6 +113,11 @@ final class BatchOutput {
         return total == byteSize ? SideBySide.join(windows) : Optional.empty();
     }
 
+    /** Whether the backend has given it. */
+    boolean isMade() {
+        return shape != null;
+    }
+
     /** Gives each request that wants this output its own rows. */
     void shareOut() {
         Shape whole = shape;
@@ -136,7 +141,7 @@ final class BatchOutput {
                 at += byteSize;
             }
             int index = ticket.indexOf(rule);
-            if (index >= 0 && !ticket.hasFailed()) {
+            if (index >= 0 && ticket.takesOutputs()) {
                 answer(ticket, index, own, piece);
             }
         }

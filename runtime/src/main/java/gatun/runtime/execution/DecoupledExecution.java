@@ -13,8 +13,6 @@ import gatun.runtime.statistics.ResponseTable;
  */
 final class DecoupledExecution extends InstanceExecution {
     private final ResponseTable responses;
-    private int place;
-    private long beforeNanos;
 
     DecoupledExecution(ModelSignature signature, BufferPool pool, ResponseTable responses) {
         super(signature, pool);
@@ -24,18 +22,12 @@ final class DecoupledExecution extends InstanceExecution {
     @Override
     void begin(InferenceTicket next) {
         super.begin(next);
-        place = 0;
-        beforeNanos = startedNanos();
+        next.progress().begin(startedNanos());
     }
 
     @Override
     void brokenOff() {
-        long nanos = System.nanoTime() - beforeNanos;
-        if (ticket().isUnwanted()) {
-            responses.cancelled(place, nanos);
-        } else {
-            responses.failed(place, nanos);
-        }
+        ticket().progress().brokenOff(responses, ticket().isUnwanted());
     }
 
     @Override
@@ -47,25 +39,14 @@ final class DecoupledExecution extends InstanceExecution {
     @Override
     void finish() {
         InferenceTicket done = ticket();
-        if (isAnythingMade(done)) {
-            sendMade(true);
-        } else {
-            responses.ended(place, System.nanoTime() - beforeNanos);
+        if (!done.isAnythingMade() || !sendMade(true)) {
+            done.progress().ended(responses);
         }
         answered(done);
         end();
     }
 
-    private static boolean isAnythingMade(InferenceTicket ticket) {
-        for (int i = 0; i < ticket.outputCount(); i++) {
-            if (ticket.result(i) != null) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private void sendMade(boolean last) {
+    private boolean sendMade(boolean last) {
         InferenceTicket running = ticket();
         long madeNanos = System.nanoTime();
         try {
@@ -73,10 +54,11 @@ final class DecoupledExecution extends InstanceExecution {
                 classify(i);
             }
             running.settle();
-            running.send(last);
-            long sentNanos = System.nanoTime();
-            responses.sent(place++, madeNanos - beforeNanos, sentNanos - madeNanos);
-            beforeNanos = sentNanos;
+            boolean sent = running.send(last);
+            if (sent) {
+                running.progress().sent(responses, madeNanos);
+            }
+            return sent;
         } catch (GatunException e) {
             throw refuse(e);
         }

@@ -40,8 +40,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     private final RequestedOutput[] wanted;
     private final OutputRule[] rules;
     private final @Nullable BatchTensors batchTensors;
-    private final @Nullable OutputTensor[] results;
-    private final @Nullable Hold[] buffers;
+    private final MadeOutputs made;
     private boolean showsInputs;
     private volatile boolean unwanted;
     private volatile @Nullable ModelInstance runner;
@@ -55,6 +54,13 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     private @Nullable ResponseStream responses;
 
     private long firstResponseNanos;
+
+    /** Whether the model may run it again and again. */
+    private boolean mayRunAgain;
+
+    // Of the present run.
+    private boolean runsAgain;
+    private boolean skipsResponse;
 
     /**
      * A request that satisfies its model.
@@ -81,14 +87,19 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         this.wanted = wanted;
         this.rules = rules;
         this.batchTensors = batchTensors;
-        results = new OutputTensor[wanted.length];
-        buffers = new Hold[wanted.length];
+        made = new MadeOutputs(wanted.length);
     }
 
     /** Makes it a step of a sequence. To be called before this is submitted. */
     void isStepOf(SequenceModel model, SequenceStep step) {
         sequences = model;
+        mayRunAgain = model.isIterative();
         belongsTo(step);
+    }
+
+    /** Lets the model say that it wants to run this again, though that happens to steps only. To be called before this runs. */
+    void toleratesRunAgain() {
+        mayRunAgain = true;
     }
 
     /** Whether it is a step of a sequence. */
@@ -98,7 +109,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     /** A ticket for nobody, with these inputs: what stands in a batch where a sequence has no step. */
     InferenceTicket gap(Tensor[] emptyInputs) {
-        return new InferenceTicket(
+        InferenceTicket gap = new InferenceTicket(
                 new InferenceRequest(request.model()),
                 arrivedNanos,
                 batchSize,
@@ -106,6 +117,8 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
                 new RequestedOutput[0],
                 new OutputRule[0],
                 null);
+        gap.toleratesRunAgain();
+        return gap;
     }
 
     /** Has each response go to {@code receiver} when it is there. To be called before this is submitted. */
@@ -238,17 +251,12 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     /** What was answered as output {@code index}; null when nothing was yet. */
     @Nullable
     OutputTensor result(int index) {
-        return results[index];
+        return made.get(index);
     }
 
     /** Answers an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there before. */
     void result(int index, OutputTensor result, @Nullable Hold buffer) {
-        Hold previous = buffers[index];
-        results[index] = result;
-        buffers[index] = buffer;
-        if (previous != null) {
-            previous.close();
-        }
+        made.set(index, result, buffer);
     }
 
     /** Notes that an output is an input's own memory, which then belongs to the response. */
@@ -280,6 +288,36 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     /** Notes which instance runs this from now on. */
     void runBy(ModelInstance instance) {
         runner = instance;
+        runsAgain = false;
+        skipsResponse = false;
+    }
+
+    /** Whether the model wants to run this again after the present run. */
+    boolean runsAgain() {
+        return runsAgain;
+    }
+
+    /** Whether the outputs that are shared out now are for this too. */
+    boolean takesOutputs() {
+        return failure == null && !skipsResponse && (responses != null || !runsAgain);
+    }
+
+    /** How far the answer of several responses is. For the instance's thread. */
+    ResponseProgress progress() {
+        return responses().progress();
+    }
+
+    private ResponseStream responses() {
+        ResponseStream stream = responses;
+        if (stream == null) {
+            throw new IllegalStateException("this request takes a single response");
+        }
+        return stream;
+    }
+
+    /** Whether something is answered that was not sent yet. */
+    boolean isAnythingMade() {
+        return !made.isEmpty();
     }
 
     /** Whether the client has given this up. */
@@ -309,7 +347,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     @Override
     public Optional<CorrelationId> correlationId() {
-        return request.correlationId();
+        return isStep() ? Optional.of(AssignedId.of(step())) : request.correlationId();
     }
 
     @Override
@@ -341,6 +379,22 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     @Override
+    public void runAgain() {
+        if (!mayRunAgain) {
+            throw GatunException.invalidArgument("the backend asks to run a request of model '"
+                    + request.model().name()
+                    + "' again, but the model is not configured for that; add 'iterative_sequence: true' to its"
+                    + " 'sequence_batching'");
+        }
+        runsAgain = true;
+    }
+
+    @Override
+    public void skipResponse() {
+        skipsResponse = responses != null;
+    }
+
+    @Override
     public boolean cancelled() {
         return unwanted;
     }
@@ -356,14 +410,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     /** Ends the request without an answer; the output buffers go back. */
     void fail(GatunException reason) {
         failure = reason;
-        for (int i = 0; i < buffers.length; i++) {
-            Hold buffer = buffers[i];
-            buffers[i] = null;
-            results[i] = null;
-            if (buffer != null) {
-                buffer.close();
-            }
-        }
+        made.drop();
     }
 
     /**
@@ -384,18 +431,11 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         if (failure != null) {
             throw failure;
         }
-        List<OutputTensor> outputs = new ArrayList<>(results.length);
-        List<Hold> holds = new ArrayList<>(results.length);
-        for (int i = 0; i < results.length; i++) {
-            OutputTensor result = results[i];
-            Hold buffer = buffers[i];
-            if (result != null) {
-                outputs.add(result);
-            } else if (!part) {
+        List<OutputTensor> outputs = new ArrayList<>(wanted.length);
+        List<Hold> holds = new ArrayList<>(wanted.length);
+        for (int i = 0; i < wanted.length; i++) {
+            if (!part && made.get(i) == null) {
                 throw new AssertionError("output '" + wanted[i].name() + "' was not answered");
-            }
-            if (buffer != null) {
-                holds.add(buffer);
             }
             wanted[i].destination().ifPresent(lease -> {
                 if (!part && request.release(lease)) {
@@ -403,6 +443,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
                 }
             });
         }
+        made.moveTo(outputs, holds);
         if (showsInputs) {
             for (Hold hold : List.copyOf(request.holds())) {
                 request.release(hold);
@@ -413,42 +454,34 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     /**
-     * Sends what is answered so far as one response of several, and begins the next. Windows in the client's memory stay the request's,
-     * because later responses are written there too. For the instance's thread.
+     * Sends what is answered so far as one response of several, and begins the next; nothing to a request that is left out. Windows in the
+     * client's memory stay the request's, because later responses are written there too. For the instance's thread.
      *
+     * @return whether it was sent
      * @throws GatunException CANCELLED when nobody wants it
      */
-    void send(boolean last) {
-        ResponseStream receiver = responses;
-        if (receiver == null) {
-            throw new IllegalStateException("this request takes a single response");
+    boolean send(boolean last) {
+        if (skipsResponse) {
+            skipsResponse = false;
+            made.drop();
+            return false;
         }
         if (firstResponseNanos == 0) {
             firstResponseNanos = System.nanoTime();
         }
-        List<OutputTensor> outputs = new ArrayList<>(results.length);
-        List<Hold> holds = new ArrayList<>(results.length);
-        for (int i = 0; i < results.length; i++) {
-            OutputTensor result = results[i];
-            Hold buffer = buffers[i];
-            if (result != null) {
-                outputs.add(result);
-            }
-            if (buffer != null) {
-                holds.add(buffer);
-            }
-            results[i] = null;
-            buffers[i] = null;
-        }
+        List<OutputTensor> outputs = new ArrayList<>(wanted.length);
+        List<Hold> holds = new ArrayList<>(wanted.length);
+        made.moveTo(outputs, holds);
         Map<String, ParameterValue> own = parameters;
         parameters = Map.of();
         InferenceResponse response = new InferenceResponse(
                 request.model().name(), request.model().versionText(), request.id(), outputs, own, holds);
-        receiver.send(response, last);
+        responses().send(response, last);
         if (isAwaitedHere()) {
             attend();
         } else {
             callWaiter();
         }
+        return true;
     }
 }

@@ -12,6 +12,7 @@ import gatun.runtime.spi.InstanceSpec;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
+import gatun.runtime.statistics.ResponseTable;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -83,11 +84,12 @@ final class ModelInstance implements Worker<InferenceTicket> {
                 ? new DecoupledExecution(signature, pool, counters.responses())
                 : new InstanceExecution(signature, pool);
         BatchTensors batchTensors = signature.batchTensors();
+        @Nullable ResponseTable responses = decoupled ? counters.responses() : null;
         alwaysBatch = batchTensors != null;
         batchExecution = batchTensors == null
-                ? new BatchExecution(signature, pool)
-                : new RaggedExecution(signature, batchTensors, pool);
-        sequenceExecution = sequences == null ? null : new SequenceExecution(signature, sequences, pool);
+                ? new BatchExecution(signature, pool, responses)
+                : new RaggedExecution(signature, batchTensors, pool, responses);
+        sequenceExecution = sequences == null ? null : new SequenceExecution(signature, sequences, pool, responses);
     }
 
     @Override
@@ -227,12 +229,14 @@ final class ModelInstance implements Worker<InferenceTicket> {
             counters.executed(run.batchSize(), run);
             run.tellTimes();
             for (InferenceTicket ticket : tickets) {
-                ticket.failure().ifPresent(failure -> failed(ticket, failure, FailureReason.OTHER));
+                ticket.failure().ifPresent(failure -> fail(ticket, failure, FailureReason.OTHER));
             }
         } catch (GatunException e) {
+            run.brokenOff();
             FailureReason reason = run.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND;
             tickets.forEach(ticket -> fail(ticket, e, reason));
         } catch (Throwable e) {
+            run.brokenOff();
             tickets.forEach(ticket -> failUnexpectedly(ticket, e));
         } finally {
             over(); // it may have failed before the engine was asked

@@ -9,6 +9,7 @@ import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
+import gatun.runtime.statistics.ResponseTable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,8 +24,9 @@ class RaggedExecution extends BatchExecution {
     private final BatchTensors tensors;
     private final @Nullable Tensor[] made;
 
-    RaggedExecution(ModelSignature signature, BatchTensors tensors, BufferPool pool) {
-        super(signature, pool);
+    RaggedExecution(
+            ModelSignature signature, BatchTensors tensors, BufferPool pool, @Nullable ResponseTable responses) {
+        super(signature, pool, responses);
         this.tensors = tensors;
         made = new Tensor[tensors.inputs().size()];
     }

@@ -22,6 +22,7 @@ final class ResponseStream {
 
     private final ResponseReceiver receiver;
     private final Duration patience;
+    private final ResponseProgress progress = new ResponseProgress();
 
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -44,6 +45,11 @@ final class ResponseStream {
     ResponseStream(ResponseReceiver receiver, Duration patience) {
         this.receiver = receiver;
         this.patience = patience;
+    }
+
+    /** How far the answer is. For the instance's thread. */
+    ResponseProgress progress() {
+        return progress;
     }
 
     /**

@@ -80,7 +80,7 @@ record SequenceControl(String name, Control.Kind kind, Datatype datatype, int no
         if (datatype == Datatype.BYTES) {
             return BytesCodec.putText(target, offset, text(step));
         }
-        long number = step.isPresent() && step.get().id() instanceof CorrelationId.Uint64 id ? id.value() : 0;
+        long number = step.isPresent() && AssignedId.of(step.get()) instanceof CorrelationId.Uint64 id ? id.value() : 0;
         if (datatype.byteSize() == Long.BYTES) {
             target.set(ElementLayouts.INT64, offset, number);
         } else {
@@ -90,6 +90,6 @@ record SequenceControl(String name, Control.Kind kind, Datatype datatype, int no
     }
 
     private static String text(Optional<SequenceStep> step) {
-        return step.isPresent() && step.get().id() instanceof CorrelationId.Text id ? id.value() : "";
+        return step.isPresent() ? AssignedId.of(step.get()).toString() : "";
     }
 }

@@ -4,6 +4,7 @@ import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
@@ -11,6 +12,7 @@ import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
 import gatun.runtime.scheduling.Sequence;
 import gatun.runtime.scheduling.SequenceStep;
+import gatun.runtime.statistics.ResponseTable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,8 +39,9 @@ final class SequenceExecution extends RaggedExecution {
     /** Stands for all gaps of a run. */
     private @Nullable InferenceTicket gap;
 
-    SequenceExecution(ModelSignature signature, SequenceModel model, BufferPool pool) {
-        super(signature, Objects.requireNonNullElse(signature.batchTensors(), BatchTensors.NONE), pool);
+    SequenceExecution(
+            ModelSignature signature, SequenceModel model, BufferPool pool, @Nullable ResponseTable responses) {
+        super(signature, Objects.requireNonNullElse(signature.batchTensors(), BatchTensors.NONE), pool, responses);
         this.signature = signature;
         this.model = model;
         this.pool = pool;
@@ -131,10 +134,8 @@ final class SequenceExecution extends RaggedExecution {
     }
 
     @Override
-    void settle(InferenceTicket ticket) {
-        if (!isGap(ticket)) {
-            super.settle(ticket);
-        }
+    boolean isAsked(InferenceTicket ticket) {
+        return !isGap(ticket);
     }
 
     @Override
@@ -152,6 +153,20 @@ final class SequenceExecution extends RaggedExecution {
             row.ifPresent(SequenceStep::done);
         }
         super.finish();
+        for (int i = 0; i < ticketCount(); i++) {
+            if (isAsked(ticket(i)) && ticket(i).runsAgain()) {
+                goOn(ticket(i));
+            }
+        }
+    }
+
+    /** Has a step run again, unless nobody wants its answer any more. */
+    private static void goOn(InferenceTicket ticket) {
+        if (ticket.isUnwanted()) {
+            ticket.fail(new GatunException(ErrorCode.CANCELLED, ""));
+        } else if (!ticket.hasFailed()) {
+            ticket.step().again();
+        }
     }
 
     /** Answers the requests that want to see a state. */

@@ -15,15 +15,19 @@ import gatun.runtime.scheduling.SequenceStep;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** What the configuration of a model says of sequences, prepared when the model is loaded. Immutable. */
+/** What the configuration of a model says of sequences, prepared when the model is loaded. Safe for any thread. */
 final class SequenceModel {
     private final String modelName;
     private final SequencePolicy policy;
     private final List<SequenceControl> controls;
     private final List<StateTensor> states;
     private final boolean statesVary;
+
+    /** How many sequences the server has named. */
+    private final AtomicLong assigned = new AtomicLong();
 
     private SequenceModel(
             String modelName, SequencePolicy policy, List<SequenceControl> controls, List<StateTensor> states) {
@@ -45,8 +49,10 @@ final class SequenceModel {
             return null;
         }
         ModelSequenceBatching batching = config.getSequenceBatching();
-        List<SequenceControl> controls =
-                batching.getControlInputList().stream().map(SequenceControl::of).toList();
+        List<SequenceControl> controls = batching.getControlInputList().stream()
+                .filter(input -> input.getControlCount() > 0)
+                .map(SequenceControl::of)
+                .toList();
         return new SequenceModel(config.getName(), policy(config, batching, queueLimit), controls, states);
     }
 
@@ -67,6 +73,7 @@ final class SequenceModel {
                 TimeUnit.MICROSECONDS.toNanos(delayMicros),
                 batching.getDirect().getMinimumSlotUtilization(),
                 TimeUnit.MICROSECONDS.toNanos(batching.getMaxSequenceIdleMicroseconds()),
+                batching.getIterativeSequence(),
                 queueLimit);
     }
 
@@ -85,6 +92,11 @@ final class SequenceModel {
     /** Whether a sequence keeps its place in the batch. */
     boolean isDirect() {
         return policy.strategy() == Strategy.DIRECT;
+    }
+
+    /** Whether a request may be run again and again, and is a sequence of its own where its client names none. */
+    boolean isIterative() {
+        return policy.iterative();
     }
 
     /** Whether a tensor of that name is a state that the model gives. */
@@ -107,6 +119,9 @@ final class SequenceModel {
         if (batchSize > 1) {
             throw GatunException.invalidArgument("inference request to model '" + modelName
                     + "' must specify batch-size 1 due to requirements of sequence batcher");
+        }
+        if (isIterative() && request.correlationId().isEmpty()) {
+            return new SequenceStep(new AssignedId(assigned.incrementAndGet()), true, false);
         }
         CorrelationId id = request.correlationId()
                 .orElseThrow(() -> GatunException.invalidArgument("inference request to model '" + modelName

@@ -13,6 +13,7 @@ import java.util.List;
  * @param minimumUtilization how many of an instance's slots must have a step for a batch that is not kept, as a part of all of them;
  *     {@link Strategy#DIRECT} only
  * @param maxIdleNanos how long a sequence may have nothing to do before it loses its slot
+ * @param iterative whether a sequence ends as soon as nothing of it waits or runs; its steps may run again
  * @param queueCapacity how many steps may wait, over all sequences
  */
 public record SequencePolicy(
@@ -23,6 +24,7 @@ public record SequencePolicy(
         long maxQueueDelayNanos,
         double minimumUtilization,
         long maxIdleNanos,
+        boolean iterative,
         int queueCapacity) {
     /** Which steps of an instance's sequences run together. */
     public enum Strategy {
@@ -40,6 +42,11 @@ public record SequencePolicy(
     /** Whether an instance with that many steps runs them now, or waits for more; {@link Strategy#DIRECT} only. */
     boolean isWorthwhile(int ready, long waitedNanos) {
         return maxQueueDelayNanos == 0 || ready >= minimumUtilization * slots || waitedNanos >= maxQueueDelayNanos;
+    }
+
+    /** Whether a sequence that has had nothing to do since {@code idleSince} loses its slot. */
+    boolean isIdleForTooLong(long idleSince, long now) {
+        return now - idleSince >= maxIdleNanos;
     }
 
     /** The same as a dynamic batcher has it. */

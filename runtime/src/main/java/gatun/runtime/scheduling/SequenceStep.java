@@ -3,14 +3,16 @@ package gatun.runtime.scheduling;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What makes a ticket one of a sequence's. The scheduler writes it under its lock before the ticket runs; the instance's thread reads it
+ * What makes a ticket one of a sequence's. A step runs once, or, where sequences are iterative, as often as the model wants. The scheduler
+ * writes it under its lock before the ticket runs; the instance's thread reads it
  * while the ticket runs.
  */
 public final class SequenceStep {
     private final Object id;
-    private final boolean ends;
+    private boolean ends;
     private boolean starts;
     private boolean done;
+    private boolean again;
 
     /** Guarded by the scheduler's lock until the ticket runs. */
     private @Nullable Sequence sequence;
@@ -59,6 +61,25 @@ public final class SequenceStep {
 
     boolean isDone() {
         return done;
+    }
+
+    /** Notes that the model has taken this step, and wants to run it again, in a later batch. By the instance's thread. */
+    public void again() {
+        done = true;
+        again = true;
+    }
+
+    /** Whether it is to run again. */
+    boolean isAgain() {
+        return again;
+    }
+
+    /** Makes it the next step of its sequence, which goes on with it. */
+    void goOn() {
+        starts = false;
+        ends = false;
+        done = false;
+        again = false;
     }
 
     void join(Sequence joined) {

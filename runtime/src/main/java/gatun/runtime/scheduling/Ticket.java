@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * submitted at most once.
  *
  * <pre> NEW -> QUEUED -> RUNNING -> COMPLETED
- *          QUEUED -> WITHDRAWN | EXPIRED | REFUSED </pre>
+ *          QUEUED -> WITHDRAWN | EXPIRED | REFUSED
+ *                    RUNNING -> QUEUED | REFUSED, of a step that is to run again </pre>
  */
 public abstract class Ticket extends Link<Ticket> {
     /** How waiting ended. */

@@ -60,17 +60,19 @@ public interface Execution {
 
     /**
      * Sends the outputs that were made since the last call as one response, and begins the next. For decoupled models, which answer a
-     * request with any number of responses, each with all or some of the wanted outputs; a run of theirs is for one request. The end of
-     * {@link BackendInstance#execute} ends the answer: outputs that are made and not sent then are its last response, and without any it
-     * ends with the response that was sent last, or without a single one.
+     * request with any number of responses, each with all or some of the wanted outputs. A run of theirs is for one request, or for steps of
+     * several sequences: then each gets its rows, but for those that {@linkplain ExecutionRequest#skipResponse are left out}. The end of
+     * {@link BackendInstance#execute} ends the answer of each request that does not {@linkplain ExecutionRequest#runAgain run again}:
+     * outputs that are made and not sent then are its last response, and without any it ends with the response that was sent last, or
+     * without a single one.
      *
-     * <p>Waits while the client is some responses behind. Memory that {@link #output} gave belongs to the response from then on and must
+     * <p>Waits while a client is some responses behind. Memory that {@link #output} gave belongs to the response from then on and must
      * not be touched again.
      *
      * <p>A model that is not decoupled need not call this, and fails the request when it does so twice.
      *
-     * @throws gatun.memory.GatunException CANCELLED when nobody wants more responses, or when the client has taken none for too long: to
-     *     be passed on, which ends the run; others when the response cannot be made
+     * @throws gatun.memory.GatunException when none of the requests can go on: CANCELLED when nobody wants more responses, or when the client
+     *     has taken none for too long; others when the response cannot be made. To be passed on, which ends the run
      */
     default void send() {}
 

@@ -39,6 +39,22 @@ public interface ExecutionRequest {
      */
     void responseParameter(String name, ParameterValue value);
 
+    /**
+     * Asks that the request run once more, in a later batch, when this run has succeeded: its sequence goes on, with the states that this
+     * run gives, and neither starts nor ends with that run. For models whose configuration says {@code iterative_sequence: true}; the end of
+     * a run in which a request does not ask for this ends the request. What the run made of its outputs goes to the client when the model is
+     * decoupled, and is dropped otherwise, so that it need not be made where all requests of the run ask for another.
+     *
+     * @throws gatun.memory.GatunException INVALID_ARGUMENT when the configuration does not say so
+     */
+    void runAgain();
+
+    /**
+     * Leaves this request out of the response that is made next: it gets none. For decoupled models; for others this does nothing, since
+     * their requests have one response each.
+     */
+    void skipResponse();
+
     /** Whether the client has given the request up meanwhile, so that work for it alone may be left out. */
     boolean cancelled();
 }

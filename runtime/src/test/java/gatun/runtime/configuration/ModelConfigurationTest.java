@@ -62,9 +62,8 @@ class ModelConfigurationTest {
                                 + " { timeout_action: DELAY default_timeout_microseconds: 1 } }",
                         "Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true for m"),
                 arguments(
-                        "backend: \"b\" sequence_batching { iterative_sequence: true }",
-                        "model 'm' asks for sequence_batching { iterative_sequence: true }, which this version of"
-                                + " the server does not serve"),
+                        "backend: \"b\" sequence_batching { direct { minimum_slot_utilization: 2 } }",
+                        "sequence batching minimum slot utilization must be in range (0.0, 1.0] for m"),
                 arguments(
                         "platform: \"ensemble\"",
                         "ensemble scheduling must be set for ensemble m whose platform is ensemble"),

@@ -8,11 +8,13 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import com.google.protobuf.TextFormat;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelTransactionPolicy;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SequenceRulesTest {
     private static ModelConfig config(String sequenceBatching) throws TextFormat.ParseException {
@@ -110,6 +112,22 @@ class SequenceRulesTest {
         Stream<String> ids = Stream.of("UINT64", "INT64", "UINT32", "INT32", "STRING")
                 .map(type -> "kind: CONTROL_SEQUENCE_CORRID data_type: TYPE_" + type);
         return Stream.concat(flags, ids);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "iterative_sequence: true",
+                "iterative_sequence: true oldest { max_candidate_sequences: 9 }",
+                "control_input { name: \"C\" }",
+                "state { input_name: \"S\" output_name: \"T\" data_type: TYPE_FP32 dims: [ -1 ]"
+                        + " use_same_buffer_for_input_output: true use_growable_memory: true }",
+            })
+    void shouldTakeWhatTritonTakes(String sequenceBatching) throws TextFormat.ParseException {
+        ModelConfig config = config(sequenceBatching).toBuilder()
+                .setModelTransactionPolicy(ModelTransactionPolicy.newBuilder().setDecoupled(true))
+                .build();
+        assertThatCode(() -> SequenceRules.check(config)).doesNotThrowAnyException();
     }
 
     @Test

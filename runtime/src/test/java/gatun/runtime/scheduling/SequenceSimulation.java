@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the sequence scheduler's own decisions on a clock of its own: clients that send the steps of sequences one after the other or all at
- * once, forget how they began, never end them, or give steps up; instances that take their time, wake late, or fail, and in some histories share a
- * resource with others. Everything follows from
+ * once, forget how they began, never end them, or give steps up; or whose requests the model wants to run again and again; instances that
+ * take their time, wake late, or fail, and in some histories share a resource with others. Everything follows from
  * the seed. Checks after each step what must hold, and at the end that nothing is left.
  */
 final class SequenceSimulation {
@@ -72,11 +72,17 @@ final class SequenceSimulation {
         final int number;
         final int shape;
         final boolean asksToStart;
+
+        /** How often the model wants to run it. */
+        final int wantedRuns;
+
         Admission admission = Admission.STOPPING;
         boolean withdrawn;
+        boolean failed;
         int runs;
 
-        Step(int number, int id, boolean starts, boolean ends, int shape, long deadline) {
+        Step(int number, int id, boolean starts, boolean ends, int wantedRuns, int shape, long deadline) {
+            this.wantedRuns = wantedRuns;
             this.number = number;
             this.shape = shape;
             asksToStart = starts;
@@ -155,7 +161,10 @@ final class SequenceSimulation {
                 if (sequence.state() == null) {
                     sequence.keep(new Memory());
                 }
-                if (!fails) {
+                step.failed |= fails;
+                if (!fails && step.runs < step.wantedRuns) {
+                    step.step().again();
+                } else if (!fails) {
                     step.step().done();
                 }
             }
@@ -201,7 +210,8 @@ final class SequenceSimulation {
         double utilization = random.nextInt(3) == 0 ? 0 : random.nextDouble();
         long idle = random.nextBoolean() ? 100_000 + random.nextLong(1_000_000) : 60_000_000_000L;
         int capacity = random.nextInt(4) == 0 ? 1 + random.nextInt(6) : 10_000;
-        policy = new SequencePolicy(strategy, slots, maxBatchSize, preferred, delay, utilization, idle, capacity);
+        policy = new SequencePolicy(
+                strategy, slots, maxBatchSize, preferred, delay, utilization, idle, random.nextInt(4) == 0, capacity);
         int instanceCount = 1 + random.nextInt(3);
         turns = random.nextInt(3) == 0
                 ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
@@ -220,7 +230,13 @@ final class SequenceSimulation {
         int ids = 1 + random.nextInt(clients);
         long spacing = 1 + random.nextLong(100_000);
         for (int i = 0; i < clients; i++) {
-            client(1 + random.nextInt(ids), random.nextLong(clients * spacing));
+            long at = random.nextLong(clients * spacing);
+            if (policy.iterative()) {
+                int id = i;
+                loop.after(at, () -> arrive(id, true, false));
+            } else {
+                client(1 + random.nextInt(ids), at);
+            }
         }
         int end = random.nextInt(4);
         if (end == 0) {
@@ -258,14 +274,17 @@ final class SequenceSimulation {
 
     private void arrive(int id, boolean starts, boolean ends) {
         long deadline = random.nextInt(6) == 0 ? loop.now() + 1 + random.nextLong(300_000) : 0;
-        Step step = new Step(steps.size(), id, starts, ends, random.nextInt(6) == 0 ? 1 : 0, deadline);
+        int wantedRuns = policy.iterative() ? 1 + random.nextInt(5) : 1;
+        Step step = new Step(steps.size(), id, starts, ends, wantedRuns, random.nextInt(6) == 0 ? 1 : 0, deadline);
         steps.add(step);
         long waiting = waiting();
         step.admission = dispatcher.submit(step, loop.now());
         follow();
         switch (step.admission) {
             case ACCEPTED -> assertThat(waiting).isLessThan(policy.queueCapacity());
-            case QUEUE_FULL -> assertThat(waiting).isEqualTo(policy.queueCapacity());
+            case QUEUE_FULL ->
+                // Steps that run again are not refused for that.
+                assertThat(waiting).isGreaterThanOrEqualTo(policy.queueCapacity());
             case NO_SEQUENCE ->
                 assertThat(starts).as("a start that was refused").isFalse();
             case STOPPING -> assertThat(stopped).isTrue();
@@ -330,7 +349,8 @@ final class SequenceSimulation {
         int lastSlot = -1;
         for (Step step : batch) {
             Sequence sequence = step.step().sequence();
-            assertThat(step.runs).as(step.number + " ran twice").isZero();
+            assertThat(step.runs).as("runs of " + step.number).isLessThan(step.wantedRuns);
+            assertThat(step.failed).as(step.number + " runs though it failed").isFalse();
             assertThat(step.state()).isEqualTo(State.RUNNING);
             assertThat(step.joins(batch.getFirst()))
                     .as("shares a batch with another shape")
@@ -358,7 +378,7 @@ final class SequenceSimulation {
     /** A sequence's steps run in the client's order, in one place, and what is left there by another is never gone on with. */
     private void checkTurn(Instance instance, Step step, Sequence sequence) {
         Integer before = progress.put(sequence, step.number);
-        assertThat(before == null || before < step.number)
+        assertThat(before == null || before < step.number || step.runs > 0)
                 .as("the order of a sequence")
                 .isTrue();
         assertThat(before != null || step.step().starts())
@@ -376,8 +396,8 @@ final class SequenceSimulation {
                     .as(step.number + " ran before " + other.number)
                     .isFalse();
         }
-        assertThat(!step.asksToStart || step.step().starts())
-                .as("a START that was lost")
+        assertThat(!step.asksToStart || step.step().starts() == (step.runs == 0))
+                .as("a START that was lost, or came again")
                 .isTrue();
     }
 
@@ -447,7 +467,7 @@ final class SequenceSimulation {
                         .isTrue();
                 assertThat(step.state() == State.COMPLETED)
                         .as(step.number + " ended " + step.state() + " after " + step.runs + " runs")
-                        .isEqualTo(step.runs == 1);
+                        .isEqualTo(step.failed || step.runs == step.wantedRuns);
                 assertThat(step.state() == State.WITHDRAWN).isEqualTo(step.withdrawn);
             }
         }

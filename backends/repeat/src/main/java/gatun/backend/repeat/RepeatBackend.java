@@ -3,15 +3,21 @@ package gatun.backend.repeat;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.DataType;
 import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelSequenceBatching.State;
 import gatun.runtime.spi.Backend;
 import gatun.runtime.spi.BackendModel;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 
 /**
  * Answers a request once for each element of its input {@code IN}, of INT32: with the element as {@code OUT} and its index as
  * {@code IDX}, of UINT32. Before the n-th response it waits the n-th of {@code DELAY} milliseconds, and the whole run takes {@code WAIT}
  * milliseconds at least; both are of UINT32. The same tensors as Triton's repeat example has, for the same clients.
+ *
+ * <p>A model with {@code sequence_batching { iterative_sequence: true }} answers with one element in each run, and asks for another run
+ * while there are more, so that requests take turns; its last run takes {@code WAIT} milliseconds. Which element is next is the state
+ * {@code NEXT_IN} and {@code NEXT_OUT} of the request's sequence, which is added to a configuration without states.
  */
 public final class RepeatBackend implements Backend {
     /** For {@link java.util.ServiceLoader}. */
@@ -29,7 +35,22 @@ public final class RepeatBackend implements Backend {
 
     @Override
     public ModelConfig complete(ModelConfig config, Path versionDirectory) {
-        return config;
+        if (!isIterative(config) || config.getSequenceBatching().getStateCount() > 0) {
+            return config;
+        }
+        ModelConfig.Builder completed = config.toBuilder();
+        completed
+                .getSequenceBatchingBuilder()
+                .addState(State.newBuilder()
+                        .setInputName(RepeatInstance.NEXT_IN)
+                        .setOutputName(RepeatInstance.NEXT_OUT)
+                        .setDataType(DataType.TYPE_UINT32)
+                        .addDims(1));
+        return completed.build();
+    }
+
+    private static boolean isIterative(ModelConfig config) {
+        return config.getSequenceBatching().getIterativeSequence();
     }
 
     @Override
@@ -55,7 +76,18 @@ public final class RepeatBackend implements Backend {
                 config.getOutputCount() == 2,
                 config,
                 "it has " + config.getOutputCount() + " outputs, expected OUT, IDX");
-        return new RepeatModel();
+        if (isIterative(config)) {
+            List<State> states = config.getSequenceBatching().getStateList();
+            require(
+                    states.size() == 1
+                            && states.getFirst().getInputName().equals(RepeatInstance.NEXT_IN)
+                            && states.getFirst().getOutputName().equals(RepeatInstance.NEXT_OUT)
+                            && states.getFirst().getDataType() == DataType.TYPE_UINT32
+                            && states.getFirst().getDimsList().equals(List.of(1L)),
+                    config,
+                    "it is iterative and has other states than NEXT_IN, NEXT_OUT of TYPE_UINT32 [ 1 ]; leave them out");
+        }
+        return new RepeatModel(isIterative(config));
     }
 
     private static void input(ModelConfig config, String name, DataType datatype) {

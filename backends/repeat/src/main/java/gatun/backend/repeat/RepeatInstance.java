@@ -10,15 +10,23 @@ import gatun.runtime.spi.Execution;
 import gatun.runtime.spi.StopSignal;
 import java.time.Duration;
 
-/** Sends one response after the other. */
+/** Sends one response after the other, in one run or in many. */
 final class RepeatInstance implements BackendInstance {
     static final String IN = "IN";
     static final String DELAY = "DELAY";
     static final String WAIT = "WAIT";
     static final String OUT = "OUT";
     static final String IDX = "IDX";
+    static final String NEXT_IN = "NEXT_IN";
+    static final String NEXT_OUT = "NEXT_OUT";
 
+    private final boolean iterative;
     private final StopSignal signal = new StopSignal();
+
+    /** @param iterative whether a run answers with one element, and asks for another run while there are more */
+    RepeatInstance(boolean iterative) {
+        this.iterative = iterative;
+    }
 
     @Override
     public void execute(Execution execution) {
@@ -33,22 +41,42 @@ final class RepeatInstance implements BackendInstance {
                             + in.spec().shape() + "; expected one delay for each element");
         }
         long waitMillis = unsigned(input(execution, WAIT), 0);
+        long first = iterative ? unsigned(input(execution, NEXT_IN), 0) : 0;
+        long end = iterative ? Math.min(count, first + 1) : count;
         execution.inferStarted();
-        for (long i = 0; i < count; i++) {
+        for (long i = first; i < end; i++) {
             signal.await(Duration.ofMillis(unsigned(delays, i)));
             respond(execution, in.bytes().getAtIndex(ElementLayouts.INT32, i), (int) i);
             execution.send();
         }
         execution.inferEnded();
+        if (iterative) {
+            goOnAt(execution, (int) end);
+        }
+        if (end < count) {
+            execution.requests().getFirst().runAgain();
+            return;
+        }
         signal.await(Duration.ofMillis(waitMillis).minusNanos(System.nanoTime() - startedNanos));
     }
 
     private static void respond(Execution execution, int element, int index) {
         for (int i = 0; i < execution.outputCount(); i++) {
+            if (execution.outputName(i).equals(NEXT_OUT)) {
+                continue; // of the run, not of a response
+            }
             boolean isElement = execution.outputName(i).equals(OUT);
             execution
                     .output(i, isElement ? Datatype.INT32 : Datatype.UINT32, Shape.of(1), Integer.BYTES)
                     .set(ElementLayouts.INT32, 0, isElement ? element : index);
+        }
+    }
+
+    private static void goOnAt(Execution execution, int next) {
+        for (int i = 0; i < execution.outputCount(); i++) {
+            if (execution.outputName(i).equals(NEXT_OUT)) {
+                execution.output(i, Datatype.UINT32, Shape.of(1), Integer.BYTES).set(ElementLayouts.INT32, 0, next);
+            }
         }
     }
 

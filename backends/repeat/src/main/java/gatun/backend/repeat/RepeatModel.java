@@ -4,10 +4,16 @@ import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.spi.InstanceSpec;
 
-/** A model that repeats its input; all are alike. */
+/** A model that repeats its input: all of it in one run, or one element in each. */
 final class RepeatModel implements BackendModel {
+    private final boolean iterative;
+
+    RepeatModel(boolean iterative) {
+        this.iterative = iterative;
+    }
+
     @Override
     public BackendInstance newInstance(InstanceSpec spec) {
-        return new RepeatInstance();
+        return new RepeatInstance(iterative);
     }
 }

@@ -53,6 +53,8 @@ class RepeatBackendTest {
 
     private static final String DECOUPLED = TENSORS + "model_transaction_policy { decoupled: true }";
 
+    private static final String ITERATIVE = DECOUPLED + "sequence_batching { iterative_sequence: true %s }";
+
     @TempDir
     Path repository;
 
@@ -153,6 +155,25 @@ class RepeatBackendTest {
                 .cause()
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
+    }
+
+    @Test
+    void shouldAnswerWithOneElementInEachRunOfAnIterativeModel() throws IOException {
+        open(ITERATIVE.formatted(""));
+        server.infer(request(new int[] {7, -8, 9}, new int[] {0, 0, 0}, 0), this::receive);
+        server.infer(request(new int[0], new int[0], 0), this::receive);
+        assertThat(responses).containsExactly(List.of(7, 0), List.of(-8, 1), List.of(9, 2));
+        assertThat(server.statistics().getFirst().executionCount()).isEqualTo(4);
+        assertThat(server.statistics().getFirst().successCount()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldNotLoadAnIterativeModelOfOtherStates() throws IOException {
+        open(ITERATIVE.formatted("state { input_name: \"A\" output_name: \"B\" data_type: TYPE_UINT32 dims: [ 1 ] }"));
+        assertThat(server.index())
+                .extracting(ModelStatus::reason)
+                .containsExactly("the repeat backend cannot run model 'm': it is iterative and has other states than"
+                        + " NEXT_IN, NEXT_OUT of TYPE_UINT32 [ 1 ]; leave them out");
     }
 
     @Test

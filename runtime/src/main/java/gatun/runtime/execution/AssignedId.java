@@ -1,0 +1,18 @@
+package gatun.runtime.execution;
+
+import gatun.runtime.CorrelationId;
+import gatun.runtime.scheduling.SequenceStep;
+
+/**
+ * The number of a sequence that the server gave to a request without one; never equal to a client's own. Immutable.
+ *
+ * @param value the number, from 1
+ */
+record AssignedId(long value) {
+    /** The sequence of a step as the model is told of it. */
+    static CorrelationId of(SequenceStep step) {
+        return step.id() instanceof AssignedId assigned
+                ? new CorrelationId.Uint64(assigned.value())
+                : (CorrelationId) step.id();
+    }
+}
