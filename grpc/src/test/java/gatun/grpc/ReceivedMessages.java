@@ -16,6 +16,9 @@ public final class ReceivedMessages<T> implements StreamObserver<T> {
     private final BlockingQueue<T> messages = new LinkedBlockingQueue<>();
     private final CompletableFuture<Status> end = new CompletableFuture<>();
 
+    /** Nothing yet. */
+    public ReceivedMessages() {}
+
     @Override
     public void onNext(T message) {
         messages.add(message);
