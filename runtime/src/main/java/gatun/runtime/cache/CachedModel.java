@@ -320,6 +320,11 @@ public final class CachedModel implements ServedModel {
     }
 
     @Override
+    public boolean adjustInstances(ModelConfig config) {
+        return model.adjustInstances(config);
+    }
+
+    @Override
     public ModelConfig config() {
         return model.config();
     }

@@ -15,6 +15,9 @@ public final class ConfigurationFile {
     /** The name of the file in a model's directory. */
     public static final String NAME = "config.pbtxt";
 
+    /** The folder in a model's directory that holds further configurations. */
+    public static final String FOLDER = "configs";
+
     // As the C++ parser, which wrote the rules that people know: a field given twice is a mistake, not an override.
     private static final TextFormat.Parser PARSER = TextFormat.Parser.newBuilder()
             .setSingularOverwritePolicy(TextFormat.Parser.SingularOverwritePolicy.FORBID_SINGULAR_OVERWRITES)

@@ -59,6 +59,11 @@ public final class ModelConfiguration {
         return written;
     }
 
+    /** What {@code config} says of anything but the model's instances. */
+    public static ModelConfig withoutInstances(ModelConfig config) {
+        return config.toBuilder().clearInstanceGroup().build();
+    }
+
     /**
      * The configuration that a model is served with, of the one that was written.
      *
@@ -99,7 +104,7 @@ public final class ModelConfiguration {
 
     private static ModelConfig read(Path directory, String configName, boolean autoComplete) {
         if (!configName.isEmpty()) {
-            Path named = directory.resolve("configs").resolve(configName + ".pbtxt");
+            Path named = directory.resolve(ConfigurationFile.FOLDER).resolve(configName + ".pbtxt");
             if (Files.exists(named)) {
                 return ConfigurationFile.read(named);
             }

@@ -9,7 +9,6 @@ import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.runtime.statistics.Moments;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -18,8 +17,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * up; how long members had it wait is counted with them. Safe for any thread.
  */
 final class EnsembleCounters {
-    private final InstanceCounters answers = new InstanceCounters();
-    private final ModelCounters counters = new ModelCounters(List.of(answers));
+    private final ModelCounters counters = new ModelCounters();
+    private final InstanceCounters answers = counters.lend();
     private final ReentrantLock lock = new ReentrantLock(); // makes all threads the one writer that answers wants
 
     /**

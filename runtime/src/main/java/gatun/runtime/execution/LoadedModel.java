@@ -5,7 +5,6 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInstanceGroup;
 import gatun.protocol.inference.ModelMetrics;
 import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
@@ -13,21 +12,18 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
-import gatun.runtime.ratelimit.RateLimitedWorker;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceScheduler;
-import gatun.runtime.scheduling.Worker;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.statistics.FailureReason;
-import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.runtime.tracing.TraceStage;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +44,9 @@ public final class LoadedModel implements ServedModel {
     /** How long an instance waits for a client that reads no response, while it could serve others. */
     private static final Duration RECEIVER_PATIENCE = Duration.ofSeconds(60);
 
-    private final ModelConfig config;
+    /** Changes only in its instance groups. */
+    private volatile ModelConfig config;
+
     private final long version;
     private final String versionText;
     private final ModelSignature signature;
@@ -56,6 +54,7 @@ public final class LoadedModel implements ServedModel {
     private final QueueRules queueRules;
     private final @Nullable SequenceModel sequences;
     private final BackendModel backend;
+    private final ModelInstances instances;
     private final Scheduler<InferenceTicket> scheduler;
     private final ModelCounters counters;
     private final Supplier<List<String>> readyVersions;
@@ -68,6 +67,7 @@ public final class LoadedModel implements ServedModel {
             long version,
             ModelSignature signature,
             BackendModel backend,
+            ModelInstances instances,
             QueueRules queueRules,
             @Nullable SequenceModel sequences,
             Scheduler<InferenceTicket> scheduler,
@@ -81,6 +81,7 @@ public final class LoadedModel implements ServedModel {
         this.queueRules = queueRules;
         this.sequences = sequences;
         this.backend = backend;
+        this.instances = instances;
         this.scheduler = scheduler;
         this.counters = counters;
         this.readyVersions = readyVersions;
@@ -112,58 +113,54 @@ public final class LoadedModel implements ServedModel {
         ModelSignature signature = new ModelSignature(config, labels);
         SequenceModel sequences = SequenceModel.of(config, states, queueLimit);
         WarmUp warmUp = new WarmUp(warmUpSamples, new LoadingVersion(config, version, signature));
-        List<String> names = instanceNames(config);
-        List<InstanceCounters> instanceCounters =
-                names.stream().map(name -> new InstanceCounters()).toList();
-        ModelCounters counters = new ModelCounters(instanceCounters);
-        List<ModelInstance> instances = new ArrayList<>(names.size());
-        for (int i = 0; i < names.size(); i++) {
-            instances.add(new ModelInstance(
-                    names.get(i),
-                    i,
-                    names.size(),
-                    backend,
-                    signature,
-                    sequences,
-                    pool,
-                    warmUp,
-                    instanceCounters.get(i),
-                    counters));
-        }
+        ModelCounters counters = new ModelCounters();
+        ModelInstances instances =
+                new ModelInstances(backend, signature, sequences, pool, warmUp, counters, rateLimiter);
         try {
             QueueRules queueRules = QueueRules.of(config, queueLimit);
-            List<Worker<InferenceTicket>> workers = limited(instances, config, rateLimiter);
+            ModelInstances.Change first = instances.toward(config);
             Scheduler<InferenceTicket> scheduler = sequences == null
-                    ? InstanceScheduler.open(queueRules.policy(), workers)
-                    : SequenceScheduler.open(sequences.policy(), workers);
+                    ? InstanceScheduler.open(queueRules.policy(), first.added())
+                    : SequenceScheduler.open(sequences.policy(), first.added());
+            instances.made(first);
             return new LoadedModel(
-                    config, version, signature, backend, queueRules, sequences, scheduler, counters, readyVersions);
+                    config,
+                    version,
+                    signature,
+                    backend,
+                    instances,
+                    queueRules,
+                    sequences,
+                    scheduler,
+                    counters,
+                    readyVersions);
         } catch (RuntimeException | Error e) {
             backend.close();
             throw e;
         }
     }
 
-    /** The instances, which are in the order of their groups, as the limiter lets them run. */
-    private static List<Worker<InferenceTicket>> limited(
-            List<ModelInstance> instances, ModelConfig config, RateLimiter rateLimiter) {
-        List<Worker<InferenceTicket>> workers = new ArrayList<>(instances.size());
-        for (ModelInstanceGroup group : config.getInstanceGroupList()) {
-            for (int i = 0; i < group.getCount(); i++) {
-                workers.add(RateLimitedWorker.of(instances.get(workers.size()), group, rateLimiter));
+    @Override
+    public boolean adjustInstances(ModelConfig next) {
+        if (!ModelConfiguration.withoutInstances(next).equals(ModelConfiguration.withoutInstances(config))) {
+            return false;
+        }
+        ModelInstances.Change change = instances.toward(next);
+        boolean made = false;
+        try {
+            made = scheduler.exchange(change.added(), change.removed());
+        } finally {
+            if (!made) {
+                instances.givenUp(change);
             }
         }
-        return workers;
-    }
-
-    private static List<String> instanceNames(ModelConfig config) {
-        List<String> names = new ArrayList<>();
-        for (ModelInstanceGroup group : config.getInstanceGroupList()) {
-            for (int i = 0; i < group.getCount(); i++) {
-                names.add(group.getName() + "_" + i);
-            }
+        if (!made) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, STOPPING);
         }
-        return names;
+        instances.made(change);
+        config = next;
+        LOG.info("Model '{}' version {} runs on {} instances now", next.getName(), version, instances.count());
+        return true;
     }
 
     @Override

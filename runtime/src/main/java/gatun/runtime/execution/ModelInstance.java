@@ -69,14 +69,13 @@ final class ModelInstance implements Worker<InferenceTicket> {
             @Nullable SequenceModel sequences,
             BufferPool pool,
             WarmUp warmUp,
-            InstanceCounters counters,
             ModelCounters modelCounters) {
         this.name = name;
         this.instanceCount = instanceCount;
         this.model = model;
         this.warmUp = warmUp;
-        this.counters = counters;
         this.modelCounters = modelCounters;
+        counters = modelCounters.lend();
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
         decoupled = signature.decoupled();
@@ -304,5 +303,11 @@ final class ModelInstance implements Worker<InferenceTicket> {
                 LOG.error("Instance {} of model '{}' could not be closed in order", name, modelName, e);
             }
         }
+        countNoMore();
+    }
+
+    /** Says that this runs nothing any more; what it has counted stays. May be called again. */
+    void countNoMore() {
+        modelCounters.giveBack(counters);
     }
 }

@@ -1,6 +1,7 @@
 package gatun.runtime.execution;
 
 import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
@@ -59,6 +60,19 @@ public interface ServedModel extends ModelVersion {
     /** The models on backends whose work its answers are: as long as they are the same objects, equal requests have equal answers. */
     default List<ServedModel> sources() {
         return List.of(this);
+    }
+
+    /**
+     * Brings the instances to what {@code config} says, while requests go on: new ones are opened and warmed up, then others end when they
+     * have finished what they run, or the sequences that they have. Nothing else changes, neither the engine's model nor what was counted.
+     * For one caller at a time.
+     *
+     * @param config as complete as {@link #config}
+     * @return false when more than the instances would have to change, and nothing did
+     * @throws GatunException when a new instance cannot be made; nothing has changed then
+     */
+    default boolean adjustInstances(ModelConfig config) {
+        return false;
     }
 
     /** Refuses new requests from now on, and does not wait; those that were accepted are answered. May be called again. */

@@ -1,6 +1,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.GatunException;
+import gatun.runtime.configuration.ConfigurationFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,10 +40,23 @@ record ModelDirectory(String name, Path path) {
         return ModificationStamp.below(version(version), path -> false);
     }
 
-    /** The state of everything but the versions. */
+    /** The state of the configuration's files. */
+    ModificationStamp configurationStamp() {
+        return ModificationStamp.below(path, child -> !isConfiguration(child));
+    }
+
+    /** The state of everything but the versions and the configuration. */
     ModificationStamp stamp() {
         return ModificationStamp.below(
-                path, child -> versionNumber(child.getFileName().toString()).isPresent());
+                path,
+                child -> isConfiguration(child)
+                        || (Files.isDirectory(child)
+                                && versionNumber(child.getFileName().toString()).isPresent()));
+    }
+
+    private static boolean isConfiguration(Path child) {
+        String fileName = child.getFileName().toString();
+        return fileName.equals(ConfigurationFile.NAME) || fileName.equals(ConfigurationFile.FOLDER);
     }
 
     /** Tells the operator what looks like a version and is none. */

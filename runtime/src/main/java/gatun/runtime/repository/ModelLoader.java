@@ -15,6 +15,7 @@ import gatun.runtime.spi.Backend;
 import gatun.runtime.spi.BackendModel;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -77,11 +78,7 @@ final class ModelLoader {
         }
         try {
             source.directory().warnOfOddNames();
-            Optional<Path> first = source.directory().firstVersion();
-            ModelConfig config = retrying(
-                    name,
-                    () -> ModelConfiguration.complete(
-                            source.config(), first, settings.autoComplete(), backends::started));
+            ModelConfig config = complete(source);
             Map<String, List<String>> labels =
                     LabelFiles.read(config, source.directory().path());
             return versions.stream()
@@ -94,6 +91,48 @@ final class ModelLoader {
                             name, Long.toString(version), source.config().getBackend(), failure, since(startedNanos)))
                     .toList();
         }
+    }
+
+    private ModelConfig complete(ModelSource source) {
+        Optional<Path> first = source.directory().firstVersion();
+        return retrying(
+                source.name(),
+                () -> ModelConfiguration.complete(source.config(), first, settings.autoComplete(), backends::started));
+    }
+
+    /**
+     * Brings the instances of versions that serve to what {@code source} says. Never throws: what went wrong is in the results, one for
+     * each version.
+     *
+     * @return empty where that is not all that has changed, and nothing was done
+     */
+    Optional<List<Result>> adjustInstances(ModelSource source, Collection<VersionEntry> serving) {
+        ModelConfig config;
+        try {
+            config = complete(source);
+        } catch (RuntimeException e) {
+            return Optional.empty(); // Loading it fails as well, and tells it.
+        }
+        if (serving.stream().allMatch(version -> config.equals(model(version).config()))) {
+            return Optional.empty();
+        }
+        List<Result> results = new ArrayList<>();
+        for (VersionEntry version : serving) {
+            try {
+                if (!retrying(source.name(), () -> model(version).adjustInstances(config))) {
+                    return Optional.empty();
+                }
+                results.add(new Result(version.because(""), Optional.empty()));
+            } catch (RuntimeException | Error e) {
+                GatunException failure = failure(source.name(), e);
+                results.add(new Result(version.because(failure.getMessage()), Optional.of(failure)));
+            }
+        }
+        return Optional.of(results);
+    }
+
+    private static ServedModel model(VersionEntry serving) {
+        return serving.model().orElseThrow();
     }
 
     private Result load(

@@ -1,5 +1,6 @@
 package gatun.runtime.repository;
 
+import gatun.memory.GatunException;
 import gatun.runtime.execution.ServedModel;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,6 +51,15 @@ final class ModelReload {
                     && source.versions().keySet().containsAll(serving.keySet())) {
                 entry.loaded(Optional.of(source));
                 return List.of();
+            }
+        }
+        if (previous.isPresent()
+                && source.isSameButForInstances(previous.get())
+                && serving.keySet().equals(source.versions().keySet())) {
+            Optional<List<ModelLoader.Result>> adjusted = loader.adjustInstances(source, serving.values());
+            if (adjusted.isPresent()) {
+                keep(entry, source, adjusted.get());
+                return adjusted.get();
             }
         }
         announce(entry, loading, serving);
@@ -109,6 +119,27 @@ final class ModelReload {
             }
             return ascending(rows);
         });
+        listeners.changed();
+    }
+
+    /** Lets the versions that serve go on, each with what became of its instances. */
+    private void keep(ModelEntry entry, ModelSource source, List<ModelLoader.Result> results) {
+        entry.update(before -> {
+            Map<String, VersionEntry> rows = rows(before);
+            results.forEach(result -> rows.replace(result.entry().version(), result.entry()));
+            return ascending(rows);
+        });
+        List<GatunException> failures =
+                results.stream().flatMap(result -> result.failure().stream()).toList();
+        if (failures.isEmpty()) {
+            entry.loaded(Optional.of(source));
+        } else {
+            entry.attempted(source);
+            LOG.warn(
+                    "Model '{}' keeps its instances: {}",
+                    entry.name(),
+                    failures.getFirst().getMessage());
+        }
         listeners.changed();
     }
 

@@ -2,6 +2,7 @@ package gatun.runtime.repository;
 
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelEnsembling;
+import gatun.runtime.configuration.ModelConfiguration;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -14,6 +15,7 @@ import java.util.SortedSet;
  * @param config its configuration as it was written: neither completed nor filled with defaults
  * @param present the versions that are there
  * @param versions the versions that the configuration chooses, each with the stamp of its directory
+ * @param configuration the stamp of the configuration's files
  * @param base the stamp of everything else
  * @param overridden whether a load request overrode anything
  * @param files the files that a load request brought, owned here; empty for others
@@ -23,6 +25,7 @@ record ModelSource(
         ModelConfig config,
         SortedSet<Long> present,
         SortedMap<Long, ModificationStamp> versions,
+        ModificationStamp configuration,
         ModificationStamp base,
         boolean overridden,
         Optional<OverrideFiles> files) {
@@ -35,8 +38,18 @@ record ModelSource(
         return !overridden
                 && !other.overridden
                 && directory.equals(other.directory)
+                && configuration.equals(other.configuration)
                 && base.equals(other.base)
                 && config.equals(other.config);
+    }
+
+    /** Whether both are the same where it matters to more than the model's instances; as far as their configurations were written. */
+    boolean isSameButForInstances(ModelSource other) {
+        return directory.equals(other.directory)
+                && base.equals(other.base)
+                && versions.equals(other.versions)
+                && ModelConfiguration.withoutInstances(config)
+                        .equals(ModelConfiguration.withoutInstances(other.config));
     }
 
     /** Whether nothing has changed from one to the other. */

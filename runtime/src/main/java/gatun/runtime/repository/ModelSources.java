@@ -62,11 +62,12 @@ record ModelSources(List<Path> repositories, String configName, boolean autoComp
     private static ModelSource read(
             ModelDirectory directory, ModelConfig config, boolean overridden, Optional<OverrideFiles> files) {
         SortedSet<Long> present = directory.versions();
+        ModificationStamp configuration = directory.configurationStamp();
         ModificationStamp base = directory.stamp();
         SortedMap<Long, ModificationStamp> versions = new TreeMap<>();
         for (long version : VersionPolicy.choose(config.getVersionPolicy(), present)) {
             versions.put(version, directory.stamp(version));
         }
-        return new ModelSource(directory, config, present, versions, base, overridden, files);
+        return new ModelSource(directory, config, present, versions, configuration, base, overridden, files);
     }
 }

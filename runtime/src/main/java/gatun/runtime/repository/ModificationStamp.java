@@ -59,7 +59,7 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
             if (directory.equals(root)) {
                 return FileVisitResult.CONTINUE;
             }
-            if (root.equals(directory.getParent()) && skipped.test(directory)) {
+            if (isSkipped(directory)) {
                 return FileVisitResult.SKIP_SUBTREE;
             }
             count(attributes);
@@ -68,6 +68,9 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
 
         @Override
         public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            if (isSkipped(file)) {
+                return FileVisitResult.CONTINUE;
+            }
             count(attributes);
             if (attributes.isRegularFile()) {
                 byteSize += attributes.size();
@@ -86,6 +89,10 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
         @Override
         public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failure) {
             return FileVisitResult.CONTINUE;
+        }
+
+        private boolean isSkipped(Path path) {
+            return root.equals(path.getParent()) && skipped.test(path);
         }
 
         private void count(BasicFileAttributes attributes) {

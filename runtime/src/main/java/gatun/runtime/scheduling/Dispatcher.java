@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> what is to be run
  */
-final class Dispatcher<T extends Ticket> {
+final class Dispatcher<T extends Ticket> implements Roster {
     /** No instance. */
     static final int NONE = -1;
 
@@ -154,7 +154,9 @@ final class Dispatcher<T extends Ticket> {
 
     /** Takes a lent instance back; answers an instance to wake, or {@link #NONE}. */
     int giveBack(int instance, long now) {
-        instances.giveBack(instance);
+        if (!instances.giveBack(instance)) {
+            return instance; // to end
+        }
         if (stopping) {
             instances.wake(instance);
             return instance;
@@ -169,8 +171,20 @@ final class Dispatcher<T extends Ticket> {
      */
     long take(int instance, long now, List<T> batch) {
         Activity before = instances.of(instance);
-        if (before == Activity.LENT) {
-            return FOREVER; // It woke by itself, as the watcher that it was before.
+        switch (before) {
+            case LENT, LENT_LAST -> {
+                return FOREVER; // It woke by itself, as the watcher that it was before.
+            }
+            case LEAVING, ENDED -> {
+                instances.end(instance);
+                return END;
+            }
+            case OPENING -> {
+                if (!stopping) {
+                    return FOREVER;
+                }
+            }
+            case IDLE, WAKING, STALLED, RUNNING -> {}
         }
         // An idle one woke by itself, as the watcher.
         boolean needed = before != Activity.IDLE || stopping || !isWakingDearer() || hasWaitedLong(now);
@@ -356,6 +370,31 @@ final class Dispatcher<T extends Ticket> {
             tickets.remove();
             next.complete();
         }
+    }
+
+    @Override
+    public int reserve() {
+        return stopping ? NONE : instances.reserve();
+    }
+
+    @Override
+    public void admit(int instance, long now) {
+        if (!stopping) {
+            instances.admit(instance);
+        }
+    }
+
+    @Override
+    public void retire(int instance, long now) {
+        if (stopping) {
+            return; // All end, when nothing waits any more.
+        }
+        switch (instances.of(instance)) {
+            case WAKING -> queue.breakPromises();
+            case STALLED -> turns.decline(instance);
+            case OPENING, IDLE, RUNNING, LENT, LENT_LAST, LEAVING, ENDED -> {}
+        }
+        instances.retire(instance);
     }
 
     /**

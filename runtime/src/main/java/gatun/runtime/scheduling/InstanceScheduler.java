@@ -21,7 +21,7 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
     private final Dispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
 
-    /** Whether short runs may be on the threads that bring the tickets; set when all workers have opened. */
+    /** Whether short runs may be on the threads that bring the tickets; asked under the lock. */
     private volatile boolean lends;
 
     private InstanceScheduler(BatchPolicy policy, List<? extends Worker<T>> workers) {
@@ -43,8 +43,12 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
             scheduler.close(OPENING_GRACE);
             throw e;
         }
-        scheduler.lends = workers.stream().noneMatch(Worker::isBoundToThread);
+        scheduler.lends = mayRunElsewhere(workers);
         return scheduler;
+    }
+
+    private static boolean mayRunElsewhere(List<? extends Worker<?>> workers) {
+        return workers.stream().noneMatch(Worker::isBoundToThread);
     }
 
     @Override
@@ -178,6 +182,26 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
         } finally {
             lock.unlock();
         }
+    }
+
+    @Override
+    public boolean exchange(List<? extends Worker<T>> added, List<? extends Worker<T>> removed) {
+        if (!threads.exchange(lock, dispatcher, added, removed, () -> lends = mayRunElsewhere(threads.workers()))) {
+            return false;
+        }
+        wakeForWhatWaits();
+        return true;
+    }
+
+    private void wakeForWhatWaits() {
+        int woken;
+        lock.lock();
+        try {
+            woken = dispatcher.instanceToWake(System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+        threads.wake(woken);
     }
 
     @Override

@@ -4,7 +4,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The sequences that have the slots of one instance, and whether its thread sleeps. Guarded by the scheduler's lock. */
+/** The sequences that have the slots of one instance, and what its thread does. Guarded by the scheduler's lock. */
 final class InstanceSequences {
     private final @Nullable Sequence[] slots;
     private int count;
@@ -13,6 +13,15 @@ final class InstanceSequences {
     private final Set<Sequence> ready = new LinkedHashSet<>();
 
     private final Chain<Sequence> idle = new Chain<>();
+
+    /** Whether others may get its free slots. */
+    boolean admitted;
+
+    /** Whether it ends when its last sequence does. */
+    boolean leaving;
+
+    /** Whether its number may be given to another. */
+    boolean ended;
 
     /** Whether the thread sleeps until it is woken, or until {@link #wakesAt}. */
     boolean asleep = true;
@@ -30,6 +39,11 @@ final class InstanceSequences {
     /** Whether all slots are free. */
     boolean isEmpty() {
         return count == 0;
+    }
+
+    /** How many slots are taken. */
+    int sequenceCount() {
+        return count;
     }
 
     int slotCount() {

@@ -10,6 +10,8 @@ import java.util.stream.IntStream;
 final class InstanceStates {
     /** What an instance does. */
     enum Activity {
+        /** Does not take part yet. */
+        OPENING,
         /** Sleeps until it is woken, or until its time as the watcher is over. */
         IDLE,
         /** Was woken, and will ask for something to run. */
@@ -18,13 +20,22 @@ final class InstanceStates {
         STALLED,
         RUNNING,
         /** Runs a ticket on the thread that brought it; its own thread sleeps. */
-        LENT
+        LENT,
+        /** As {@link #LENT}, and ends when it is given back. */
+        LENT_LAST,
+        /** Ends as soon as it runs nothing and is awake. */
+        LEAVING,
+        /** Is gone; another may have its number. */
+        ENDED
     }
 
-    private final Activity[] activities;
+    private Activity[] activities;
+
+    /** How many instances take part. */
+    private int presentCount;
 
     /** Idle instances, the first {@link #idleCount}; the last one became idle last, and its caches are warmest. */
-    private final int[] idle;
+    private int[] idle;
 
     private int idleCount;
 
@@ -47,6 +58,7 @@ final class InstanceStates {
         Arrays.fill(activities, Activity.IDLE);
         idle = IntStream.range(0, count).toArray();
         idleCount = count;
+        presentCount = count;
     }
 
     Activity of(int instance) {
@@ -58,7 +70,7 @@ final class InstanceStates {
     }
 
     boolean allIdle() {
-        return idleCount == activities.length;
+        return idleCount == presentCount;
     }
 
     boolean anyComing() {
@@ -71,7 +83,7 @@ final class InstanceStates {
 
     /** How many instances will come by themselves to what waits. */
     int awakeCount() {
-        return activities.length - idleCount - lentCount - stalledCount;
+        return presentCount - idleCount - lentCount - stalledCount;
     }
 
     boolean isWatched() {
@@ -123,7 +135,7 @@ final class InstanceStates {
                 comingToWatchCount = Math.min(comingToWatchCount, comingCount);
             }
             case STALLED -> stalledCount--;
-            case RUNNING, LENT -> {}
+            case OPENING, RUNNING, LENT, LENT_LAST, LEAVING, ENDED -> {}
         }
         activities[instance] = Activity.RUNNING;
     }
@@ -159,10 +171,58 @@ final class InstanceStates {
         return instance;
     }
 
-    /** Takes a lent instance back, which is idle then. */
-    void giveBack(int instance) {
+    /** Takes a lent instance back; whether it goes on, and is idle then. */
+    boolean giveBack(int instance) {
+        if (activities[instance] == Activity.LENT_LAST) {
+            activities[instance] = Activity.LEAVING;
+            return false;
+        }
         lentCount--;
         rest(instance);
+        return true;
+    }
+
+    /** The number of an instance that is to open. */
+    int reserve() {
+        int number = 0;
+        while (number < activities.length && activities[number] != Activity.ENDED) {
+            number++;
+        }
+        if (number == activities.length) {
+            activities = Arrays.copyOf(activities, number + 1);
+            idle = Arrays.copyOf(idle, number + 1);
+        }
+        activities[number] = Activity.OPENING;
+        return number;
+    }
+
+    /** Has an instance that is open take part; it is idle. */
+    void admit(int instance) {
+        presentCount++;
+        rest(instance);
+    }
+
+    /** Has an instance, in whatever state, take part no more. */
+    void retire(int instance) {
+        switch (activities[instance]) {
+            case OPENING -> activities[instance] = Activity.ENDED;
+            case IDLE, WAKING, STALLED, RUNNING -> {
+                arrive(instance);
+                activities[instance] = Activity.LEAVING;
+                presentCount--;
+            }
+            case LENT -> {
+                lentCount--;
+                activities[instance] = Activity.LENT_LAST;
+                presentCount--;
+            }
+            case LENT_LAST, LEAVING, ENDED -> {}
+        }
+    }
+
+    /** Notes that an instance that was leaving is gone. */
+    void end(int instance) {
+        activities[instance] = Activity.ENDED;
     }
 
     private void leaveIdle(int instance) {

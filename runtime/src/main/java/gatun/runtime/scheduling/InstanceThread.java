@@ -22,6 +22,9 @@ final class InstanceThread<T extends Ticket> {
     /** Written before {@link #opened} is counted down, read after. */
     private @Nullable Throwable openFailure;
 
+    /** Set when its instance is given nothing new any more. */
+    private volatile boolean retired;
+
     /** Set by whoever wakes this thread. */
     private volatile boolean woken;
 
@@ -41,6 +44,11 @@ final class InstanceThread<T extends Ticket> {
 
     int ordinal() {
         return ordinal;
+    }
+
+    /** What it opens, runs and closes. */
+    Worker<T> worker() {
+        return worker;
     }
 
     void start() {
@@ -134,6 +142,20 @@ final class InstanceThread<T extends Ticket> {
             }
         }
         woken = false;
+    }
+
+    /** Notes that its instance is given nothing new any more. */
+    void retire() {
+        retired = true;
+    }
+
+    boolean isRetired() {
+        return retired;
+    }
+
+    /** Whether it was started and its worker is closed, or never opened. */
+    boolean hasEnded() {
+        return thread.getState() == Thread.State.TERMINATED;
     }
 
     /** Waits for the thread to end; false when it has not, or when the caller was interrupted, whose mark is kept. */

@@ -3,6 +3,7 @@ package gatun.runtime.scheduling;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
@@ -11,27 +12,131 @@ import java.util.function.Consumer;
  * @param <T> what they run
  */
 final class InstanceThreads<T extends Ticket> {
-    private final List<InstanceThread<T>> threads;
-    private final boolean takeTurns;
+    /** How long the other workers of one that failed to open may still take to open and close. */
+    private static final Duration OPENING_GRACE = Duration.ofMinutes(10);
+
+    private final Consumer<InstanceThread<T>> loop;
+
+    /** By instance; replaced as a whole, under {@link #changing}. */
+    private volatile List<InstanceThread<T>> threads;
+
+    /** Those whose numbers others have now, as far as they may not have ended; replaced as a whole, under {@link #changing}. */
+    private volatile List<InstanceThread<T>> former = List.of();
+
+    private final ReentrantLock changing = new ReentrantLock();
 
     /**
      * Threads that have not started.
      *
      * @param workers at least one
-     * @param loop the life of each: runs tickets until the scheduler ends
+     * @param loop the life of each: runs tickets until the scheduler ends, or its instance is retired
      */
     InstanceThreads(List<? extends Worker<T>> workers, Consumer<InstanceThread<T>> loop) {
-        takeTurns = workers.stream().anyMatch(worker -> worker.turn().isPresent());
-        threads = new ArrayList<>(workers.size());
+        this.loop = loop;
+        List<InstanceThread<T>> first = new ArrayList<>(workers.size());
         for (int i = 0; i < workers.size(); i++) {
-            threads.add(new InstanceThread<>(i, workers.get(i), loop));
+            first.add(new InstanceThread<>(i, workers.get(i), loop));
         }
+        threads = List.copyOf(first);
     }
 
     /** Starts all and waits until their workers have opened. Throws the failure of the first that has not; the others are open then. */
     void open() {
-        threads.forEach(InstanceThread::start);
-        threads.forEach(InstanceThread::awaitOpen);
+        open(threads);
+    }
+
+    private static <T extends Ticket> void open(List<InstanceThread<T>> opening) {
+        opening.forEach(InstanceThread::start);
+        opening.forEach(InstanceThread::awaitOpen);
+    }
+
+    /**
+     * As {@link Scheduler#exchange}.
+     *
+     * @param lock guards {@code roster}; not held while workers open and close
+     * @param switched called under the lock when the new workers have taken the place of the old ones
+     */
+    boolean exchange(
+            ReentrantLock lock,
+            Roster roster,
+            List<? extends Worker<T>> added,
+            List<? extends Worker<T>> removed,
+            Runnable switched) {
+        List<InstanceThread<T>> opening = new ArrayList<>();
+        lock.lock();
+        try {
+            for (Worker<T> worker : added) {
+                int number = roster.reserve();
+                if (number == Dispatcher.NONE) {
+                    return false; // Only the first can be refused: nobody stops the scheduler meanwhile.
+                }
+                opening.add(put(new InstanceThread<>(number, worker, loop)));
+            }
+        } finally {
+            lock.unlock();
+        }
+        List<InstanceThread<T>> leaving = threads.stream()
+                .filter(thread -> removed.contains(thread.worker()))
+                .toList();
+        try {
+            open(opening);
+        } catch (RuntimeException | Error e) {
+            retire(opening, lock, roster);
+            join(opening, System.nanoTime() + OPENING_GRACE.toNanos());
+            throw e;
+        }
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            opening.forEach(thread -> roster.admit(thread.ordinal(), now));
+            leaving.forEach(thread -> roster.retire(thread.ordinal(), now));
+            leaving.forEach(InstanceThread::retire);
+            switched.run();
+        } finally {
+            lock.unlock();
+        }
+        opening.forEach(InstanceThread::wake);
+        leaving.forEach(InstanceThread::wake);
+        return true;
+    }
+
+    private void retire(List<InstanceThread<T>> retired, ReentrantLock lock, Roster roster) {
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            retired.forEach(thread -> roster.retire(thread.ordinal(), now));
+        } finally {
+            lock.unlock();
+        }
+        retired.forEach(InstanceThread::wake);
+    }
+
+    /** Gives a new thread its number, which may be that of one that ends. */
+    private InstanceThread<T> put(InstanceThread<T> added) {
+        changing.lock();
+        try {
+            List<InstanceThread<T>> next = new ArrayList<>(threads);
+            if (added.ordinal() == next.size()) {
+                next.add(added);
+            } else {
+                List<InstanceThread<T>> ending = new ArrayList<>(former);
+                ending.removeIf(InstanceThread::hasEnded);
+                ending.add(next.set(added.ordinal(), added));
+                former = List.copyOf(ending);
+            }
+            threads = List.copyOf(next);
+        } finally {
+            changing.unlock();
+        }
+        return added;
+    }
+
+    /** The workers that are not being removed. */
+    List<Worker<T>> workers() {
+        return threads.stream()
+                .filter(thread -> !thread.isRetired())
+                .map(InstanceThread::worker)
+                .toList();
     }
 
     InstanceThread<T> get(int instance) {
@@ -40,7 +145,7 @@ final class InstanceThreads<T extends Ticket> {
 
     /** What the instances have to wait for. */
     Turns turns() {
-        return takeTurns ? new ThreadTurns() : Turns.UNLIMITED;
+        return new ThreadTurns();
     }
 
     /** The turns of the instances; those whose turn comes are woken. */
@@ -67,11 +172,17 @@ final class InstanceThreads<T extends Ticket> {
         threads.forEach(InstanceThread::wake);
     }
 
-    /** Waits for all threads to end; whether they have. */
+    /** Waits for all threads to end, also those of instances that were retired; whether they have. */
     boolean join(Duration grace) {
         long deadline = System.nanoTime() + grace.toNanos();
+        // The present ones first: while they are looked up, one of them may become a former one.
+        boolean ended = join(threads, deadline);
+        return join(former, deadline) && ended;
+    }
+
+    private static <T extends Ticket> boolean join(List<InstanceThread<T>> joined, long deadline) {
         boolean ended = true;
-        for (InstanceThread<T> thread : threads) {
+        for (InstanceThread<T> thread : joined) {
             ended &= thread.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
         }
         return ended;

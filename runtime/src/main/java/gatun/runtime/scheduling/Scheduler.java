@@ -1,6 +1,7 @@
 package gatun.runtime.scheduling;
 
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Decides which instance runs which ticket, and when. Safe for any thread.
@@ -19,6 +20,16 @@ public interface Scheduler<T extends Ticket> {
 
     /** How many tickets wait for an instance. */
     int pendingCount();
+
+    /**
+     * Runs tickets by other workers from now on; nobody's ticket is refused or delayed for it. Waits until those that are {@code added}
+     * have opened. When one fails, those that have opened are closed again, its failure is thrown, and everything is as before. Those that
+     * are {@code removed} begin nothing new; each is closed by its thread when it has finished what only it can finish, and this does not
+     * wait for that. One worker at least must stay. For one caller at a time.
+     *
+     * @return false when nothing was changed because the scheduler stops
+     */
+    boolean exchange(List<? extends Worker<T>> added, List<? extends Worker<T>> removed);
 
     /**
      * Refuses new tickets from now on, and does not wait: those that were accepted still come to their end, and each instance ends when

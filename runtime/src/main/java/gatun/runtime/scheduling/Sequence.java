@@ -29,7 +29,7 @@ public final class Sequence extends Link<Sequence> {
     boolean begun;
 
     /** Whether the next step that comes begins it, whatever the client says: the one that should have was not taken. */
-    boolean startDue;
+    private boolean startDue;
 
     /** Since when it has had nothing to do. */
     long idleSince;
@@ -75,6 +75,34 @@ public final class Sequence extends Link<Sequence> {
      */
     public void keep(Hold newState) {
         state = newState;
+    }
+
+    /** Has a new step wait behind the others. */
+    void append(Ticket ticket) {
+        SequenceStep step = ticket.step();
+        step.join(this);
+        if (startDue) {
+            step.start();
+            startDue = false;
+        }
+        waiting.add(ticket);
+        closed = step.ends();
+    }
+
+    /** Notes that one of the steps that wait runs now. */
+    void run(Ticket ticket) {
+        waiting.remove(ticket);
+        running = true;
+        begun = true;
+    }
+
+    /** Has the sequence begin with {@code next}, or with the step that comes next when there is none: the one that should have did not. */
+    void passStartOn(@Nullable Ticket next) {
+        if (next != null) {
+            next.step().start();
+        } else {
+            startDue = true;
+        }
     }
 
     /** Whether nothing of it waits or runs. */

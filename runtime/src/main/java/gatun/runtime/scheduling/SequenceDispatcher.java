@@ -6,7 +6,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * What a sequence scheduler knows and decides, without threads, locks or a clock: which sequences are open, which instance has each of
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> what is to be run
  */
-final class SequenceDispatcher<T extends Ticket> {
+final class SequenceDispatcher<T extends Ticket> implements Roster {
     private final SequencePolicy policy;
     private final Turns turns;
     private final SequenceSlots slots;
@@ -61,6 +61,11 @@ final class SequenceDispatcher<T extends Ticket> {
         return slots.sequenceCount();
     }
 
+    /** Whether a sequence that begins now need not wait. */
+    boolean hasFreeSlot() {
+        return slots.isAnyFree();
+    }
+
     /** Takes a ticket, which belongs to a sequence, in; or refuses it. */
     Admission submit(T ticket, long now) {
         if (stopping) {
@@ -93,18 +98,18 @@ final class SequenceDispatcher<T extends Ticket> {
     private void begin(T ticket, long now) {
         SequenceStep step = ticket.step();
         Sequence sequence = new Sequence(step.id());
-        append(sequence, ticket);
+        sequence.append(ticket);
         if (!sequence.closed) {
             open.put(step.id(), sequence);
         }
-        if (slots.admit(sequence)) {
+        if (slots.assign(sequence)) {
             ready(sequence, now);
         }
     }
 
     private void proceed(Sequence sequence, T ticket, long now) {
         boolean idle = sequence.isIdle();
-        append(sequence, ticket);
+        sequence.append(ticket);
         if (sequence.closed) {
             open.remove(sequence.id());
         }
@@ -112,17 +117,6 @@ final class SequenceDispatcher<T extends Ticket> {
             slots.instanceOf(sequence).idle().remove(sequence);
             ready(sequence, now);
         }
-    }
-
-    private static void append(Sequence sequence, Ticket ticket) {
-        SequenceStep step = ticket.step();
-        step.join(sequence);
-        if (sequence.startDue) {
-            step.start();
-            sequence.startDue = false;
-        }
-        sequence.waiting.add(ticket);
-        sequence.closed = step.ends();
     }
 
     private void ready(Sequence sequence, long now) {
@@ -134,7 +128,42 @@ final class SequenceDispatcher<T extends Ticket> {
     private void end(Sequence sequence, long now) {
         open.remove(sequence.id(), sequence);
         ended.add(sequence);
-        slots.release(sequence).ifPresent(next -> ready(next, now));
+        InstanceSequences instance = slots.instanceOf(sequence);
+        slots.release(sequence);
+        placeNext(now);
+        if (!instance.admitted && instance.isEmpty() && instance.asleep) {
+            instance.asleep = false;
+            toWake.set(sequence.instance());
+        }
+    }
+
+    /** Gives slots that are free to those that have waited for longest. */
+    private void placeNext(long now) {
+        for (Optional<Sequence> next = slots.assignNext(); next.isPresent(); next = slots.assignNext()) {
+            ready(next.get(), now);
+        }
+    }
+
+    @Override
+    public int reserve() {
+        return stopping ? Dispatcher.NONE : slots.reserve();
+    }
+
+    @Override
+    public void admit(int number, long now) {
+        if (!stopping) {
+            slots.open(number);
+            placeNext(now);
+        }
+    }
+
+    /** {@inheritDoc} What only it can do are its sequences: it ends when they have, each as its client ends it or leaves it idle. */
+    @Override
+    public void retire(int number, long now) {
+        // Once the scheduler stops it ends either way.
+        if (!stopping) {
+            slots.retire(number);
+        }
     }
 
     /** The sequences that have ended since this was asked last; the caller closes them. */
@@ -197,16 +226,15 @@ final class SequenceDispatcher<T extends Ticket> {
             for (T ticket : batch) {
                 Sequence sequence = ticket.step().sequence();
                 instance.ready().remove(sequence);
-                sequence.waiting.remove(ticket);
-                sequence.running = true;
-                sequence.begun = true;
+                sequence.run(ticket);
                 ticket.become(State.RUNNING);
             }
             count(-batch.size());
             return 0;
         }
         candidates.forget();
-        if (stopping && instance.isEmpty()) {
+        if ((stopping || instance.leaving) && instance.isEmpty()) {
+            instance.ended = true;
             return Dispatcher.END;
         }
         long nanos = nanosToSleep(instance, now);
@@ -235,7 +263,7 @@ final class SequenceDispatcher<T extends Ticket> {
             Sequence sequence = step.sequence();
             sequence.running = false;
             if (step.starts() && !step.isDone()) {
-                passStartOn(sequence, sequence.waiting.first());
+                sequence.passStartOn(sequence.waiting.first());
             }
             if (step.isAgain()) {
                 runAgain(ticket, sequence, now);
@@ -259,14 +287,6 @@ final class SequenceDispatcher<T extends Ticket> {
         ticket.become(State.QUEUED);
         sequence.waiting.add(ticket);
         count(1);
-    }
-
-    private static void passStartOn(Sequence sequence, @Nullable Ticket next) {
-        if (next != null) {
-            next.step().start();
-        } else {
-            sequence.startDue = true;
-        }
     }
 
     /** Nothing of the sequence, which has a slot, waits or runs any more: it ends, or may have more to do later. */
@@ -297,7 +317,7 @@ final class SequenceDispatcher<T extends Ticket> {
         SequenceStep step = ticket.step();
         Sequence sequence = step.sequence();
         if (step.starts()) {
-            passStartOn(sequence, ticket.later);
+            sequence.passStartOn(ticket.later);
         }
         sequence.waiting.remove(ticket);
         count(-1);

@@ -168,6 +168,24 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
     }
 
     @Override
+    public boolean exchange(List<? extends Worker<T>> added, List<? extends Worker<T>> removed) {
+        if (!threads.exchange(lock, dispatcher, added, removed, () -> {})) {
+            return false;
+        }
+        int woken;
+        List<Sequence> ended;
+        lock.lock();
+        try {
+            woken = dispatcher.instanceToWake();
+            ended = dispatcher.takeEnded();
+        } finally {
+            lock.unlock();
+        }
+        follow(woken, ended);
+        return true;
+    }
+
+    @Override
     public void drain() {
         List<Sequence> ended;
         lock.lock();

@@ -1,5 +1,6 @@
 package gatun.runtime.scheduling;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -11,7 +12,7 @@ import java.util.Set;
  * scheduler's lock.
  */
 final class SequenceSlots {
-    private final InstanceSequences[] instances;
+    private InstanceSequences[] instances;
     private final int slotsOfEach;
 
     /** The free slots: the first of all instances, then the second of all, and so on. */
@@ -26,8 +27,8 @@ final class SequenceSlots {
         instances = new InstanceSequences[instanceCount];
         for (int i = 0; i < instanceCount; i++) {
             instances[i] = new InstanceSequences(slotsOfEach);
+            open(i);
         }
-        free.set(0, instanceCount * slotsOfEach);
     }
 
     List<InstanceSequences> instances() {
@@ -45,11 +46,19 @@ final class SequenceSlots {
 
     /** How many sequences have a slot or wait for one. */
     int sequenceCount() {
-        return instances.length * slotsOfEach - free.cardinality() + backlog.size();
+        int count = backlog.size();
+        for (InstanceSequences instance : instances) {
+            count += instance.sequenceCount();
+        }
+        return count;
+    }
+
+    boolean isAnyFree() {
+        return !free.isEmpty();
     }
 
     /** Gives a new sequence the first free slot; answers false when there is none, and it waits for one. */
-    boolean admit(Sequence sequence) {
+    boolean assign(Sequence sequence) {
         if (free.isEmpty()) {
             backlog.add(sequence);
             return false;
@@ -58,24 +67,31 @@ final class SequenceSlots {
         return true;
     }
 
-    private void place(Sequence sequence) {
-        int number = free.nextSetBit(0);
-        free.clear(number);
-        sequence.place(number % instances.length, number / instances.length);
-        instanceOf(sequence).add(sequence);
-    }
-
-    /** Takes a sequence's slot away; answers the sequence that has waited for longest and has a slot now. */
-    Optional<Sequence> release(Sequence sequence) {
-        instanceOf(sequence).remove(sequence);
-        free.set(sequence.slot() * instances.length + sequence.instance());
-        if (backlog.isEmpty()) {
+    /** Gives a free slot to the sequence that has waited for longest, and answers it; empty without either. */
+    Optional<Sequence> assignNext() {
+        if (backlog.isEmpty() || free.isEmpty()) {
             return Optional.empty();
         }
         Sequence next = backlog.iterator().next();
         backlog.remove(next);
         place(next);
         return Optional.of(next);
+    }
+
+    private void place(Sequence sequence) {
+        int slot = free.nextSetBit(0);
+        free.clear(slot);
+        sequence.place(slot % instances.length, slot / instances.length);
+        instanceOf(sequence).add(sequence);
+    }
+
+    /** Takes a sequence's slot away; it is free where its instance still takes sequences. */
+    void release(Sequence sequence) {
+        InstanceSequences instance = instanceOf(sequence);
+        instance.remove(sequence);
+        if (instance.admitted) {
+            free.set(sequence.slot() * instances.length + sequence.instance());
+        }
     }
 
     /** Lets a sequence wait for a slot no longer. */
@@ -88,5 +104,50 @@ final class SequenceSlots {
         List<Sequence> taken = List.copyOf(backlog);
         backlog.clear();
         return taken;
+    }
+
+    /** Adds an instance that takes no sequences yet, in the place of one that has ended where there is one; answers its number. */
+    int reserve() {
+        int number = 0;
+        while (number < instances.length && !instances[number].ended) {
+            number++;
+        }
+        if (number == instances.length) {
+            grow();
+        }
+        instances[number] = new InstanceSequences(slotsOfEach);
+        return number;
+    }
+
+    /** Makes room for one more instance, which changes the numbers of the free slots. */
+    private void grow() {
+        int before = instances.length;
+        BitSet moved = new BitSet();
+        free.stream().forEach(slot -> moved.set(slot / before * (before + 1) + slot % before));
+        free.clear();
+        free.or(moved);
+        instances = Arrays.copyOf(instances, before + 1);
+    }
+
+    /** Has an instance take sequences, in all its slots. */
+    void open(int number) {
+        instances[number].admitted = true;
+        for (int slot = 0; slot < slotsOfEach; slot++) {
+            free.set(slot * instances.length + number);
+        }
+    }
+
+    /** Has an instance take no more sequences, and end when those that it has do; one that never took any has ended. */
+    void retire(int number) {
+        InstanceSequences instance = instances[number];
+        if (instance.leaving) {
+            return;
+        }
+        instance.leaving = true;
+        instance.ended = !instance.admitted;
+        instance.admitted = false;
+        for (int slot = 0; slot < slotsOfEach; slot++) {
+            free.clear(slot * instances.length + number);
+        }
     }
 }

@@ -7,19 +7,30 @@ import gatun.runtime.Origin;
 import gatun.runtime.ResponseStatistics;
 import gatun.runtime.StageLatencies;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.ToLongFunction;
 
 /** What a model version has counted since it was loaded. Safe for any thread. */
 public final class ModelCounters {
-    private final List<InstanceCounters> instances;
+    /** Also of instances that are gone: what they have done counts on. */
+    private final List<InstanceCounters> instances = new CopyOnWriteArrayList<>();
+
+    /** Those of {@link #instances} in which nobody counts now; guarded by {@link #lending}. */
+    private final Deque<InstanceCounters> free = new ArrayDeque<>();
+
+    private final ReentrantLock lending = new ReentrantLock();
+
     // Failures come from request threads, of which there are many, and are rare.
     private final Map<FailureReason, LongAdder> failures = new EnumMap<>(FailureReason.class);
     private final LongAdder failureNanos = new LongAdder();
@@ -29,11 +40,38 @@ public final class ModelCounters {
     private final long startMillis = Instant.now().toEpochMilli();
     private final long startNanos = System.nanoTime();
 
-    /** Counters of a model version whose instances count in {@code instances}. */
-    public ModelCounters(List<InstanceCounters> instances) {
-        this.instances = List.copyOf(instances);
+    /** Counters of a model version without instances. */
+    public ModelCounters() {
         for (FailureReason reason : FailureReason.values()) {
             failures.put(reason, new LongAdder());
+        }
+    }
+
+    /** What one more instance counts in, until it gives that {@linkplain #giveBack back}. */
+    public InstanceCounters lend() {
+        lending.lock();
+        try {
+            InstanceCounters former = free.poll();
+            if (former != null) {
+                return former;
+            }
+        } finally {
+            lending.unlock();
+        }
+        InstanceCounters added = new InstanceCounters();
+        instances.add(added);
+        return added;
+    }
+
+    /** Takes back what an instance counted in that is gone. What stands there stays; the next instance goes on from it. May be called again. */
+    public void giveBack(InstanceCounters counters) {
+        lending.lock();
+        try {
+            if (!free.contains(counters)) {
+                free.add(counters);
+            }
+        } finally {
+            lending.unlock();
         }
     }
 

@@ -21,7 +21,6 @@ import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.spi.Execution;
 import gatun.runtime.spi.InstanceSpec;
-import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -115,10 +114,7 @@ public final class SimulatedModel {
         ModelSignature signature = new ModelSignature(config.build(), Map.of());
         version = new LoadingVersion(config.build(), 1, signature);
         check = new RequestCheck(signature);
-        List<InstanceCounters> counters = IntStream.range(0, instanceCount)
-                .mapToObj(i -> new InstanceCounters())
-                .toList();
-        ModelCounters modelCounters = new ModelCounters(counters);
+        ModelCounters counters = new ModelCounters();
         instances = IntStream.range(0, instanceCount)
                 .mapToObj(i -> new ModelInstance(
                         "m_" + i,
@@ -129,8 +125,7 @@ public final class SimulatedModel {
                         null,
                         POOL,
                         new WarmUp(List.of(), version),
-                        counters.get(i),
-                        modelCounters))
+                        counters))
                 .toList();
         instances.forEach(ModelInstance::open);
     }

@@ -39,12 +39,16 @@ final class SchedulerSimulation {
     private final EventLoop loop = new EventLoop();
     private final Dispatcher<Job> dispatcher;
     private final List<Job> jobs = new ArrayList<>();
+    /** By number, of which one that has ended may pass to another. */
     private final List<Instance> instances;
+
+    private final List<Instance> former = new ArrayList<>();
 
     /** What instances wait for before they run, in some histories. */
     private final @Nullable SimulatedTurns turns;
 
     private boolean stopped;
+    private boolean exchanging;
 
     /** A request. */
     private static final class Job extends Ticket {
@@ -101,6 +105,8 @@ final class SchedulerSimulation {
         boolean asleep = true;
         boolean waking;
         boolean ended;
+        /** Whether it may be given work: it was let in, and not sent away. */
+        boolean serving = true;
         /** Whether the thread of a client runs its ticket by this. */
         boolean lent;
         /** Tells the alarm of the present sleep from those of earlier ones. */
@@ -142,6 +148,9 @@ final class SchedulerSimulation {
         }
 
         private void begin() {
+            assertThat(serving || stopped)
+                    .as("given work though not in service")
+                    .isTrue();
             assertThat(lent).as("runs two batches at a time").isFalse();
             checkBatch(batch);
             for (Job job : batch) {
@@ -166,9 +175,11 @@ final class SchedulerSimulation {
 
         /** Runs a ticket as the thread of its client does. */
         void runFor(Job job) {
+            assertThat(serving).as("lent though not in service").isTrue();
             assertThat(asleep).as("lent while awake").isTrue();
             assertThat(lent).as("lent twice").isFalse();
-            assertThat(policy.maxBatchSize() > 0 && instances.stream().anyMatch(other -> other.lent || !other.asleep))
+            assertThat(policy.maxBatchSize() > 0
+                            && instances.stream().anyMatch(other -> other.serving && (other.lent || !other.asleep)))
                     .as("lent though its ticket might share a batch")
                     .isFalse();
             assertThat(policy.preserveOrdering() || policy.maxQueueDelayNanos() > 0)
@@ -187,9 +198,37 @@ final class SchedulerSimulation {
             });
         }
 
+        /** As it is let in, once it is open. */
+        void enter() {
+            dispatcher.admit(ordinal, loop.now());
+            serving = !stopped;
+            if (stopped) {
+                rouse();
+            }
+        }
+
+        /** As it, or another that opens with it, cannot be opened; its thread is gone before anything else changes. */
+        void fail() {
+            dispatcher.retire(ordinal, loop.now());
+            if (asleep && random.nextBoolean()) {
+                asleep = false;
+                ask();
+            } else if (asleep) {
+                ended = true; // its thread never came to ask
+                asleep = false;
+            }
+        }
+
+        /** As it is sent away. */
+        void leave() {
+            serving &= stopped; // Once all are to end it makes no difference.
+            dispatcher.retire(ordinal, loop.now());
+            rouse();
+        }
+
         /** As the thread is woken: some time later it is awake. */
         void rouse() {
-            if (asleep) {
+            if (asleep && !ended) {
                 asleep = false;
                 waking = true;
                 loop.after(random.nextLong(50_000), this::ask);
@@ -223,7 +262,8 @@ final class SchedulerSimulation {
                 : null;
         lends = turns == null && random.nextBoolean();
         dispatcher = new Dispatcher<>(policy, instanceCount, turns == null ? Turns.UNLIMITED : turns);
-        instances = IntStream.range(0, instanceCount).mapToObj(Instance::new).toList();
+        instances = new ArrayList<>(
+                IntStream.range(0, instanceCount).mapToObj(Instance::new).toList());
         model = random.nextBoolean() ? new SimulatedModel(random, maxBatchSize, instanceCount) : null;
     }
 
@@ -241,6 +281,11 @@ final class SchedulerSimulation {
             int number = i;
             loop.after(at, () -> arrive(number));
         }
+        if (random.nextInt(3) == 0) {
+            for (int changes = 1 + random.nextInt(6); changes > 0; changes--) {
+                loop.after(random.nextLong(at + 1), this::exchange);
+            }
+        }
         boolean stopsEarly = random.nextInt(8) == 0;
         if (stopsEarly) {
             loop.after(random.nextLong(at + 1), this::stop);
@@ -249,7 +294,9 @@ final class SchedulerSimulation {
         assertThat(jobs).as("every client came").hasSize(clients);
         if (!stopsEarly) {
             assertThat(jobs).as("left waiting while all instances sleep").noneMatch(job -> job.state() == State.QUEUED);
-            assertThat(instances).as("instances that sleep at the end").allMatch(instance -> instance.asleep);
+            assertThat(instances)
+                    .as("instances that sleep at the end")
+                    .allMatch(instance -> instance.asleep || instance.ended);
             stop();
             loop.play(this::checkNow);
         } else if (jobs.stream().anyMatch(job -> job.state() == State.QUEUED)) {
@@ -320,11 +367,56 @@ final class SchedulerSimulation {
     private void wake(int instance) {
         if (instance != Dispatcher.NONE) {
             // Those that are to end were all woken before, and one whose turn came may have given it up since.
-            assertThat(stopped || turns != null || instances.get(instance).asleep)
+            assertThat(stopped
+                            || turns != null
+                            || !instances.get(instance).serving
+                            || instances.get(instance).asleep)
                     .as("woken while awake")
                     .isTrue();
             instances.get(instance).rouse();
         }
+    }
+
+    /** Some instances come, and others go; where they are real ones, or wait for turns, none come. */
+    private void exchange() {
+        List<Instance> leaving = instances.stream()
+                .filter(instance -> instance.serving && random.nextBoolean())
+                .toList();
+        long stay = instances.stream().filter(instance -> instance.serving).count() - leaving.size();
+        int added = model == null && turns == null ? random.nextInt(3) : 0;
+        if (stopped) {
+            assertThat(dispatcher.reserve()).as("an instance of what stops").isEqualTo(Dispatcher.NONE);
+            return;
+        }
+        if (exchanging || stay + added == 0) {
+            return;
+        }
+        exchanging = true;
+        List<Instance> opening =
+                IntStream.range(0, added).mapToObj(i -> reserve()).toList();
+        loop.after(random.nextLong(100_000), () -> {
+            exchanging = false;
+            if (random.nextInt(4) == 0) {
+                opening.forEach(Instance::fail);
+                return;
+            }
+            opening.forEach(Instance::enter);
+            leaving.forEach(Instance::leave);
+            wake(dispatcher.instanceToWake(loop.now()));
+        });
+    }
+
+    private Instance reserve() {
+        Instance instance = new Instance(dispatcher.reserve());
+        instance.serving = false;
+        if (instance.ordinal == instances.size()) {
+            instances.add(instance);
+        } else {
+            Instance before = instances.set(instance.ordinal, instance);
+            assertThat(before.ended).as("its number was free").isTrue();
+            former.add(before);
+        }
+        return instance;
     }
 
     private void stop() {
@@ -404,9 +496,11 @@ final class SchedulerSimulation {
             return;
         }
         long limit = Long.MAX_VALUE;
-        if (instances.stream().allMatch(Instance::isIdle)) {
+        List<Instance> present =
+                instances.stream().filter(instance -> instance.serving).toList();
+        if (present.stream().allMatch(Instance::isIdle)) {
             limit = policy.maxQueueDelayNanos() + TICK_NANOS;
-        } else if (instances.stream().anyMatch(Instance::isIdle)) {
+        } else if (present.stream().anyMatch(Instance::isIdle)) {
             limit = policy.maxQueueDelayNanos() + IDLE_LIMIT_NANOS;
         }
         for (Job job : jobs) {
@@ -436,6 +530,7 @@ final class SchedulerSimulation {
     private void checkEnd() {
         assertThat(dispatcher.pendingCount()).as("left waiting").isZero();
         assertThat(instances).as("left running").allMatch(instance -> instance.ended);
+        assertThat(former).as("left running").allMatch(instance -> instance.ended);
         for (Job job : jobs) {
             if (job.accepted) {
                 assertThat(job.isOver())

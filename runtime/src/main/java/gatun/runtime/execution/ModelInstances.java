@@ -1,0 +1,146 @@
+package gatun.runtime.execution;
+
+import gatun.memory.BufferPool;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.runtime.ratelimit.RateLimitedWorker;
+import gatun.runtime.ratelimit.RateLimiter;
+import gatun.runtime.scheduling.Worker;
+import gatun.runtime.spi.BackendModel;
+import gatun.runtime.statistics.ModelCounters;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The instances of a model version, as the groups of its configuration ask for them. For one change at a time. */
+final class ModelInstances {
+    private final BackendModel backend;
+    private final ModelSignature signature;
+    private final @Nullable SequenceModel sequences;
+    private final BufferPool pool;
+    private final WarmUp warmUp;
+    private final ModelCounters counters;
+    private final RateLimiter rateLimiter;
+
+    /** Those that serve, in the order of their groups. */
+    private volatile List<Placed> placed = List.of();
+
+    private int madeCount;
+
+    /**
+     * No instances yet.
+     *
+     * @param sequences what the model has to do with sequences; null for nothing
+     * @param warmUp what each instance answers before it serves
+     * @param rateLimiter says when instances may run
+     */
+    ModelInstances(
+            BackendModel backend,
+            ModelSignature signature,
+            @Nullable SequenceModel sequences,
+            BufferPool pool,
+            WarmUp warmUp,
+            ModelCounters counters,
+            RateLimiter rateLimiter) {
+        this.backend = backend;
+        this.signature = signature;
+        this.sequences = sequences;
+        this.pool = pool;
+        this.warmUp = warmUp;
+        this.counters = counters;
+        this.rateLimiter = rateLimiter;
+    }
+
+    /**
+     * An instance, and what it was made for.
+     *
+     * @param settings its group, without what makes no difference to the instance: the group's name and count
+     * @param worker the instance as the rate limiter lets it run
+     */
+    private record Placed(
+            String name, ModelInstanceGroup settings, ModelInstance instance, Worker<InferenceTicket> worker) {}
+
+    /** What makes the instances those of another configuration; nothing has happened yet. */
+    static final class Change {
+        private final List<Placed> result;
+        private final List<Placed> added;
+        private final List<Placed> removed;
+
+        private Change(List<Placed> result, List<Placed> added, List<Placed> removed) {
+            this.result = List.copyOf(result);
+            this.added = List.copyOf(added);
+            this.removed = List.copyOf(removed);
+        }
+
+        /** Instances that are to be opened. */
+        List<Worker<InferenceTicket>> added() {
+            return added.stream().map(Placed::worker).toList();
+        }
+
+        /** Instances that are to be closed. */
+        List<Worker<InferenceTicket>> removed() {
+            return removed.stream().map(Placed::worker).toList();
+        }
+    }
+
+    /** What is to change for {@code config}: an instance whose group asks for the same as before stays. To be made, or given up. */
+    Change toward(ModelConfig config) {
+        int count = config.getInstanceGroupList().stream()
+                .mapToInt(ModelInstanceGroup::getCount)
+                .sum();
+        List<Placed> left = new ArrayList<>(placed);
+        List<Placed> result = new ArrayList<>(count);
+        List<Placed> added = new ArrayList<>();
+        for (ModelInstanceGroup group : config.getInstanceGroupList()) {
+            for (int i = 0; i < group.getCount(); i++) {
+                String name = group.getName() + "_" + i;
+                Placed next = present(left, name, settings(group)).orElse(null);
+                if (next == null) {
+                    next = make(name, group, count);
+                    added.add(next);
+                } else {
+                    left.remove(next);
+                }
+                result.add(next);
+            }
+        }
+        return new Change(result, added, left);
+    }
+
+    private static ModelInstanceGroup settings(ModelInstanceGroup group) {
+        return group.toBuilder().clearName().clearCount().build();
+    }
+
+    /** One of {@code instances} that is as wanted, by that name if there is one. */
+    private static Optional<Placed> present(List<Placed> instances, String name, ModelInstanceGroup settings) {
+        List<Placed> fitting = instances.stream()
+                .filter(instance -> instance.settings().equals(settings))
+                .toList();
+        return fitting.stream()
+                .filter(instance -> instance.name().equals(name))
+                .findFirst()
+                .or(() -> fitting.stream().findFirst());
+    }
+
+    private Placed make(String name, ModelInstanceGroup group, int count) {
+        ModelInstance instance =
+                new ModelInstance(name, madeCount++, count, backend, signature, sequences, pool, warmUp, counters);
+        return new Placed(name, settings(group), instance, RateLimitedWorker.of(instance, group, rateLimiter));
+    }
+
+    /** Notes that a change has been made. */
+    void made(Change change) {
+        placed = change.result;
+    }
+
+    /** Notes that a change will not be made, and that none of its new instances is open. */
+    void givenUp(Change change) {
+        change.added.forEach(added -> added.instance().countNoMore());
+    }
+
+    /** How many there are. */
+    int count() {
+        return placed.size();
+    }
+}
