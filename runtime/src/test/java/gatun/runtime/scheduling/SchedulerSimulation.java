@@ -367,10 +367,7 @@ final class SchedulerSimulation {
     private void wake(int instance) {
         if (instance != Dispatcher.NONE) {
             // Those that are to end were all woken before, and one whose turn came may have given it up since.
-            assertThat(stopped
-                            || turns != null
-                            || !instances.get(instance).serving
-                            || instances.get(instance).asleep)
+            assertThat(stopped || turns != null || !instances.get(instance).serving || instances.get(instance).asleep)
                     .as("woken while awake")
                     .isTrue();
             instances.get(instance).rouse();

@@ -37,7 +37,10 @@ final class SequenceSimulation {
     private final SequencePolicy policy;
     private final EventLoop loop = new EventLoop();
     private final SequenceDispatcher<Step> dispatcher;
+    /** By number, of which one that has ended may pass to another. */
     private final List<Instance> instances;
+
+    private final List<Instance> former = new ArrayList<>();
 
     /** What instances wait for before they run, in some histories. */
     private final @Nullable SimulatedTurns turns;
@@ -54,6 +57,7 @@ final class SequenceSimulation {
     private final Map<Sequence, String> places = new HashMap<>();
 
     private boolean stopped;
+    private boolean exchanging;
 
     /** What a sequence keeps. */
     private final class Memory implements Hold {
@@ -109,6 +113,9 @@ final class SequenceSimulation {
         final List<Step> batch = new ArrayList<>();
         boolean asleep = true;
         boolean ended;
+
+        /** Whether sequences may be given to it: it was let in, and not sent away. */
+        boolean serving = true;
 
         /** Whether it was woken before it fell asleep, so that its next sleep ends at once. */
         boolean woken;
@@ -217,7 +224,8 @@ final class SequenceSimulation {
                 ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
                 : null;
         dispatcher = new SequenceDispatcher<>(policy, instanceCount, turns == null ? Turns.UNLIMITED : turns);
-        instances = IntStream.range(0, instanceCount).mapToObj(Instance::new).toList();
+        instances = new ArrayList<>(
+                IntStream.range(0, instanceCount).mapToObj(Instance::new).toList());
     }
 
     /** Runs one simulation; fails when something does not hold. */
@@ -238,6 +246,11 @@ final class SequenceSimulation {
                 client(1 + random.nextInt(ids), at);
             }
         }
+        if (random.nextInt(3) == 0) {
+            for (int changes = 1 + random.nextInt(6); changes > 0; changes--) {
+                loop.after(random.nextLong(clients * spacing + 1), this::exchange);
+            }
+        }
         int end = random.nextInt(4);
         if (end == 0) {
             loop.after(random.nextLong(clients * spacing + 1_000_000), this::drain);
@@ -246,7 +259,9 @@ final class SequenceSimulation {
         }
         loop.play(this::checkNow);
         if (!stopped) {
-            assertThat(instances).as("instances that sleep at the end").allMatch(instance -> instance.asleep);
+            assertThat(instances)
+                    .as("instances that sleep at the end")
+                    .allMatch(instance -> instance.asleep || instance.ended);
             checkWaiting();
             drain();
             loop.play(this::checkNow);
@@ -321,6 +336,65 @@ final class SequenceSimulation {
         dispatcher.takeEnded().forEach(Sequence::close);
         for (int woken = dispatcher.instanceToWake(); woken >= 0; woken = dispatcher.instanceToWake()) {
             instances.get(woken).rouse();
+        }
+    }
+
+    /** Some instances come, and others go once their sequences have ended; where they wait for turns, none come. */
+    private void exchange() {
+        List<Instance> leaving = instances.stream()
+                .filter(instance -> instance.serving && random.nextBoolean())
+                .toList();
+        long stay = instances.stream().filter(instance -> instance.serving).count() - leaving.size();
+        int added = turns == null ? random.nextInt(3) : 0;
+        if (stopped) {
+            assertThat(dispatcher.reserve()).as("an instance of what stops").isEqualTo(Dispatcher.NONE);
+            return;
+        }
+        if (exchanging || stay + added == 0) {
+            return;
+        }
+        exchanging = true;
+        List<Instance> opening =
+                IntStream.range(0, added).mapToObj(i -> reserve()).toList();
+        loop.after(random.nextLong(100_000), () -> {
+            exchanging = false;
+            if (random.nextInt(4) == 0) {
+                opening.forEach(this::fail);
+                return;
+            }
+            opening.forEach(instance -> {
+                dispatcher.admit(instance.ordinal, loop.now());
+                instance.serving = !stopped;
+                instance.rouse();
+            });
+            leaving.forEach(instance -> {
+                dispatcher.retire(instance.ordinal, loop.now());
+                instance.serving &= stopped;
+                instance.rouse();
+            });
+            follow();
+        });
+    }
+
+    private Instance reserve() {
+        Instance instance = new Instance(dispatcher.reserve());
+        instance.serving = false;
+        if (instance.ordinal == instances.size()) {
+            instances.add(instance);
+        } else {
+            Instance before = instances.set(instance.ordinal, instance);
+            assertThat(before.ended).as("its number was free").isTrue();
+            former.add(before);
+        }
+        return instance;
+    }
+
+    /** One that could not be opened, whose thread is gone before anything else changes. */
+    private void fail(Instance instance) {
+        dispatcher.retire(instance.ordinal, loop.now());
+        if (instance.asleep) {
+            instance.asleep = false;
+            instance.ended = true;
         }
     }
 
@@ -434,9 +508,15 @@ final class SequenceSimulation {
                         .as(step.number + " waits though its instance sleeps")
                         .isFalse();
             } else {
-                assertThat(dispatcher.sequenceCount())
+                assertThat(dispatcher.hasFreeSlot())
                         .as(step.number + " waits for a slot while one is free")
-                        .isGreaterThan(instances.size() * policy.slots());
+                        .isFalse();
+                assertThat(dispatcher.sequenceCount())
+                        .as("sequences when one waits")
+                        .isGreaterThan((int) instances.stream()
+                                        .filter(instance -> instance.serving)
+                                        .count()
+                                * policy.slots());
             }
         }
         assertThat(taken.size()).isLessThanOrEqualTo(instances.size() * policy.slots());
@@ -460,6 +540,7 @@ final class SequenceSimulation {
         }
         assertThat(kept).as("states that were not given back").isEmpty();
         assertThat(instances).as("left running").allMatch(instance -> instance.ended);
+        assertThat(former).as("left running").allMatch(instance -> instance.ended);
         for (Step step : steps) {
             if (step.admission == Admission.ACCEPTED) {
                 assertThat(step.isOver())
