@@ -113,6 +113,11 @@ public final class EdgeUnderTest implements AutoCloseable {
         return repository.resolve("trace.json");
     }
 
+    /** What a server does before it stops its listeners. */
+    public void announceStop() {
+        server.announceStop();
+    }
+
     /** The port for clients. */
     public int port() {
         return web.port();

@@ -42,6 +42,7 @@ public final class GatunServer implements InferenceServer {
     private final boolean strictReadiness;
     private final Duration exitTimeout;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean exiting;
 
     private GatunServer(
             ServerOptions options,
@@ -121,12 +122,19 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public boolean live() {
+        requireOpen();
         return true;
     }
 
     @Override
     public boolean ready() {
-        return !closed.get() && (!strictReadiness || repository.ready());
+        requireOpen();
+        return !strictReadiness || repository.ready();
+    }
+
+    @Override
+    public boolean exiting() {
+        return exiting;
     }
 
     @Override
@@ -152,9 +160,18 @@ public final class GatunServer implements InferenceServer {
     }
 
     private void requireOpen() {
-        if (closed.get()) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, "Server exiting");
+        if (exiting) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, EXITING);
         }
+    }
+
+    /**
+     * From now on health says that the server stops, models are neither loaded nor unloaded, and edges refuse what is new; what was accepted
+     * goes on. To be called before the listeners stop, which wait for that. May be called again.
+     */
+    public void announceStop() {
+        exiting = true;
+        listeners.changed();
     }
 
     @Override
@@ -266,7 +283,7 @@ public final class GatunServer implements InferenceServer {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        listeners.changed();
+        announceStop();
         if (repository.close(exitTimeout)) {
             backends.close();
         } else {

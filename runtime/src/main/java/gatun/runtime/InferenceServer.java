@@ -9,14 +9,30 @@ import java.util.List;
 
 /** The server without its sockets: what every edge calls. Safe for any thread. */
 public interface InferenceServer extends AutoCloseable {
+    /** What is said to whoever wants something of a server that stops. */
+    String EXITING = "Server exiting";
+
     /** What the server says of itself. */
     ServerMetadata metadata();
 
-    /** Whether the process can answer at all. */
+    /**
+     * Whether the process can answer at all.
+     *
+     * @throws GatunException UNAVAILABLE with {@link #EXITING} when the server stops
+     */
     boolean live();
 
-    /** Whether every model version that should be served is. */
+    /**
+     * Whether every model version that should be served is.
+     *
+     * @throws GatunException UNAVAILABLE with {@link #EXITING} when the server stops
+     */
     boolean ready();
+
+    /** Whether the server was told to stop: it answers what was accepted, and edges refuse what is new. Never takes long. */
+    default boolean exiting() {
+        return false;
+    }
 
     /**
      * The version of a model that is to answer a request.

@@ -52,47 +52,6 @@ public record ModelStatistics(
         responses = List.copyOf(responses);
     }
 
-    /** Counts of a version whose responses are not cached, and which gives one response to each request. */
-    public ModelStatistics(
-            String name,
-            String version,
-            long successCount,
-            long failureRejected,
-            long failureCanceled,
-            long failureBackend,
-            long failureOther,
-            long requestNanos,
-            long failureNanos,
-            long queueNanos,
-            long computeInputNanos,
-            long computeInferNanos,
-            long computeOutputNanos,
-            long lastInferenceMillis,
-            List<BatchStatistics> batches,
-            long pendingRequestCount,
-            long loadNanos) {
-        this(
-                name,
-                version,
-                successCount,
-                failureRejected,
-                failureCanceled,
-                failureBackend,
-                failureOther,
-                requestNanos,
-                failureNanos,
-                queueNanos,
-                computeInputNanos,
-                computeInferNanos,
-                computeOutputNanos,
-                lastInferenceMillis,
-                batches,
-                pendingRequestCount,
-                loadNanos,
-                CacheStatistics.NONE,
-                List.of());
-    }
-
     /** Requests that were answered by the engine. */
     public long computedCount() {
         return successCount - cache.hitCount();

@@ -7,10 +7,10 @@ import java.time.Duration;
  *
  * @param name the model
  * @param version the version in decimal; empty when none of the model's versions could be considered
- * @param backend the engine; empty when unknown
+ * @param engine the backend, or the platform of a model that has none, such as an ensemble; empty when unknown
  * @param state where the version is in its life
  * @param reason why it is unavailable; empty when it is not
  * @param loadTime how long loading took; zero when it was not tried
  */
 public record ModelStatus(
-        String name, String version, String backend, ModelState state, String reason, Duration loadTime) {}
+        String name, String version, String engine, ModelState state, String reason, Duration loadTime) {}

@@ -7,7 +7,9 @@ import java.util.List;
 /** A version of a model that was found ready. Any thread may use it; it stays valid after the version is unloaded, when requests to it are refused. */
 public interface ModelVersion {
     /** The model's name. */
-    String name();
+    default String name() {
+        return config().getName();
+    }
 
     /** The version's number. */
     long version();
@@ -16,7 +18,10 @@ public interface ModelVersion {
     String versionText();
 
     /** What metadata calls the platform: the configuration's platform, or its backend when that is empty. */
-    String platform();
+    default String platform() {
+        ModelConfig config = config();
+        return config.getPlatform().isEmpty() ? config.getBackend() : config.getPlatform();
+    }
 
     /** The inputs as requests must shape them, the batch dimension included, in the configuration's order. */
     List<TensorSpec> inputs();

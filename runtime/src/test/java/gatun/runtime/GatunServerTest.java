@@ -297,7 +297,8 @@ class GatunServerTest {
         assertThat(test.backend.started).isFalse();
         assertThat(test.server().index().getFirst().state()).isEqualTo(ModelState.UNAVAILABLE);
         assertThat(test.server().index().getFirst().reason()).isEqualTo("unloaded");
-        assertThat(test.server().ready()).isFalse();
+        assertThatThrownBy(() -> test.server().ready()).hasMessage(InferenceServer.EXITING);
+        assertThatThrownBy(() -> test.server().live()).hasMessage(InferenceServer.EXITING);
     }
 
     @Test

@@ -6,7 +6,6 @@ import gatun.memory.RegionRegistry;
 import gatun.memory.SystemRegions;
 import gatun.runtime.ControlMode;
 import gatun.runtime.GatunServer;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerOptions;
@@ -52,13 +51,15 @@ final class Server implements AutoCloseable {
             if (settings.memory().clientSharedMemory()) {
                 LOG.info("Clients' shared memory is {}", regions.protection());
             }
-            InferenceServer inference = opened.add(load(settings, log, buffers, regions));
+            GatunServer inference = opened.add(load(settings, log, buffers, regions));
             List<ModelStatus> loaded = inference.index().stream()
                     .filter(model -> model.state() != ModelState.UNKNOWN)
                     .toList();
             report.models(loaded);
             requireAllModels(settings.models(), loaded);
             List<Endpoint> endpoints = edges.listen(inference, opened);
+            AutoCloseable announcement = inference::announceStop;
+            opened.add(announcement);
             settings.readyFile().ifPresent(file -> opened.add(ReadyFile.write(file, endpoints)));
             return new Server(opened, endpoints);
         } catch (Throwable t) {
@@ -82,7 +83,7 @@ final class Server implements AutoCloseable {
         opened.close();
     }
 
-    private static InferenceServer load(
+    private static GatunServer load(
             ServerSettings settings, LogControl log, BufferPool buffers, RegionRegistry regions) {
         ModelSettings models = settings.models();
         ServerOptions options = ServerOptions.of(buffers, regions)

@@ -35,7 +35,7 @@ final class StartTable {
             rows.add(List.of(
                     model.name(),
                     model.version().isEmpty() ? "-" : model.version(),
-                    model.backend().isEmpty() ? "-" : model.backend(),
+                    model.engine().isEmpty() ? "-" : model.engine(),
                     state(model.state()),
                     loadTime(model)));
         }

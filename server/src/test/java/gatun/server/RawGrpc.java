@@ -13,19 +13,23 @@ import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http2.hpack.HpackDecoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
 
-/** One call on an HTTP/2 connection of its own, byte by byte: for messages that no client library would send. */
+/** Calls, one after the other, on an HTTP/2 connection of their own, byte by byte: for what no client library would send. */
 final class RawGrpc implements AutoCloseable {
     private static final int LIMIT_MILLIS = 20_000;
     private static final int DATA = 0;
     private static final int HEADERS = 1;
     private static final int SETTINGS = 4;
+    private static final int GOAWAY = 7;
     private static final int END_STREAM = 1;
     private static final int END_HEADERS = 4;
-    private static final int STREAM = 1;
 
     private final Socket socket;
     private final DataInputStream in;
     private final DataOutputStream out;
+    private final HpackDecoder hpack = new HpackDecoder(1 << 16, System::nanoTime);
+
+    /** The present call. */
+    private int stream = 1;
 
     private RawGrpc(Socket socket) throws IOException {
         this.socket = socket;
@@ -40,6 +44,17 @@ final class RawGrpc implements AutoCloseable {
         RawGrpc call = new RawGrpc(socket);
         call.out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
         call.frame(SETTINGS, 0, 0);
+        call.begin(method);
+        return call;
+    }
+
+    /** Begins one more call, beside those that have not ended. */
+    void next(String method) throws IOException {
+        stream += 2;
+        begin(method);
+    }
+
+    private void begin(String method) throws IOException {
         ByteArrayOutputStream block = new ByteArrayOutputStream();
         field(block, ":method", "POST");
         field(block, ":scheme", "http");
@@ -47,8 +62,7 @@ final class RawGrpc implements AutoCloseable {
         field(block, ":authority", "localhost");
         field(block, "content-type", "application/grpc");
         field(block, "te", "trailers");
-        call.frame(HEADERS, END_HEADERS, STREAM, block.toByteArray());
-        return call;
+        frame(HEADERS, END_HEADERS, stream, block.toByteArray());
     }
 
     /** A header as HPACK's literal without indexing; both texts are shorter than 127 bytes. */
@@ -65,7 +79,7 @@ final class RawGrpc implements AutoCloseable {
         frame(
                 DATA,
                 0,
-                STREAM,
+                stream,
                 ByteBuffer.allocate(5 + bytes.length)
                         .put((byte) 0)
                         .putInt(announced)
@@ -76,37 +90,49 @@ final class RawGrpc implements AutoCloseable {
 
     /** Says that no more comes. */
     RawGrpc end() throws IOException {
-        frame(DATA, END_STREAM, STREAM);
+        frame(DATA, END_STREAM, stream);
         return this;
     }
 
-    private void frame(int type, int flags, int stream, byte... payload) throws IOException {
+    private void frame(int type, int flags, int on, byte... payload) throws IOException {
         out.writeInt(payload.length << 8 | type);
         out.write(flags);
-        out.writeInt(stream);
+        out.writeInt(on);
         out.write(payload);
         out.flush();
     }
 
-    /** Reads up to the trailers of the call. */
+    /** Reads up to the trailers of the present call. */
     HttpFields awaitTrailers() throws IOException {
-        HpackDecoder hpack = new HpackDecoder(1 << 16, System::nanoTime);
         while (true) {
-            int lengthAndType = in.readInt();
-            int flags = in.readUnsignedByte();
-            in.readInt();
-            ByteBuffer payload = ByteBuffer.wrap(in.readNBytes(lengthAndType >>> 8));
-            if ((lengthAndType & 0xff) != HEADERS) {
-                continue;
+            Frame frame = read();
+            if (frame.type() == HEADERS && frame.stream() == stream && (frame.flags() & END_STREAM) != 0) {
+                return frame.fields();
             }
-            try {
-                HttpFields fields = hpack.decode(payload).getHttpFields();
-                if ((flags & END_STREAM) != 0) {
-                    return fields;
-                }
-            } catch (HpackException e) {
-                throw new AssertionError("the server's headers cannot be read", e);
-            }
+        }
+    }
+
+    /** Reads until the server says that it takes no new calls; what it asks with that is never answered. */
+    void awaitGoAway() throws IOException {
+        for (Frame frame = read(); frame.type() != GOAWAY; frame = read()) {
+            // whatever it says before
+        }
+    }
+
+    /** A frame, with what stands in its headers. */
+    private record Frame(int type, int flags, int stream, HttpFields fields) {}
+
+    private Frame read() throws IOException {
+        int lengthAndType = in.readInt();
+        int flags = in.readUnsignedByte();
+        int on = in.readInt();
+        ByteBuffer payload = ByteBuffer.wrap(in.readNBytes(lengthAndType >>> 8));
+        int type = lengthAndType & 0xff;
+        try {
+            HttpFields fields = type == HEADERS ? hpack.decode(payload).getHttpFields() : HttpFields.EMPTY;
+            return new Frame(type, flags, on, fields);
+        } catch (HpackException e) {
+            throw new AssertionError("the server's headers cannot be read", e);
         }
     }
 

@@ -24,9 +24,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,6 +41,10 @@ class StartAndStopIT {
 
     private static InetSocketAddress http(ServerProcess server) {
         return new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), server.httpPort());
+    }
+
+    private static InetSocketAddress grpc(ServerProcess server) {
+        return new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), server.grpcPort());
     }
 
     /** A repository with one good model, and one whose file is no model. */
@@ -148,7 +154,7 @@ class StartAndStopIT {
     void shouldFinishTheRunningStreamBeforeItStops() throws Exception {
         try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels());
                 GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
-            InetSocketAddress address = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), server.grpcPort());
+            InetSocketAddress address = grpc(server);
             BlockingQueue<Object> events = new LinkedBlockingQueue<>();
             StreamObserver<ModelInferRequest> requests = GRPCInferenceServiceGrpc.newStub(grpc.channel())
                     .withDeadlineAfter(LIMIT.toSeconds(), TimeUnit.SECONDS)
@@ -179,6 +185,38 @@ class StartAndStopIT {
             assertThat(events.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo("completed");
             assertThat(server.awaitExit(LIMIT)).isZero();
         }
+    }
+
+    @Test
+    void shouldRefuseNewCallsOfAClientThatHasNotHeardThatItStops() throws Exception {
+        try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels());
+                RawGrpc client = RawGrpc.call(grpc(server), "ModelStreamInfer")) {
+            client.next("ServerLive");
+            client.message(0).end();
+            assertThat(client.awaitTrailers().get("grpc-status")).isEqualTo("0");
+
+            server.terminate();
+            client.awaitGoAway();
+
+            for (String method : List.of("ServerLive", "ServerReady")) {
+                client.next(method);
+                client.message(0).end();
+                assertRefused(client.awaitTrailers(), "Server exiting");
+            }
+            for (String method : List.of("ModelInfer", "ModelStreamInfer")) {
+                client.next(method);
+                client.message(0).end();
+                assertRefused(
+                        client.awaitTrailers(), "GRPC server is shutting down and has stopped accepting new requests.");
+            }
+            client.close();
+            assertThat(server.awaitExit(LIMIT)).isZero();
+        }
+    }
+
+    private static void assertRefused(HttpFields trailers, String text) {
+        assertThat(trailers.get("grpc-status")).isEqualTo("14");
+        assertThat(trailers.get("grpc-message")).isEqualTo(text);
     }
 
     /** The head of a request whose body the server asks for once it deals with the request. */

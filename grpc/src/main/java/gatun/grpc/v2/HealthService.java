@@ -62,7 +62,7 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
         if (!service.equals(SERVER) && !services.contains(service)) {
             return ServingStatus.SERVICE_UNKNOWN;
         }
-        return !stopping && server.ready() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+        return !stopping && !server.exiting() && server.ready() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
     }
 
     @Override

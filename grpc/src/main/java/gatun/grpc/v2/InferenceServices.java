@@ -4,11 +4,14 @@ import gatun.grpc.connection.OutboundMessage;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.access.HeaderForwarding;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServiceDescriptor;
+import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -17,6 +20,9 @@ import java.util.Set;
 public final class InferenceServices {
     /** The methods that are not {@link ControlService}'s. */
     private static final Set<String> INFERENCE = Set.of("ModelInfer", "ModelStreamInfer");
+
+    private static final Status EXITING =
+            Status.UNAVAILABLE.withDescription("GRPC server is shutting down and has stopped accepting new requests.");
 
     private InferenceServices() {}
 
@@ -40,12 +46,25 @@ public final class InferenceServices {
         methods.add(method(
                 GRPCInferenceServiceGrpc.getModelInferMethod(),
                 marshaller,
-                (call, headers) -> InferCall.begin(call, headers, server, requests)));
+                (call, headers) ->
+                        server.exiting() ? refuse(call) : InferCall.begin(call, headers, server, requests)));
         methods.add(method(
                 GRPCInferenceServiceGrpc.getModelStreamInferMethod(),
                 marshaller,
-                (call, headers) -> InferStream.begin(call, headers, server, requests)));
+                (call, headers) ->
+                        server.exiting() ? refuse(call) : InferStream.begin(call, headers, server, requests)));
         return define(methods);
+    }
+
+    /** Ends a call that begins while the server stops. */
+    private static ServerCall.Listener<InferMessage> refuse(ServerCall<InferMessage, OutboundMessage> call) {
+        call.close(EXITING, new Metadata());
+        return new ServerCall.Listener<>() {
+            @Override
+            public void onMessage(InferMessage message) {
+                message.close();
+            }
+        };
     }
 
     private static ServerMethodDefinition<InferMessage, OutboundMessage> method(

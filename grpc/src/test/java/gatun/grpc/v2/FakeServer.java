@@ -15,6 +15,7 @@ import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelTransactionPolicy;
 import gatun.runtime.BatchStatistics;
+import gatun.runtime.CacheStatistics;
 import gatun.runtime.CorrelationId;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
@@ -72,6 +73,7 @@ final class FakeServer implements InferenceServer {
     private final AtomicInteger mostRunning = new AtomicInteger();
     private final Map<Object, Runnable> listeners = new ConcurrentHashMap<>();
     private volatile boolean ready = true;
+    private volatile boolean exiting;
 
     /** What was loaded and unloaded, in order. */
     final List<String> loads = new CopyOnWriteArrayList<>();
@@ -95,6 +97,11 @@ final class FakeServer implements InferenceServer {
     /** How many want to know of changes. */
     int listenerCount() {
         return listeners.size();
+    }
+
+    /** Begins to stop. */
+    void exit() {
+        exiting = true;
     }
 
     void ready(boolean newReady) {
@@ -181,6 +188,11 @@ final class FakeServer implements InferenceServer {
     }
 
     @Override
+    public boolean exiting() {
+        return exiting;
+    }
+
+    @Override
     public ModelVersion model(String name, String version) {
         if (!name.equals(MODEL) && !name.equals(DECOUPLED)) {
             throw new GatunException(ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
@@ -219,7 +231,9 @@ final class FakeServer implements InferenceServer {
                 1_700_000_000_000L,
                 List.of(new BatchStatistics(1, 6, 11, 12, 13), new BatchStatistics(4, 4, 14, 15, 16)),
                 0,
-                5));
+                5,
+                CacheStatistics.NONE,
+                List.of()));
     }
 
     @Override

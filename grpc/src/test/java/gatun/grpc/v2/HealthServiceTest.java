@@ -154,4 +154,11 @@ class HealthServiceTest {
         assertThat(late.next()).isEqualTo(ServingStatus.NOT_SERVING);
         assertThat(late.next()).isEqualTo(Status.Code.UNAVAILABLE);
     }
+
+    @Test
+    void shouldNotServeOnceTheServerBeginsToStop() throws Exception {
+        assertThat(check("")).isEqualTo(ServingStatus.SERVING);
+        service.server().exit();
+        assertThat(check("")).isEqualTo(ServingStatus.NOT_SERVING);
+    }
 }

@@ -28,6 +28,9 @@ final class InferRoute {
     }
 
     void answer(Exchange exchange, String name, String version) {
+        if (server.exiting()) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, InferenceServer.EXITING);
+        }
         ModelVersion model = server.model(name, version);
         if (model.decoupled()) {
             throw new GatunException(

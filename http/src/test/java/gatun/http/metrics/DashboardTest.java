@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.http.LatencyMetrics;
 import gatun.http.ShownMetrics;
+import gatun.runtime.CacheStatistics;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
@@ -37,7 +38,8 @@ class DashboardTest {
                 Latencies.NONE, Latencies.NONE, Latencies.NONE, Latencies.NONE, Latencies.NONE, Latencies.NONE);
         ShownMetrics everything =
                 new ShownMetrics(new LatencyMetrics(true, true, true, List.of()), Optional.of(Duration.ZERO));
-        ModelStatistics statistics = new ModelStatistics("m", "1", 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, List.of(), 0, 1);
+        ModelStatistics statistics = new ModelStatistics(
+                "m", "1", 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, List.of(), 0, 1, CacheStatistics.NONE, List.of());
         ModelLatencies latencies = new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {
             String page = new String(new MetricsPage(server, everything).render(""), StandardCharsets.UTF_8);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.http.LatencyMetrics;
 import gatun.http.ShownMetrics;
 import gatun.runtime.BatchStatistics;
+import gatun.runtime.CacheStatistics;
 import gatun.runtime.Latencies;
 import gatun.runtime.LatencyBuckets;
 import gatun.runtime.ModelLatencies;
@@ -35,7 +36,9 @@ class MetricsPageTest {
             1_700_000_000_000L,
             List.of(new BatchStatistics(1, 4, 500, 600, 700), new BatchStatistics(7, 3, 1_500, 2_400, 3_300)),
             5,
-            1_500_000_000L);
+            1_500_000_000L,
+            CacheStatistics.NONE,
+            List.of());
 
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {

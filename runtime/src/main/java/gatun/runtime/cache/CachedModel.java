@@ -290,11 +290,6 @@ public final class CachedModel implements ServedModel {
     }
 
     @Override
-    public String name() {
-        return model.name();
-    }
-
-    @Override
     public long version() {
         return model.version();
     }
@@ -302,11 +297,6 @@ public final class CachedModel implements ServedModel {
     @Override
     public String versionText() {
         return model.versionText();
-    }
-
-    @Override
-    public String platform() {
-        return model.platform();
     }
 
     @Override

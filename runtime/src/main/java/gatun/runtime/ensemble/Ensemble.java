@@ -263,11 +263,6 @@ public final class Ensemble implements ServedModel {
     }
 
     @Override
-    public String name() {
-        return config.getName();
-    }
-
-    @Override
     public long version() {
         return version;
     }
@@ -275,11 +270,6 @@ public final class Ensemble implements ServedModel {
     @Override
     public String versionText() {
         return versionText;
-    }
-
-    @Override
-    public String platform() {
-        return config.getPlatform();
     }
 
     @Override

@@ -322,11 +322,6 @@ public final class LoadedModel implements ServedModel {
     }
 
     @Override
-    public String name() {
-        return config.getName();
-    }
-
-    @Override
     public long version() {
         return version;
     }
@@ -334,11 +329,6 @@ public final class LoadedModel implements ServedModel {
     @Override
     public String versionText() {
         return versionText;
-    }
-
-    @Override
-    public String platform() {
-        return config.getPlatform().isEmpty() ? config.getBackend() : config.getPlatform();
     }
 
     @Override

@@ -8,18 +8,8 @@ import java.util.List;
 /** A version while its instances start: what their warm-up requests are sent to. Immutable. */
 record LoadingVersion(ModelConfig config, long version, ModelSignature signature) implements ModelVersion {
     @Override
-    public String name() {
-        return config.getName();
-    }
-
-    @Override
     public String versionText() {
         return Long.toString(version);
-    }
-
-    @Override
-    public String platform() {
-        return config.getPlatform().isEmpty() ? config.getBackend() : config.getPlatform();
     }
 
     @Override

@@ -2,6 +2,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.runtime.InferenceServer;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -101,7 +102,7 @@ final class LoadThreads {
 
     private void requireOpen() {
         if (closed) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, "Server exiting");
+            throw new GatunException(ErrorCode.UNAVAILABLE, InferenceServer.EXITING);
         }
     }
 

@@ -56,9 +56,9 @@ final class ModelLoader {
         }
 
         private static Result failed(
-                String model, String version, String backend, GatunException failure, Duration loadTime) {
+                String model, String version, String engine, GatunException failure, Duration loadTime) {
             String reason = failure.getMessage();
-            return new Result(VersionEntry.failed(model, version, backend, reason, loadTime), Optional.of(failure));
+            return new Result(VersionEntry.failed(model, version, engine, reason, loadTime), Optional.of(failure));
         }
     }
 
@@ -74,7 +74,7 @@ final class ModelLoader {
         if (source.versions().isEmpty()) {
             GatunException failure = GatunException.invalidArgument(
                     "at least one version must be available under the version policy of model '" + name + "'");
-            return List.of(Result.failed(name, "", source.config().getBackend(), failure, Duration.ZERO));
+            return List.of(Result.failed(name, "", VersionEntry.engine(source.config()), failure, Duration.ZERO));
         }
         try {
             source.directory().warnOfOddNames();
@@ -88,7 +88,11 @@ final class ModelLoader {
             GatunException failure = failure(name, e);
             return versions.stream()
                     .map(version -> Result.failed(
-                            name, Long.toString(version), source.config().getBackend(), failure, since(startedNanos)))
+                            name,
+                            Long.toString(version),
+                            VersionEntry.engine(source.config()),
+                            failure,
+                            since(startedNanos)))
                     .toList();
         }
     }
@@ -153,7 +157,11 @@ final class ModelLoader {
         } catch (RuntimeException | Error e) {
             GatunException failure = failure(directory.name(), e);
             return Result.failed(
-                    directory.name(), Long.toString(version), config.getBackend(), failure, since(startedNanos));
+                    directory.name(),
+                    Long.toString(version),
+                    VersionEntry.engine(config),
+                    failure,
+                    since(startedNanos));
         }
     }
 

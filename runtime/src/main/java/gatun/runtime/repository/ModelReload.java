@@ -163,7 +163,7 @@ final class ModelReload {
                 } else {
                     rows.put(
                             tried.version(),
-                            VersionEntry.failed(entry.name(), tried.version(), tried.backend(), why, tried.loadTime())
+                            VersionEntry.failed(entry.name(), tried.version(), tried.engine(), why, tried.loadTime())
                                     .optional());
                 }
             }

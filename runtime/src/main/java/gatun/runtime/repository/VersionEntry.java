@@ -1,5 +1,6 @@
 package gatun.runtime.repository;
 
+import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.execution.ServedModel;
@@ -17,7 +18,7 @@ import java.util.Optional;
 record VersionEntry(
         String name,
         String version,
-        String backend,
+        String engine,
         ModelState state,
         String reason,
         boolean required,
@@ -32,9 +33,9 @@ record VersionEntry(
     }
 
     /** A version that could not be loaded, or the whole model when {@code version} is empty. */
-    static VersionEntry failed(String name, String version, String backend, String reason, Duration loadTime) {
+    static VersionEntry failed(String name, String version, String engine, String reason, Duration loadTime) {
         return new VersionEntry(
-                name, version, backend, ModelState.UNAVAILABLE, reason, true, loadTime, Optional.empty());
+                name, version, engine, ModelState.UNAVAILABLE, reason, true, loadTime, Optional.empty());
     }
 
     /** A version that answers requests. */
@@ -42,12 +43,17 @@ record VersionEntry(
         return new VersionEntry(
                 model.name(),
                 model.versionText(),
-                model.config().getBackend(),
+                engine(model.config()),
                 ModelState.READY,
                 "",
                 true,
                 loadTime,
                 Optional.of(model));
+    }
+
+    /** What a model of that configuration runs on, as far as it is known. */
+    static String engine(ModelConfig config) {
+        return config.getBackend().isEmpty() ? config.getPlatform() : config.getBackend();
     }
 
     /** This version as it is now: one that asks a model which cannot answer cannot answer either. */
@@ -57,8 +63,8 @@ record VersionEntry(
         }
         return model.get()
                 .unavailability()
-                .map(why -> new VersionEntry(
-                        name, version, backend, ModelState.UNAVAILABLE, why, required, loadTime, model))
+                .map(why ->
+                        new VersionEntry(name, version, engine, ModelState.UNAVAILABLE, why, required, loadTime, model))
                 .orElse(this);
     }
 
@@ -74,26 +80,26 @@ record VersionEntry(
 
     /** The same version with another reason. */
     VersionEntry because(String newReason) {
-        return new VersionEntry(name, version, backend, state, newReason, required, loadTime, model);
+        return new VersionEntry(name, version, engine, state, newReason, required, loadTime, model);
     }
 
     /** The same version, where the server may be ready without it. */
     VersionEntry optional() {
-        return new VersionEntry(name, version, backend, state, reason, false, loadTime, model);
+        return new VersionEntry(name, version, engine, state, reason, false, loadTime, model);
     }
 
     /** A version that answers no more, and lets running requests finish. */
     VersionEntry unloading() {
-        return new VersionEntry(name, version, backend, ModelState.UNLOADING, "", false, loadTime, model);
+        return new VersionEntry(name, version, engine, ModelState.UNLOADING, "", false, loadTime, model);
     }
 
     /** A version that is gone because somebody wanted that. */
     VersionEntry gone() {
         return new VersionEntry(
-                name, version, backend, ModelState.UNAVAILABLE, UNLOADED, false, loadTime, Optional.empty());
+                name, version, engine, ModelState.UNAVAILABLE, UNLOADED, false, loadTime, Optional.empty());
     }
 
     ModelStatus status() {
-        return new ModelStatus(name, version, backend, state, reason, loadTime);
+        return new ModelStatus(name, version, engine, state, reason, loadTime);
     }
 }

@@ -1,0 +1,137 @@
+package gatun.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Models and members of ensembles that others take the place of while requests are on their way to them. */
+@Timeout(60)
+class ReplacedVersionsTest extends EnsembleFixture {
+    private static final String GRAPH = ensemble("IN", "OUT", step("next", "A=IN", "NEXT=OUT"));
+
+    /** Opens with the next reload. */
+    private volatile CountDownLatch nextReload = new CountDownLatch(1);
+
+    private final AtomicInteger answered = new AtomicInteger();
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    private void open() {
+        test.open(this::compute, options -> options.controlMode(ControlMode.EXPLICIT)
+                .onlyModels(List.of("graph"))
+                .responseCacheByteSize(1 << 20));
+    }
+
+    /** Gives a model's configuration another time, and has it loaded. */
+    private void reload(String model) throws IOException {
+        Path config = repository.resolve(model).resolve("config.pbtxt");
+        Files.setLastModifiedTime(
+                config, FileTime.fromMillis(Files.getLastModifiedTime(config).toMillis() + 2000));
+        test.server().load(model, ModelOverride.NONE);
+        CountDownLatch done = nextReload;
+        nextReload = new CountDownLatch(1);
+        done.countDown();
+    }
+
+    private static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
+            Thread.yield();
+        }
+    }
+
+    /** Asks again and again; {@code patient} clients let a reload pass between finding the model and asking it. */
+    private void ask(String model, String input, boolean patient) {
+        while (!over.get()) {
+            CountDownLatch reload = nextReload;
+            InferenceRequest request = test.request(model);
+            request.anyVersion(true);
+            test.input(request, input, 3);
+            if (patient) {
+                await(reload);
+            }
+            try (InferenceResponse response = test.server().infer(request)) {
+                assertThat(floats(response, 0)).containsExactly(1, 2, 3);
+            }
+            answered.incrementAndGet();
+        }
+    }
+
+    @Test
+    void shouldAnswerWhoeverFoundAVersionBeforeAnotherTookItsPlace() throws Exception {
+        test.model("next", model("NEXT", "")).model("graph", GRAPH);
+        open();
+        List<Future<?>> clients = new ArrayList<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (boolean patient : new boolean[] {true, false}) {
+                clients.add(threads.submit(() -> ask("next", "A", patient)));
+                clients.add(threads.submit(() -> ask("graph", "IN", patient)));
+                clients.add(threads.submit(() -> ask("graph", "IN", patient)));
+            }
+            try {
+                for (int i = 0; i < 40; i++) {
+                    int before = answered.get();
+                    reload(i % 3 == 2 ? "graph" : "next");
+                    await(
+                            "clients are answered",
+                            () -> answered.get() >= before + 6
+                                    || clients.stream().anyMatch(Future::isDone));
+                }
+            } finally {
+                over.set(true);
+                nextReload.countDown();
+            }
+        }
+        for (Future<?> client : clients) {
+            client.get(1, TimeUnit.SECONDS);
+        }
+        assertThat(answered).hasValueGreaterThan(40 * 6);
+    }
+
+    @Test
+    void shouldLoadAnEnsembleOnceItsBrokenMemberIsMended() {
+        test.model("next", "backend: \"unknown\"").model("graph", GRAPH);
+        test.open(
+                this::compute, options -> options.controlMode(ControlMode.POLL).pollInterval(Duration.ofMillis(20)));
+        assertThat(reason("graph")).startsWith("ensemble 'graph' depends on 'next' which has no loaded version.");
+        test.model("next", model("NEXT", ""));
+        await("the ensemble is ready", () -> test.server().index().stream()
+                .anyMatch(row -> row.name().equals("graph") && row.state() == ModelState.READY));
+        try (InferenceResponse response = test.server().infer(test.input(test.request("graph"), "IN", 3))) {
+            assertThat(floats(response, 0)).containsExactly(1, 2, 3);
+        }
+    }
+
+    @Test
+    void shouldForgetTheAnswersOfAnEnsembleWhoseMemberWasReplaced() throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        before.put("NEXT", runs::incrementAndGet);
+        test.model("next", model("NEXT", "")).model("graph", GRAPH + " response_cache { enable: true }");
+        open();
+        for (int i = 0; i < 3; i++) {
+            test.server().infer(test.input(test.request("graph"), "IN", 3)).close();
+        }
+        assertThat(runs).hasValue(1);
+        reload("next");
+        for (int i = 0; i < 3; i++) {
+            test.server().infer(test.input(test.request("graph"), "IN", 3)).close();
+        }
+        assertThat(runs).hasValue(2);
+    }
+}
