@@ -105,6 +105,7 @@ final class InstanceThreads<T extends Ticket> {
         try {
             long now = System.nanoTime();
             retired.forEach(thread -> roster.retire(thread.ordinal(), now));
+            retired.forEach(InstanceThread::retire);
         } finally {
             lock.unlock();
         }

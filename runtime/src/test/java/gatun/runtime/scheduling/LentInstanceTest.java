@@ -1,6 +1,7 @@
 package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +29,7 @@ class LentInstanceTest {
         final BlockingQueue<Boolean> begun = new LinkedBlockingQueue<>();
         final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
         volatile boolean gated;
+        volatile boolean broken;
         volatile long runNanos = 1000;
         volatile Thread closedOn = Thread.currentThread();
 
@@ -46,7 +48,11 @@ class LentInstanceTest {
         }
 
         @Override
-        public void open() {}
+        public void open() {
+            if (broken) {
+                throw new IllegalStateException("broken");
+            }
+        }
 
         @Override
         public long run(List<Job> batch) {
@@ -143,6 +149,42 @@ class LentInstanceTest {
         for (int i = 0; i < 2 * RunTimes.FIRST_TRIAL; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("worker");
         }
+    }
+
+    @Test
+    void shouldFollowTheWorkersThatComeAndGo() {
+        earnTrust();
+        Runner bound = new Runner(true);
+        assertThat(scheduler.exchange(List.of(bound), List.of())).isTrue();
+        for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
+            assertThat(run().ranOn.getName()).isEqualTo("worker");
+        }
+        Runner broken = new Runner(true);
+        broken.broken = true;
+        assertThatThrownBy(() -> scheduler.exchange(List.of(broken), List.of(bound)))
+                .hasMessage("broken");
+        assertThat(scheduler.exchange(List.of(), List.of(bound))).isTrue();
+        awaitLoan();
+    }
+
+    @Test
+    void shouldCloseAnInstanceThatIsSentAwayWhileItIsLentOnceItIsGivenBack() throws Exception {
+        earnTrust();
+        worker.gated = true;
+        CompletableFuture<Ticket.Outcome> client = client(new CompletableFuture<>());
+        assertThat(worker.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
+        Runner next = new Runner(false);
+        Thread notClosed = worker.closedOn;
+        assertThat(scheduler.exchange(List.of(next), List.of(worker))).isTrue();
+        run();
+        assertThat(worker.closedOn).as("closed while it runs").isEqualTo(notClosed);
+        worker.permits.add(true);
+        assertThat(client.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(scheduler.close(GRACE)).isTrue();
+        assertThat(worker.closedOn.getName()).isEqualTo("worker");
+        assertThat(scheduler.exchange(List.of(new Runner(false)), List.of()))
+                .as("of what has stopped")
+                .isFalse();
     }
 
     @Test
