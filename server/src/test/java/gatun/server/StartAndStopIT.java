@@ -189,27 +189,28 @@ class StartAndStopIT {
 
     @Test
     void shouldRefuseNewCallsOfAClientThatHasNotHeardThatItStops() throws Exception {
-        try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels());
-                RawGrpc client = RawGrpc.call(grpc(server), "ModelStreamInfer")) {
-            client.next("ServerLive");
-            client.message(0).end();
-            assertThat(client.awaitTrailers().get("grpc-status")).isEqualTo("0");
-
-            server.terminate();
-            client.awaitGoAway();
-
-            for (String method : List.of("ServerLive", "ServerReady")) {
-                client.next(method);
+        try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels())) {
+            try (RawGrpc client = RawGrpc.call(grpc(server), "ModelStreamInfer")) {
+                client.next("ServerLive");
                 client.message(0).end();
-                assertRefused(client.awaitTrailers(), "Server exiting");
+                assertThat(client.awaitTrailers().get("grpc-status")).isEqualTo("0");
+
+                server.terminate();
+                client.awaitGoAway();
+
+                for (String method : List.of("ServerLive", "ServerReady")) {
+                    client.next(method);
+                    client.message(0).end();
+                    assertRefused(client.awaitTrailers(), "Server exiting");
+                }
+                for (String method : List.of("ModelInfer", "ModelStreamInfer")) {
+                    client.next(method);
+                    client.message(0).end();
+                    assertRefused(
+                            client.awaitTrailers(),
+                            "GRPC server is shutting down and has stopped accepting new requests.");
+                }
             }
-            for (String method : List.of("ModelInfer", "ModelStreamInfer")) {
-                client.next(method);
-                client.message(0).end();
-                assertRefused(
-                        client.awaitTrailers(), "GRPC server is shutting down and has stopped accepting new requests.");
-            }
-            client.close();
             assertThat(server.awaitExit(LIMIT)).isZero();
         }
     }

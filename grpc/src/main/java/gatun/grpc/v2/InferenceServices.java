@@ -46,8 +46,7 @@ public final class InferenceServices {
         methods.add(method(
                 GRPCInferenceServiceGrpc.getModelInferMethod(),
                 marshaller,
-                (call, headers) ->
-                        server.exiting() ? refuse(call) : InferCall.begin(call, headers, server, requests)));
+                (call, headers) -> server.exiting() ? refuse(call) : InferCall.begin(call, headers, server, requests)));
         methods.add(method(
                 GRPCInferenceServiceGrpc.getModelStreamInferMethod(),
                 marshaller,
