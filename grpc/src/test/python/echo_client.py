@@ -59,6 +59,8 @@ with grpc.insecure_channel(target, options) as channel:
 
     compressed = unary(b"z" * 300000, timeout=30, compression=grpc.Compression.Gzip)
     check("gzip", compressed == b"z" * 300000)
+    compressed = unary(b"y" * 300000, timeout=30, compression=grpc.Compression.Deflate)
+    check("deflate", compressed == b"y" * 300000)
 
     failures = []
 

@@ -45,9 +45,10 @@ public final class GrpcEdge implements AutoCloseable {
                 standard.maxFrameSize(),
                 settings.keepalive());
         List<ServerServiceDefinition> services = new ArrayList<>(List.of(
-                RestrictedServices.restrict(
-                        InferenceServices.of(server, settings.clientSharedMemory(), settings.forwarding()),
-                        settings.access()),
+                settings.compression()
+                        .applyTo(RestrictedServices.restrict(
+                                InferenceServices.of(server, settings.clientSharedMemory(), settings.forwarding()),
+                                settings.access())),
                 ProtoReflectionServiceV1.newInstance().bindService()));
         services.addAll(List.of(others));
         HealthService health = new HealthService(

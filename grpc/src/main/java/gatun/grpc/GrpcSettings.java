@@ -14,6 +14,7 @@ import gatun.runtime.access.HeaderForwarding;
  * @param keepalive how connections are kept alive, and when they end
  * @param access which calls need a header or a token
  * @param forwarding which metadata becomes parameters of inference requests
+ * @param compression how much inference responses are compressed
  */
 public record GrpcSettings(
         int maxMessageSize,
@@ -21,7 +22,8 @@ public record GrpcSettings(
         boolean clientSharedMemory,
         KeepaliveSettings keepalive,
         ApiAccess access,
-        HeaderForwarding forwarding) {
+        HeaderForwarding forwarding,
+        ResponseCompression compression) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
     /** Messages up to 2 GiB - 1, as Triton takes them, 1000 calls of a connection at a time, no shared memory. */
@@ -32,26 +34,37 @@ public record GrpcSettings(
                 false,
                 KeepaliveSettings.standard(),
                 ApiAccess.open(),
-                HeaderForwarding.none());
+                HeaderForwarding.none(),
+                ResponseCompression.NONE);
     }
 
     /** The same, with another choice for shared memory. */
     public GrpcSettings withClientSharedMemory(boolean allowed) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed, keepalive, access, forwarding);
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, allowed, keepalive, access, forwarding, compression);
     }
 
     /** The same, with connections that are kept alive otherwise. */
     public GrpcSettings withKeepalive(KeepaliveSettings settings) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings, access, forwarding);
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings, access, forwarding, compression);
     }
 
     /** The same with other restrictions. */
     public GrpcSettings withAccess(ApiAccess other) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, other, forwarding);
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, other, forwarding, compression);
     }
 
     /** The same with other metadata forwarded. */
     public GrpcSettings withForwarding(HeaderForwarding other) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, access, other);
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, access, other, compression);
+    }
+
+    /** The same, with inference responses compressed so much. */
+    public GrpcSettings withCompression(ResponseCompression level) {
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, access, forwarding, level);
     }
 }

@@ -100,7 +100,8 @@ final class Edges {
                         .withClientSharedMemory(sharedMemory)
                         .withKeepalive(settings.grpc().keepalive())
                         .withAccess(access.grpc())
-                        .withForwarding(access.grpcForwarding())));
+                        .withForwarding(access.grpcForwarding())
+                        .withCompression(settings.grpc().compression())));
         Listeners listeners = opened.add(new Listeners());
         AutoCloseable announcement = grpc::announceStop;
         opened.add(announcement);

@@ -1,5 +1,6 @@
 package gatun.server;
 
+import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.ShownMetrics;
 import gatun.listener.TlsFiles;
@@ -86,6 +87,7 @@ public record ServerSettings(
      * @param unixSocket a Unix socket to listen on as well, never with TLS; empty for none
      * @param tls what TLS is served with on the port; empty for none
      * @param keepalive how connections are kept alive, and when they end
+     * @param compression how much inference responses are compressed
      */
     public record GrpcSettings(
             boolean enabled,
@@ -93,7 +95,8 @@ public record ServerSettings(
             int port,
             Optional<Path> unixSocket,
             Optional<TlsFiles> tls,
-            KeepaliveSettings keepalive) {}
+            KeepaliveSettings keepalive,
+            ResponseCompression compression) {}
 
     /**
      * Where metrics are shown.

@@ -1,8 +1,6 @@
 package gatun.grpc.connection;
 
-import io.grpc.Codec;
 import io.grpc.Decompressor;
-import io.grpc.DecompressorRegistry;
 import io.grpc.Metadata;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
@@ -63,12 +61,10 @@ final class CallAdmission {
                     Status.UNIMPLEMENTED,
                     "Method not found: " + quote(head.path().substring(1)));
         }
-        Decompressor decompressor = DecompressorRegistry.getDefaultInstance().lookupDecompressor(head.encoding());
-        if (decompressor == null) {
+        Optional<Decompressor> decompressor = Encodings.decompressor(head.encoding());
+        if (decompressor.isEmpty()) {
             Metadata accepted = new Metadata();
-            accepted.put(
-                    Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER),
-                    Codec.Identity.NONE.getMessageEncoding() + "," + new Codec.Gzip().getMessageEncoding());
+            accepted.put(Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER), Encodings.ALL);
             Status status = Status.UNIMPLEMENTED.withDescription(
                     "the grpc-encoding '" + quote(head.encoding()) + "' is not known here");
             throw new RefusedCall(HeaderEncoder.trailersOnly(status, accepted));
@@ -83,7 +79,7 @@ final class CallAdmission {
                                 + "' must be up to 8 digits and one of H, M, S, m, u, n");
             }
         }
-        return opening(method.get(), head, decompressor, timeout, services);
+        return opening(method.get(), head, decompressor.get(), timeout, services);
     }
 
     /** The answer to a call that our limits refuse. */

@@ -2,7 +2,6 @@ package gatun.grpc.connection;
 
 import io.grpc.Codec;
 import io.grpc.Compressor;
-import io.grpc.CompressorRegistry;
 import io.grpc.KnownLength;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -13,7 +12,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -70,13 +68,9 @@ final class Response<R> {
         if (headersGiven) {
             throw new IllegalStateException("the compression must be set before the headers are sent");
         }
-        Compressor found = CompressorRegistry.getDefaultInstance().lookupCompressor(encoding);
-        if (found == null) {
-            throw new IllegalArgumentException("there is no compressor '" + encoding + "'");
-        }
-        List<String> accepted =
-                Arrays.stream(acceptEncoding.split(",", -1)).map(String::strip).toList();
-        compressor = accepted.contains(encoding) ? found : Codec.Identity.NONE;
+        Compressor found = Encodings.compressor(encoding)
+                .orElseThrow(() -> new IllegalArgumentException("there is no compressor '" + encoding + "'"));
+        compressor = Encodings.list(acceptEncoding).contains(encoding) ? found : Codec.Identity.NONE;
     }
 
     /** Whether the next messages are compressed, where compression is on. */

@@ -16,11 +16,19 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
@@ -44,6 +52,81 @@ class CompressionTest {
 
         assertThat(answer).isEqualTo(message);
         assertThat(server.lentBytes()).isZero();
+    }
+
+    @Test
+    void shouldUnpackRequestsOfEveryEncodingThatIsListed() throws Exception {
+        RawClient client = opened.connect(opened.serve(EchoService.definition()));
+        int id = 1;
+        for (String encoding : Encodings.list(Encodings.ALL)) {
+            ByteArrayOutputStream packed = new ByteArrayOutputStream();
+            try (OutputStream packing =
+                    Encodings.compressor(encoding).orElseThrow().compress(packed)) {
+                packing.write(new byte[] {1, 2, 3});
+            }
+            byte[] message = RawClient.prefixed(packed.toByteArray());
+            message[0] = 1;
+            client.call(id, false, "Unary", "grpc-encoding", encoding);
+            client.frame(Http2.DATA, Http2.FLAG_END_STREAM, id, message);
+
+            client.headers(id);
+            assertThat(client.await(f -> f.type() == Http2.DATA).payload())
+                    .as(encoding)
+                    .isEqualTo(ByteBuffer.wrap(RawClient.prefixed((byte) 1, (byte) 2, (byte) 3)));
+            assertThat(client.headers(id).get("grpc-status")).isEqualTo("0");
+            id += 2;
+        }
+    }
+
+    @Test
+    void shouldRefuseADamagedMessageAndKeepTheConnection() throws Exception {
+        RawClient client = opened.connect(opened.serve(EchoService.definition()));
+        byte[] message = RawClient.prefixed(new byte[50]);
+        message[0] = 1;
+        client.call(1, false, "Unary", "grpc-encoding", "deflate");
+        client.frame(Http2.DATA, Http2.FLAG_END_STREAM, 1, message);
+
+        assertThat(client.headers(1).get("grpc-status")).isEqualTo("3");
+        client.assertEchoes(3);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'gzip, deflate', gzip",
+        "'identity,deflate,gzip', gzip",
+        "deflate, deflate",
+        "identity, ",
+        "snappy, ",
+        "'', "
+    })
+    void shouldCompressWithTheBestEncodingThatTheClientTakes(String accepted, String used) throws Exception {
+        ServerServiceDefinition service = ServerInterceptors.intercept(
+                EchoService.definition(), new CompressionInterceptor(List.of("gzip", "deflate"), Set.of("Unary")));
+        RawClient client = opened.connect(opened.serve(service));
+        client.call(1, false, "Unary", "grpc-accept-encoding", accepted);
+        client.message(1, true, new byte[5000]);
+
+        assertThat(client.headers(1).get("grpc-encoding")).isEqualTo(used);
+        ByteBuffer answer = client.await(f -> f.type() == Http2.DATA).payload();
+        assertThat(answer.get(0)).isEqualTo((byte) (used == null ? 0 : 1));
+        byte[] packed = new byte[answer.capacity() - 5];
+        answer.get(5, packed);
+        try (InputStream unpacked = Encodings.decompressor(used == null ? "identity" : used)
+                .orElseThrow()
+                .decompress(new ByteArrayInputStream(packed))) {
+            assertThat(unpacked.readAllBytes()).isEqualTo(new byte[5000]);
+        }
+    }
+
+    @Test
+    void shouldCompressOnlyTheMethodsThatItIsToldTo() throws Exception {
+        ServerServiceDefinition service = ServerInterceptors.intercept(
+                EchoService.definition(), new CompressionInterceptor(List.of("gzip"), Set.of("Join")));
+        RawClient client = opened.connect(opened.serve(service));
+        client.call(1, false, "Unary", "grpc-accept-encoding", "gzip");
+        client.message(1, true, new byte[50]);
+
+        assertThat(client.headers(1).get("grpc-encoding")).isNull();
     }
 
     @Test

@@ -52,7 +52,8 @@ class CoreClientTest {
     @Test
     void shouldServeTheCCoreOverTcp() throws Exception {
         try (TestServer server = TestServer.start(EchoService.definition())) {
-            assertThat(run("127.0.0.1:" + server.port())).contains("concurrent ok", "after cancel ok");
+            assertThat(run("127.0.0.1:" + server.port()))
+                    .contains("gzip ok", "deflate ok", "concurrent ok", "after cancel ok");
             server.awaitNothingLent();
         }
     }
@@ -61,7 +62,7 @@ class CoreClientTest {
     void shouldServeTheCCoreOverAUnixDomainSocket() throws Exception {
         Path socket = directory.resolve("socket");
         try (TestServer server = TestServer.onUnixSocket(socket, EchoService.definition())) {
-            assertThat(run("unix:" + socket)).contains("concurrent ok", "after cancel ok");
+            assertThat(run("unix:" + socket)).contains("gzip ok", "deflate ok", "concurrent ok", "after cancel ok");
             server.awaitNothingLent();
         }
     }

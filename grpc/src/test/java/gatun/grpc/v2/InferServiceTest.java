@@ -10,21 +10,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
+import gatun.grpc.EdgeServer;
+import gatun.grpc.GrpcSettings;
+import gatun.grpc.ResponseCompression;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferTensorContents;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.protocol.inference.ModelInferResponse;
 import gatun.protocol.inference.SystemSharedMemoryRegisterRequest;
 import io.grpc.CallOptions;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
+import io.grpc.stub.MetadataUtils;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
@@ -60,6 +67,27 @@ class InferServiceTest {
             assertThat(response.getRawOutputContentsList()).isEqualTo(request.getRawInputContentsList());
         }
         assertThat(service.server().misaligned()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldCompressResponsesAsMuchAsItIsTold(ResponseCompression level) {
+        GrpcSettings settings = GrpcSettings.standard().withCompression(level);
+        try (EdgeServer edge = new EdgeServer(service.server(), settings)) {
+            AtomicReference<Metadata> headers = new AtomicReference<>();
+            ModelInferRequest request = request()
+                    .addInputs(input("A", "INT32", 5000))
+                    .addRawInputContents(random(20_000))
+                    .build();
+
+            ModelInferResponse response = GRPCInferenceServiceGrpc.newBlockingStub(edge.channel())
+                    .withInterceptors(MetadataUtils.newCaptureMetadataInterceptor(headers, new AtomicReference<>()))
+                    .modelInfer(request);
+
+            assertThat(response.getRawOutputContentsList()).isEqualTo(request.getRawInputContentsList());
+            assertThat(headers.get().get(Metadata.Key.of("grpc-encoding", Metadata.ASCII_STRING_MARSHALLER)))
+                    .isEqualTo(level == ResponseCompression.NONE ? null : "gzip");
+        }
     }
 
     @Test

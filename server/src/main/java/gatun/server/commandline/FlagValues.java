@@ -1,5 +1,6 @@
 package gatun.server.commandline;
 
+import gatun.grpc.ResponseCompression;
 import gatun.runtime.ControlMode;
 import gatun.runtime.logging.LogFormat;
 import java.util.Locale;
@@ -184,6 +185,20 @@ final class FlagValues {
                 case "off" -> RateLimitMode.OFF;
                 case "execution_count" -> RateLimitMode.EXECUTION_COUNT;
                 default -> throw wrong(value, "a mode: off or execution_count");
+            };
+        }
+    }
+
+    /** The names of {@link ResponseCompression}, in Triton's spelling. */
+    static final class Compression implements ITypeConverter<ResponseCompression> {
+        @Override
+        public ResponseCompression convert(String value) {
+            return switch (value) {
+                case "none" -> ResponseCompression.NONE;
+                case "low" -> ResponseCompression.LOW;
+                case "medium" -> ResponseCompression.MEDIUM;
+                case "high" -> ResponseCompression.HIGH;
+                default -> throw wrong(value, "a level: none, low, medium or high");
             };
         }
     }

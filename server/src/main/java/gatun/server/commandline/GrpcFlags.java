@@ -1,5 +1,6 @@
 package gatun.server.commandline;
 
+import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.listener.TlsFiles;
 import gatun.server.ServerSettings.GrpcSettings;
@@ -37,7 +38,16 @@ final class GrpcFlags {
     @Option(names = "--grpc-unix-socket", paramLabel = "PATH", description = "Also listen on a Unix socket at PATH.")
     Optional<Path> unixSocket = Optional.empty();
 
+    @Option(
+            names = "--grpc-infer-response-compression-level",
+            paramLabel = "LEVEL",
+            defaultValue = "none",
+            converter = FlagValues.Compression.class,
+            description =
+                    "How much inference responses are compressed for clients that take that: none, low, medium or high.")
+    ResponseCompression compression = ResponseCompression.NONE;
+
     GrpcSettings settings(Optional<TlsFiles> tls, KeepaliveSettings keepalive) {
-        return new GrpcSettings(allowed, address, port, unixSocket, tls, keepalive);
+        return new GrpcSettings(allowed, address, port, unixSocket, tls, keepalive, compression);
     }
 }

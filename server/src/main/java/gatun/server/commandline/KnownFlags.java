@@ -70,7 +70,7 @@ final class KnownFlags {
                 --buffer-manager-thread-count --cache-directory --cuda-memory-pool-byte-size
                 --cuda-virtual-address-size --enable-peer-access
                 --grpc-infer-allocation-pool-size
-                --grpc-infer-response-compression-level --grpc-infer-thread-count
+                --grpc-infer-thread-count
                 --grpc-max-response-pool-size
                 --host-policy
                 --http-thread-count

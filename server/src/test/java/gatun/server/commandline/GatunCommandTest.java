@@ -2,6 +2,7 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.ShownMetrics;
 import gatun.listener.PemFile;
@@ -80,7 +81,13 @@ class GatunCommandTest {
                         true, "0.0.0.0", 8000, Optional.empty(), 64L * 1024 * 1024, Duration.ofMinutes(5), Set.of()));
         assertThat(settings.grpc())
                 .isEqualTo(new GrpcSettings(
-                        true, "0.0.0.0", 8001, Optional.empty(), Optional.empty(), KeepaliveSettings.standard()));
+                        true,
+                        "0.0.0.0",
+                        8001,
+                        Optional.empty(),
+                        Optional.empty(),
+                        KeepaliveSettings.standard(),
+                        ResponseCompression.NONE));
         assertThat(settings.metrics()).isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD));
         assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0));
         assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
@@ -347,6 +354,15 @@ class GatunCommandTest {
                         Optional.of(Duration.ofMillis(6)),
                         Optional.of(Duration.ofMillis(7)),
                         Duration.ofSeconds(20)));
+    }
+
+    @Test
+    void shouldReadHowMuchResponsesAreCompressed() {
+        assertThat(serve("--grpc-infer-response-compression-level=high").grpc().compression())
+                .isEqualTo(ResponseCompression.HIGH);
+        served.clear();
+        assertThat(refuse("--grpc-infer-response-compression-level=best"))
+                .contains("'best' is not a level: none, low, medium or high");
     }
 
     @Test

@@ -1,0 +1,36 @@
+package gatun.grpc;
+
+import gatun.grpc.connection.CompressionInterceptor;
+import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
+import java.util.List;
+import java.util.Set;
+
+/** How much inference responses are compressed for clients that take compressed ones, as gRPC's C core understands it. */
+public enum ResponseCompression {
+    /** Not at all. */
+    NONE(""),
+    /** Little. */
+    LOW("gzip,deflate"),
+    /** More. */
+    MEDIUM("deflate,gzip"),
+    /** As much as there is. */
+    HIGH("deflate,gzip");
+
+    private static final Set<String> METHODS = Set.of("ModelInfer", "ModelStreamInfer");
+
+    /** Best first. */
+    private final String encodings;
+
+    ResponseCompression(String encodings) {
+        this.encodings = encodings;
+    }
+
+    /** {@code service} with the responses of its inferences compressed. */
+    ServerServiceDefinition applyTo(ServerServiceDefinition service) {
+        return this == NONE
+                ? service
+                : ServerInterceptors.intercept(
+                        service, new CompressionInterceptor(List.of(encodings.split(",", -1)), METHODS));
+    }
+}

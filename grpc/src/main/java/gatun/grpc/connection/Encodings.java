@@ -1,0 +1,45 @@
+package gatun.grpc.connection;
+
+import io.grpc.Codec;
+import io.grpc.Compressor;
+import io.grpc.CompressorRegistry;
+import io.grpc.Decompressor;
+import io.grpc.DecompressorRegistry;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/** The encodings of messages that are known here: identity, gzip and deflate, both ways. */
+final class Encodings {
+    /** All of them, as {@code grpc-accept-encoding} lists them. */
+    static final String ALL = "identity,deflate,gzip";
+
+    private static final CompressorRegistry COMPRESSORS = CompressorRegistry.newEmptyInstance();
+    private static final DecompressorRegistry DECOMPRESSORS = DecompressorRegistry.emptyInstance()
+            .with(Codec.Identity.NONE, false)
+            .with(new Codec.Gzip(), true)
+            .with(new Deflate(), true);
+
+    static {
+        COMPRESSORS.register(Codec.Identity.NONE);
+        COMPRESSORS.register(new Codec.Gzip());
+        COMPRESSORS.register(new Deflate());
+    }
+
+    private Encodings() {}
+
+    /** What {@code grpc-accept-encoding} names. */
+    static List<String> list(String acceptEncoding) {
+        return Arrays.stream(acceptEncoding.split(",", -1)).map(String::strip).toList();
+    }
+
+    /** What packs messages for {@code encoding}; empty when it is not known. */
+    static Optional<Compressor> compressor(String encoding) {
+        return Optional.ofNullable(COMPRESSORS.lookupCompressor(encoding));
+    }
+
+    /** What unpacks messages of {@code encoding}; empty when it is not known. */
+    static Optional<Decompressor> decompressor(String encoding) {
+        return Optional.ofNullable(DECOMPRESSORS.lookupDecompressor(encoding));
+    }
+}

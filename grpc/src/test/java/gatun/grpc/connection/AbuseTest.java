@@ -1,0 +1,142 @@
+package gatun.grpc.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.IntConsumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Clients that mean harm: each is cut off with the right code, holds no memory, and disturbs no other connection. */
+@Timeout(60)
+class AbuseTest {
+    private static final int FLOOD = 100_000;
+
+    @RegisterExtension
+    final Opened opened = new Opened();
+
+    /** Lets one client do something again and again until it is told to go, while another is served. */
+    private void assertCutOff(TestServer server, Http2Error error, RawClient attacker, IntConsumer attack)
+            throws IOException {
+        RawClient other = opened.connect(server);
+        other.assertEchoes(1);
+        CompletableFuture<RawClient.Frame> goAway = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                goAway.complete(attacker.await(f -> f.type() == Http2.GOAWAY));
+            } catch (UncheckedIOException e) {
+                goAway.completeExceptionally(e);
+            }
+        });
+        try {
+            for (int i = 0; i < FLOOD && !goAway.isDone(); i++) {
+                attack.accept(i);
+            }
+        } catch (UncheckedIOException e) {
+            assertThat(e).as("the server hung up").hasCauseInstanceOf(IOException.class);
+        }
+
+        RawClient.Frame frame = assertTimeoutPreemptively(Duration.ofSeconds(30), () -> goAway.get());
+        assertThat(frame.isGoAway(error))
+                .as("the code of the GOAWAY: %d", frame.payloadInt(4))
+                .isTrue();
+        other.assertEchoes(3);
+        attacker.close();
+        server.awaitNothingLent();
+    }
+
+    @Test
+    void shouldCutOffAClientThatOpensAndResetsCallsWithoutEnd() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+
+        assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> {
+            client.call(2 * i + 1, false, "Unary");
+            client.frame(Http2.RST_STREAM, 0, 2 * i + 1, RawClient.ints(Http2Error.CANCEL.code()));
+        });
+    }
+
+    @Test
+    void shouldCutOffAClientThatSendsSettingsWithoutEnd() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+
+        assertCutOff(
+                server,
+                Http2Error.ENHANCE_YOUR_CALM,
+                client,
+                i -> client.frame(
+                        Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, 1000 + i)));
+    }
+
+    @Test
+    void shouldCutOffAClientThatSendsEmptyFramesWithoutEnd() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+        client.call(1, false, "Unary");
+
+        assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> client.frame(Http2.DATA, 0, 1));
+    }
+
+    @Test
+    void shouldCutOffAClientThatSendsUnknownFramesWithoutEnd() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+
+        assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> client.frame(0x42, 0, 0));
+    }
+
+    @Test
+    void shouldCutOffAClientThatSendsEmptyContinuationsWithoutEnd() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+        client.frame(Http2.HEADERS, 0, 1, RawClient.callBlock("Unary"));
+
+        assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> client.frame(Http2.CONTINUATION, 0, 1));
+    }
+
+    @Test
+    void shouldCutOffAClientThatOverflowsTheWindowOfItsConnection() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+
+        assertCutOff(
+                server,
+                Http2Error.FLOW_CONTROL_ERROR,
+                client,
+                i -> client.windowUpdate(0, (int) Http2.LARGEST_WINDOW_SIZE));
+    }
+
+    @Test
+    void shouldResetOnlyTheStreamWhoseWindowOverflows() throws IOException {
+        RawClient client = opened.connect(opened.serve(EchoService.definition()));
+        client.call(1, false, "Unary");
+        client.windowUpdate(1, (int) Http2.LARGEST_WINDOW_SIZE);
+
+        client.await(f -> f.isReset(1, Http2Error.FLOW_CONTROL_ERROR));
+        client.assertEchoes(3);
+    }
+
+    @Test
+    void shouldServeOthersBesideAClientWithManyStreamsThatReadsNothing() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient stalled = opened.connect(server);
+        stalled.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, 0));
+        for (int id = 1; id < 400; id += 2) {
+            stalled.call(id, false, "Repeat");
+            stalled.message(id, true, new byte[10_000]);
+        }
+        RawClient other = opened.connect(server);
+
+        for (int id = 1; id < 40; id += 2) {
+            other.assertEchoes(id);
+        }
+        stalled.close();
+        server.awaitNothingLent();
+    }
+}
