@@ -69,7 +69,7 @@ class OnnxServerTest {
         open(MODELS, "digits", "simple", "simple_string", "softmax");
         assertThat(server.index())
                 .filteredOn(status -> status.state() != ModelState.UNKNOWN) // not asked to load
-                .extracting(ModelStatus::name, ModelStatus::backend, ModelStatus::state)
+                .extracting(ModelStatus::name, ModelStatus::engine, ModelStatus::state)
                 .allSatisfy(line -> {
                     assertThat(line.toList().get(1)).isEqualTo("onnxruntime");
                     assertThat(line.toList().get(2)).isEqualTo(ModelState.READY);
