@@ -3,12 +3,8 @@ package gatun.runtime.ensemble;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.Hold;
-import gatun.memory.RegionLease;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.SharedHolds;
@@ -19,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The steps that belong together: those that run once for the request, or those that run once for one response of a decoupled member. A
- * step runs as soon as its tensors are there. Whoever completes a step goes on with one that this made possible; virtual threads run the
+ * step runs as soon as its {@linkplain StepTensors tensors} are there. Whoever completes a step goes on with one that this made possible; virtual threads run the
  * others beside it.
  */
 final class StepRuns {
@@ -37,10 +33,7 @@ final class StepRuns {
     private final @Nullable MemberResponses responses;
 
     // From here on guarded by the lock of threads.
-    private final @Nullable EnsembleTensor[] tensors;
-    private final int[] missingInputs;
-    private final List<EnsembleTensor> made = new ArrayList<>();
-    private int missingOutputs;
+    private final StepTensors tensors;
 
     /** Whether the answers to all earlier responses were delivered, so that the decoupled member among these steps may run. */
     private boolean reached;
@@ -61,12 +54,7 @@ final class StepRuns {
         outer = null;
         responses = run.responses(stream).orElse(null);
         reached = true;
-        missingOutputs = wantedCount;
-        tensors = new EnsembleTensor[plan.tensorCount()];
-        missingInputs = new int[plan.steps().size()];
-        for (EnsembleStep step : plan.steps()) {
-            missingInputs[step.index()] = step.inputs().size();
-        }
+        tensors = new StepTensors(run, plan, stream, responses != null, wantedCount);
     }
 
     /** The steps that run for one response of {@code stream}, and have the tensors of {@code outer} too. */
@@ -77,9 +65,7 @@ final class StepRuns {
         this.stream = stream;
         this.outer = outer;
         responses = run.responses(stream).orElse(null);
-        missingOutputs = outer.missingOutputs;
-        tensors = outer.tensors.clone();
-        missingInputs = outer.missingInputs.clone();
+        tensors = new StepTensors(outer.tensors, stream, responses != null);
     }
 
     /**
@@ -92,9 +78,9 @@ final class StepRuns {
         List<ReadyStep> ready = new ArrayList<>();
         threads.lock();
         try {
-            for (int tensor = 0; tensor < tensors.length; tensor++) {
+            for (int tensor = 0; tensor < plan.tensorCount(); tensor++) {
                 if (plan.producer(tensor) == EnsemblePlan.FROM_REQUEST) {
-                    put(tensor, made(input(inputs, tensor)), ready);
+                    put(tensor, tensors.fromRequest(inputs, tensor), ready);
                 }
             }
             threads.begin(ready.size());
@@ -184,7 +170,7 @@ final class StepRuns {
         try {
             threads.awaitUntil(() -> {
                 checkFailure();
-                return missingOutputs == 0;
+                return tensors.isAnswerComplete();
             });
         } finally {
             threads.unlock();
@@ -261,57 +247,17 @@ final class StepRuns {
         }
     }
 
-    private EnsembleTensor input(RequestInputs inputs, int number) {
-        Optional<Tensor> input = inputs.find(plan.tensorName(number));
-        if (input.isEmpty()) {
-            return EnsembleTensor.absent();
-        }
-        Optional<RegionLease> region = inputs.region(input.get());
-        return inputs.owned() && region.isEmpty()
-                ? owned(number, input.get(), inputs.memory())
-                : EnsembleTensor.borrowed(input.get(), region);
-    }
-
-    /** A tensor in memory of ours, for those who will read it. */
-    private EnsembleTensor owned(int number, Tensor tensor, SharedHolds memory) {
-        boolean readLater = run.isWanted(number) && responses != null;
-        for (int consumer : plan.consumers(number)) {
-            readLater |= run.isNeeded(consumer) && !isOwn(consumer);
-        }
-        return readLater
-                ? EnsembleTensor.kept(tensor, memory)
-                : EnsembleTensor.owned(tensor, memory, run.readers(number));
-    }
-
-    private boolean isOwn(int step) {
-        return run.isOf(step, stream);
-    }
-
-    /** Notes a tensor as one whose memory goes back with these steps. */
-    private EnsembleTensor made(EnsembleTensor tensor) {
-        made.add(tensor);
-        return tensor;
-    }
-
     /** Puts a tensor in its place, here and in the steps behind; adds the steps that waited for nothing else to {@code ready}. */
     private void put(int number, EnsembleTensor tensor, List<ReadyStep> ready) {
-        tensors[number] = tensor;
-        if (run.isWanted(number)) {
-            missingOutputs--;
-            if (missingOutputs == 0) {
-                threads.changed();
+        for (EnsembleStep step : tensors.put(number, tensor)) {
+            if (reached || !run.isDecoupled(step)) {
+                ready.add(new ReadyStep(this, step));
+            } else {
+                awaitingTurn = step;
             }
         }
-        for (int consumer : plan.consumers(number)) {
-            missingInputs[consumer]--;
-            if (missingInputs[consumer] == 0 && run.isNeeded(consumer) && isOwn(consumer)) {
-                EnsembleStep step = plan.steps().get(consumer);
-                if (reached || !run.isDecoupled(step)) {
-                    ready.add(new ReadyStep(this, step));
-                } else {
-                    awaitingTurn = step;
-                }
-            }
+        if (tensors.isAnswerComplete()) {
+            threads.changed();
         }
         if (responses != null) {
             for (StepRuns inner : responses.open()) {
@@ -381,17 +327,7 @@ final class StepRuns {
     void prepare(EnsembleStep step, ServedModel member, InferenceRequest request) {
         threads.lock();
         try {
-            for (EnsembleStep.Link link : step.inputs()) {
-                EnsembleTensor source = tensors[link.tensor()];
-                if (source != null && source.tensor().isPresent()) {
-                    addInput(
-                            request,
-                            member,
-                            link.name(),
-                            source,
-                            source.tensor().get());
-                }
-            }
+            tensors.give(step, member, request);
         } finally {
             threads.unlock();
         }
@@ -400,21 +336,6 @@ final class StepRuns {
                 request.addOutput(new RequestedOutput(link.name(), run.destination(link.tensor()), 0));
             }
         }
-    }
-
-    private static void addInput(
-            InferenceRequest request, ServedModel member, String name, EnsembleTensor source, Tensor tensor) {
-        request.hold(source.claim().orElseGet(() -> new BorrowedMemory(tensor.bytes(), source.region())));
-        request.addInput(new Tensor(
-                new TensorSpec(
-                        name,
-                        tensor.spec().datatype(),
-                        TensorShapes.fit(
-                                tensor.spec().shape(),
-                                name,
-                                member.inputs(),
-                                member.config().getMaxBatchSize() > 0)),
-                tensor.bytes()));
     }
 
     /**
@@ -426,24 +347,14 @@ final class StepRuns {
     private void take(EnsembleStep step, InferenceResponse response, SharedHolds memory, List<ReadyStep> ready) {
         for (EnsembleStep.Link link : step.outputs()) {
             if (run.readers(link.tensor()) > 0) {
-                put(link.tensor(), made(output(link, response, memory)), ready);
+                put(link.tensor(), tensors.fromMember(link, response, memory), ready);
             }
         }
-    }
-
-    private EnsembleTensor output(EnsembleStep.Link link, InferenceResponse response, SharedHolds memory) {
-        for (OutputTensor output : response.outputs()) {
-            if (output.tensor().spec().name().equals(link.name())) {
-                return owned(link.tensor(), output.tensor(), memory);
-            }
-        }
-        return EnsembleTensor.absent();
     }
 
     /** A tensor of the answer when these steps have made it; empty when it was left out. */
     Optional<EnsembleTensor> tensor(int number) {
-        return Optional.ofNullable(tensors[number])
-                .filter(tensor -> tensor.tensor().isPresent());
+        return tensors.find(number);
     }
 
     /** Gives up the memory that no step and no answer took over, here and of the steps behind; no step runs any more. */
@@ -451,6 +362,6 @@ final class StepRuns {
         if (responses != null) {
             responses.open().forEach(StepRuns::release);
         }
-        made.forEach(EnsembleTensor::release);
+        tensors.release();
     }
 }

@@ -1,0 +1,160 @@
+package gatun.runtime.ensemble;
+
+import gatun.memory.RegionLease;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.SharedHolds;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The tensors that steps which belong together have so far, and what these make possible. Guarded by the lock of the run's threads. */
+final class StepTensors {
+    private final EnsembleRun run;
+    private final EnsemblePlan plan;
+
+    /** The member whose response they are for, or {@link ResponseStreams#NONE}. */
+    private final int stream;
+
+    /** Whether others run behind these steps, once for each response of a member, and read the same tensors. */
+    private final boolean readBehind;
+
+    private final @Nullable EnsembleTensor[] tensors;
+    private final int[] missingInputs;
+    private final List<EnsembleTensor> made = new ArrayList<>();
+    private int missingOutputs;
+
+    /**
+     * No tensor yet.
+     *
+     * @param readBehind whether one of the steps is a decoupled member, behind which others read the same tensors
+     * @param wantedCount how many of the tensors the client wants
+     */
+    StepTensors(EnsembleRun run, EnsemblePlan plan, int stream, boolean readBehind, int wantedCount) {
+        this.run = run;
+        this.plan = plan;
+        this.stream = stream;
+        this.readBehind = readBehind;
+        missingOutputs = wantedCount;
+        tensors = new EnsembleTensor[plan.tensorCount()];
+        missingInputs = new int[plan.steps().size()];
+        for (EnsembleStep step : plan.steps()) {
+            missingInputs[step.index()] = step.inputs().size();
+        }
+    }
+
+    /** The tensors that {@code outer} has now, for the steps that run for one response of {@code stream}. */
+    StepTensors(StepTensors outer, int stream, boolean readBehind) {
+        run = outer.run;
+        plan = outer.plan;
+        this.stream = stream;
+        this.readBehind = readBehind;
+        missingOutputs = outer.missingOutputs;
+        tensors = outer.tensors.clone();
+        missingInputs = outer.missingInputs.clone();
+    }
+
+    /** Whether all tensors that the client wants are there. */
+    boolean isAnswerComplete() {
+        return missingOutputs == 0;
+    }
+
+    /** An input of the ensemble; to be {@link #put} in its place. */
+    EnsembleTensor fromRequest(RequestInputs inputs, int number) {
+        Optional<Tensor> input = inputs.find(plan.tensorName(number));
+        if (input.isEmpty()) {
+            return made(EnsembleTensor.absent());
+        }
+        Optional<RegionLease> region = inputs.region(input.get());
+        return made(
+                inputs.owned() && region.isEmpty()
+                        ? owned(number, input.get(), inputs.memory())
+                        : EnsembleTensor.borrowed(input.get(), region));
+    }
+
+    /**
+     * What a member answered as one of its outputs; to be {@link #put} in its place. What it left out is absent.
+     *
+     * @param memory what keeps the response valid; its maker lets go of it
+     */
+    EnsembleTensor fromMember(EnsembleStep.Link link, InferenceResponse response, SharedHolds memory) {
+        for (OutputTensor output : response.outputs()) {
+            if (output.tensor().spec().name().equals(link.name())) {
+                return made(owned(link.tensor(), output.tensor(), memory));
+            }
+        }
+        return made(EnsembleTensor.absent());
+    }
+
+    /** A tensor in memory of ours, for those who will read it. */
+    private EnsembleTensor owned(int number, Tensor tensor, SharedHolds memory) {
+        boolean readLater = run.isWanted(number) && readBehind;
+        for (int consumer : plan.consumers(number)) {
+            readLater |= run.isNeeded(consumer) && !run.isOf(consumer, stream);
+        }
+        return readLater
+                ? EnsembleTensor.kept(tensor, memory)
+                : EnsembleTensor.owned(tensor, memory, run.readers(number));
+    }
+
+    /** Notes a tensor as one whose memory goes back with these steps. */
+    private EnsembleTensor made(EnsembleTensor tensor) {
+        made.add(tensor);
+        return tensor;
+    }
+
+    /** Puts a tensor in its place; those of these steps that waited for nothing else. */
+    List<EnsembleStep> put(int number, EnsembleTensor tensor) {
+        tensors[number] = tensor;
+        if (run.isWanted(number)) {
+            missingOutputs--;
+        }
+        List<EnsembleStep> possible = new ArrayList<>();
+        for (int consumer : plan.consumers(number)) {
+            missingInputs[consumer]--;
+            if (missingInputs[consumer] == 0 && run.isNeeded(consumer) && run.isOf(consumer, stream)) {
+                possible.add(plan.steps().get(consumer));
+            }
+        }
+        return possible;
+    }
+
+    /** Gives a member's request its inputs. */
+    void give(EnsembleStep step, ServedModel member, InferenceRequest request) {
+        for (EnsembleStep.Link link : step.inputs()) {
+            find(link.tensor()).ifPresent(source -> source.tensor()
+                    .ifPresent(tensor -> addInput(request, member, link.name(), source, tensor)));
+        }
+    }
+
+    private static void addInput(
+            InferenceRequest request, ServedModel member, String name, EnsembleTensor source, Tensor tensor) {
+        request.hold(source.claim().orElseGet(() -> new BorrowedMemory(tensor.bytes(), source.region())));
+        request.addInput(new Tensor(
+                new TensorSpec(
+                        name,
+                        tensor.spec().datatype(),
+                        TensorShapes.fit(
+                                tensor.spec().shape(),
+                                name,
+                                member.inputs(),
+                                member.config().getMaxBatchSize() > 0)),
+                tensor.bytes()));
+    }
+
+    /** A tensor that is there; empty when it was left out, too. */
+    Optional<EnsembleTensor> find(int number) {
+        return Optional.ofNullable(tensors[number])
+                .filter(tensor -> tensor.tensor().isPresent());
+    }
+
+    /** Gives up the memory that no step and no answer took over; no step runs any more. */
+    void release() {
+        made.forEach(EnsembleTensor::release);
+    }
+}
