@@ -43,9 +43,11 @@ final class LatencyFamilies {
             new Stage("compute_output", "compute output", StageLatencies::computeOutput));
 
     private final LatencyMetrics wanted;
+    private final ModelLabels labels;
 
-    LatencyFamilies(LatencyMetrics wanted) {
+    LatencyFamilies(LatencyMetrics wanted, ModelLabels labels) {
         this.wanted = wanted;
+        this.labels = labels;
     }
 
     /** Whether there is any family. */
@@ -92,7 +94,7 @@ final class LatencyFamilies {
         return summary.build();
     }
 
-    private static MetricSnapshot histogram(Stage stage, List<ModelLatencies> models) {
+    private MetricSnapshot histogram(Stage stage, List<ModelLatencies> models) {
         String name = "nv_inference_" + stage.name() + "_duration_histogram_us";
         HistogramSnapshot.Builder histogram = HistogramSnapshot.builder()
                 .name(name)
@@ -107,7 +109,7 @@ final class LatencyFamilies {
         return histogram.build();
     }
 
-    private static MetricSnapshot byOrigin(List<ModelLatencies> models) {
+    private MetricSnapshot byOrigin(List<ModelLatencies> models) {
         HistogramSnapshot.Builder histogram = HistogramSnapshot.builder()
                 .name("gatun_inference_stage_duration_us")
                 .help("Duration of each stage of an inference in microseconds, by protocol and transport");
@@ -128,7 +130,7 @@ final class LatencyFamilies {
         return histogram.build();
     }
 
-    private static MetricSnapshot firstResponse(List<ModelLatencies> models) {
+    private MetricSnapshot firstResponse(List<ModelLatencies> models) {
         HistogramSnapshot.Builder histogram = HistogramSnapshot.builder()
                 .name(FIRST_RESPONSE)
                 .help("Duration from request to first response in milliseconds");
@@ -164,7 +166,7 @@ final class LatencyFamilies {
                 .build();
     }
 
-    private static Labels labels(ModelLatencies model) {
-        return Labels.of("model", model.name(), "version", model.version());
+    private Labels labels(ModelLatencies model) {
+        return labels.of(model.name(), model.version());
     }
 }

@@ -88,13 +88,15 @@ public final class MetricsPage {
 
     private final InferenceServer server;
     private final List<Family> counters = new ArrayList<>(COUNTERS);
+    private final ModelLabels labels;
     private final LatencyFamilies latencies;
     private final Optional<HostUsage> host;
 
     /** A page about {@code server}. */
     public MetricsPage(InferenceServer server, ShownMetrics shown) {
         this.server = server;
-        latencies = new LatencyFamilies(shown.latencies());
+        labels = new ModelLabels(server);
+        latencies = new LatencyFamilies(shown.latencies(), labels);
         host = shown.hostInterval().map(interval -> new HostUsage(PROC, interval, System::nanoTime));
         if (shown.latencies().counters()) {
             counters.addAll(LATENCIES);
@@ -191,7 +193,7 @@ public final class MetricsPage {
 
     private record Point(Labels labels, double value) {}
 
-    private static MetricSnapshot failures(List<ModelStatistics> models, boolean typed) {
+    private MetricSnapshot failures(List<ModelStatistics> models, boolean typed) {
         List<Point> points = new ArrayList<>();
         for (ModelStatistics model : models) {
             points.add(failure(model, "REJECTED", model.failureRejected()));
@@ -203,7 +205,7 @@ public final class MetricsPage {
                 "nv_inference_request_failure", "Number of failed inference requests, all batch sizes", points, typed);
     }
 
-    private static Point failure(ModelStatistics model, String reason, long count) {
+    private Point failure(ModelStatistics model, String reason, long count) {
         return new Point(labels(model).add("reason", reason), count);
     }
 
@@ -239,7 +241,7 @@ public final class MetricsPage {
                 .build();
     }
 
-    private static Labels labels(ModelStatistics model) {
-        return Labels.of("model", model.name(), "version", model.version());
+    private Labels labels(ModelStatistics model) {
+        return labels.of(model.name(), model.version());
     }
 }

@@ -1,6 +1,7 @@
 package gatun.http.metrics;
 
 import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
@@ -79,7 +80,7 @@ final class CountedServer implements InferenceServer {
 
     @Override
     public ModelVersion model(String name, String version) {
-        throw new AssertionError("the metrics page has no use for this");
+        throw GatunException.invalidArgument("unloaded since it was counted");
     }
 
     @Override

@@ -1,0 +1,54 @@
+package gatun.http.metrics;
+
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceServer;
+import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * The labels of what is told of a model version: its name, its number, and one for each of its configuration's {@code metric_tags}, with
+ * {@code _} in front of the tag's name, as in Triton. Safe for any thread.
+ */
+final class ModelLabels {
+    /** What must not stand in the name of a label. */
+    private static final Pattern FOREIGN = Pattern.compile("[^a-zA-Z0-9_]");
+
+    private final InferenceServer server;
+
+    ModelLabels(InferenceServer server) {
+        this.server = server;
+    }
+
+    /** The labels of a version that is ready, or was a moment ago: then without its tags. */
+    Labels of(String name, String version) {
+        Labels labels = Labels.of("model", name, "version", version);
+        // In the order of their names, so that it is always the same one that is told of two which differ in foreign
+        // characters only.
+        for (Map.Entry<String, String> tag : new TreeMap<>(tags(name, version)).entrySet()) {
+            String label = label(tag.getKey());
+            if (!labels.contains(label)) {
+                labels = labels.add(label, tag.getValue());
+            }
+        }
+        return labels;
+    }
+
+    /** Names that begin with two of {@code _} are Prometheus' own. */
+    private static String label(String tag) {
+        int begin = 0;
+        while (begin < tag.length() && tag.charAt(begin) == '_') {
+            begin++;
+        }
+        return "_" + FOREIGN.matcher(tag.substring(begin)).replaceAll("_");
+    }
+
+    private Map<String, String> tags(String name, String version) {
+        try {
+            return server.model(name, version).config().getMetricTagsMap();
+        } catch (GatunException gone) {
+            return Map.of();
+        }
+    }
+}
