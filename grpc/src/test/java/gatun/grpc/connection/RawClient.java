@@ -194,8 +194,13 @@ final class RawClient implements AutoCloseable {
         if (frame.streamId() != streamId) {
             throw new AssertionError("headers of stream " + frame.streamId() + " instead of " + streamId);
         }
+        return fields(frame);
+    }
+
+    /** Decodes HEADERS; all blocks must be decoded in the order in which they come. */
+    HttpFields fields(Frame headers) {
         try {
-            return hpack.decode(frame.payload()).getHttpFields();
+            return hpack.decode(headers.payload()).getHttpFields();
         } catch (HpackException e) {
             throw new AssertionError(e);
         }
