@@ -1,33 +1,58 @@
 package gatun.grpc.connection;
 
+import java.io.IOException;
+
 /**
  * What a client may still send on a connection. Bytes are given back when they are read: how much a stream may keep waiting
- * is its own window's matter. The reading thread's alone.
+ * is its own window's matter. They count as given when the client is told so, which is late where it does not read what it
+ * is told. The reading thread's, but for what the writer does under its lock.
  */
 final class ConnectionWindow {
     private final FrameWriter writer;
+    private final int size;
     private final int announceSize;
-    private long left;
+
+    // The reading thread's.
+    private long received;
     private int owed;
+
+    /** All that the client was ever allowed to send; written under the writer's lock, before the client can know. */
+    private volatile long allowed = Http2.DEFAULT_WINDOW_SIZE;
 
     ConnectionWindow(FrameWriter writer, int size) {
         this.writer = writer;
+        this.size = size;
         this.announceSize = size / 2;
-        this.left = size;
     }
 
-    /** A DATA frame of {@code length} bytes, padding and all, came. */
+    /** Tells the client that it may send more than HTTP/2 allows every client at first. Under the writer's lock. */
+    void open(FrameWriter w) throws IOException {
+        if (size > Http2.DEFAULT_WINDOW_SIZE) {
+            announce(w, size - Http2.DEFAULT_WINDOW_SIZE);
+        }
+    }
+
+    /**
+     * A DATA frame of {@code length} bytes, padding and all, came.
+     *
+     * @throws ConnectionError when the client was not allowed to send it
+     */
     void received(int length) {
-        left -= length;
-        if (left < 0) {
+        received += length;
+        if (received > allowed) {
             throw new ConnectionError(Http2Error.FLOW_CONTROL_ERROR, "the connection's window was exceeded");
         }
         owed += length;
         if (owed >= announceSize) {
             int increment = owed;
             owed = 0;
-            left += increment;
-            writer.control(w -> w.frames().windowUpdate(0, increment));
+            writer.control(w -> announce(w, increment));
         }
+    }
+
+    private void announce(FrameWriter w, int increment) throws IOException {
+        long more = allowed + increment;
+        allowed = more;
+        w.frames().windowUpdate(0, increment);
     }
 }

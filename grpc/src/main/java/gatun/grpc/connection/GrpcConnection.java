@@ -132,12 +132,9 @@ final class GrpcConnection implements ServerConnection {
                 Http2.SETTINGS_INITIAL_WINDOW_SIZE, settings.streamWindow(),
                 Http2.SETTINGS_MAX_FRAME_SIZE, settings.maxFrameSize(),
                 Http2.SETTINGS_MAX_HEADER_LIST_SIZE, settings.maxMetadataSize());
-        int increment = settings.connectionWindow() - Http2.DEFAULT_WINDOW_SIZE;
         writer.control(w -> {
             w.frames().settings(payload);
-            if (increment > 0) {
-                w.frames().windowUpdate(0, increment);
-            }
+            window.open(w);
         });
     }
 
