@@ -2,6 +2,7 @@ package gatun.runtime;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * How long the answered requests of a model version took since it was loaded.
@@ -10,6 +11,7 @@ import java.util.Map;
  * @param version the version in decimal
  * @param decoupled whether a request may have any number of responses
  * @param byOrigin the latencies of each origin from which a request came
+ * @param cache how long the response cache took; empty for a version whose responses are not cached
  * @param bucketBounds the upper bounds that the configuration wants of a histogram, ascending, by the name of the metric
  */
 public record ModelLatencies(
@@ -17,11 +19,17 @@ public record ModelLatencies(
         String version,
         boolean decoupled,
         Map<Origin, StageLatencies> byOrigin,
+        Optional<CacheLatencies> cache,
         Map<String, List<Double>> bucketBounds) {
     /** Latencies that nobody changes any more. */
     public ModelLatencies {
         byOrigin = Map.copyOf(byOrigin);
         bucketBounds = Map.copyOf(bucketBounds);
+    }
+
+    /** The same, of a version whose responses are cached. */
+    public ModelLatencies withCache(CacheLatencies added) {
+        return new ModelLatencies(name, version, decoupled, byOrigin, Optional.of(added), bucketBounds);
     }
 
     /** The latencies of all requests, wherever they came from. */

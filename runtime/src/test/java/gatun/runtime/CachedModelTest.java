@@ -91,6 +91,15 @@ class CachedModelTest {
         assertThat(statistics.cache().missCount()).isEqualTo(1);
         assertThat(statistics.cache().hitNanos()).isPositive();
         assertThat(statistics.cache().missNanos()).isPositive();
+        assertThat(test.server().latencies()).singleElement().satisfies(latencies -> assertThat(latencies.cache())
+                .hasValueSatisfying(cache -> {
+                    assertThat(cache.hit().count()).isEqualTo(1);
+                    assertThat(cache.hit().sumNanos())
+                            .isEqualTo(statistics.cache().hitNanos());
+                    assertThat(cache.miss().count()).isEqualTo(1);
+                    assertThat(cache.miss().quantileNanos(1))
+                            .isGreaterThanOrEqualTo(statistics.cache().missNanos());
+                }));
     }
 
     @Test

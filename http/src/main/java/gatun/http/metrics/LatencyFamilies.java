@@ -1,6 +1,7 @@
 package gatun.http.metrics;
 
 import gatun.http.LatencyMetrics;
+import gatun.runtime.CacheLatencies;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.Origin;
@@ -62,6 +63,16 @@ final class LatencyFamilies {
             for (Stage stage : STAGES) {
                 families.add(summary(stage, models));
             }
+            families.add(cacheSummary(
+                    "nv_cache_hit_summary_per_model",
+                    "Quantiles of the duration of response cache hits in microseconds, since the model was loaded",
+                    CacheLatencies::hit,
+                    models));
+            families.add(cacheSummary(
+                    "nv_cache_miss_summary_per_model",
+                    "Quantiles of the duration of response cache misses in microseconds, since the model was loaded",
+                    CacheLatencies::miss,
+                    models));
         }
         if (wanted.histograms()) {
             for (Stage stage : STAGES) {
@@ -79,19 +90,31 @@ final class LatencyFamilies {
                 .help("Quantiles of inference " + stage.meaning()
                         + " duration in microseconds, since the model was loaded");
         for (ModelLatencies model : models) {
-            Latencies latencies = stage.latencies().apply(model.total());
-            List<Quantile> quantiles = new ArrayList<>();
-            for (double quantile : wanted.quantiles()) {
-                quantiles.add(new Quantile(quantile, latencies.quantileNanos(quantile) / NANOS_PER_MICRO));
-            }
-            summary.dataPoint(SummaryDataPointSnapshot.builder()
-                    .labels(labels(model))
-                    .count(latencies.count())
-                    .sum(latencies.sumNanos() / NANOS_PER_MICRO)
-                    .quantiles(Quantiles.of(quantiles))
-                    .build());
+            summary.dataPoint(quantiles(model, stage.latencies().apply(model.total())));
         }
         return summary.build();
+    }
+
+    private MetricSnapshot cacheSummary(
+            String name, String help, Function<CacheLatencies, Latencies> part, List<ModelLatencies> models) {
+        SummarySnapshot.Builder summary = SummarySnapshot.builder().name(name).help(help);
+        for (ModelLatencies model : models) {
+            model.cache().ifPresent(cache -> summary.dataPoint(quantiles(model, part.apply(cache))));
+        }
+        return summary.build();
+    }
+
+    private SummaryDataPointSnapshot quantiles(ModelLatencies model, Latencies latencies) {
+        List<Quantile> quantiles = new ArrayList<>();
+        for (double quantile : wanted.quantiles()) {
+            quantiles.add(new Quantile(quantile, latencies.quantileNanos(quantile) / NANOS_PER_MICRO));
+        }
+        return SummaryDataPointSnapshot.builder()
+                .labels(labels(model))
+                .count(latencies.count())
+                .sum(latencies.sumNanos() / NANOS_PER_MICRO)
+                .quantiles(Quantiles.of(quantiles))
+                .build();
     }
 
     private MetricSnapshot histogram(Stage stage, List<ModelLatencies> models) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.http.LatencyMetrics;
 import gatun.http.ShownMetrics;
 import gatun.runtime.BatchStatistics;
+import gatun.runtime.CacheLatencies;
 import gatun.runtime.CacheStatistics;
 import gatun.runtime.Latencies;
 import gatun.runtime.LatencyBuckets;
@@ -115,6 +116,7 @@ class MetricsPageTest {
                 "3",
                 true,
                 Map.of(Origin.V2_HTTP, stages(40, 150), Origin.V2_GRPC, stages(700)),
+                Optional.of(new CacheLatencies(micros(7, 8), micros(9))),
                 Map.of("nv_inference_first_response_histogram_ms", List.of(60.0, 1000.0)));
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
             String page = text(new MetricsPage(server, EVERYTHING), "");
@@ -123,6 +125,9 @@ class MetricsPageTest {
                     .contains(
                             "nv_inference_request_summary_us_count{model=\"digits\",version=\"3\"} 3",
                             "nv_inference_request_summary_us_sum{model=\"digits\",version=\"3\"} 890.0",
+                            "nv_cache_hit_summary_per_model_count{model=\"digits\",version=\"3\"} 2",
+                            "nv_cache_hit_summary_per_model_sum{model=\"digits\",version=\"3\"} 15.0",
+                            "nv_cache_miss_summary_per_model_sum{model=\"digits\",version=\"3\"} 9.0",
                             "# TYPE nv_inference_queue_duration_histogram_us histogram",
                             "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"50.0\"} 1",
                             "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"200.0\"} 2",
@@ -142,7 +147,8 @@ class MetricsPageTest {
 
     @Test
     void shouldShowNeitherSummariesNorHistogramsByDefault() {
-        ModelLatencies digits = new ModelLatencies("digits", "3", true, Map.of(Origin.V2_HTTP, stages(40)), Map.of());
+        ModelLatencies digits =
+                new ModelLatencies("digits", "3", true, Map.of(Origin.V2_HTTP, stages(40)), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
             assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD), ""))
                     .doesNotContain("summary", "histogram", "stage");

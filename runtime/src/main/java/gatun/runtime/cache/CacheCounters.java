@@ -1,28 +1,27 @@
 package gatun.runtime.cache;
 
+import gatun.runtime.CacheLatencies;
 import gatun.runtime.CacheStatistics;
+import gatun.runtime.Latencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.statistics.SharedHistogram;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What the cache has done for one model. Safe for any thread. */
 final class CacheCounters {
-    private final LongAdder hits = new LongAdder();
-    private final LongAdder hitNanos = new LongAdder();
-    private final LongAdder misses = new LongAdder();
-    private final LongAdder missNanos = new LongAdder();
+    private final SharedHistogram hits = new SharedHistogram();
+    private final SharedHistogram misses = new SharedHistogram();
     private final LongAdder failures = new LongAdder();
     private final LongAdder failureNanos = new LongAdder();
 
     /** Counts a request that was answered now. */
     void hit(long arrivedNanos) {
-        hits.increment();
-        hitNanos.add(System.nanoTime() - arrivedNanos);
+        hits.add(System.nanoTime() - arrivedNanos);
     }
 
     /** Counts a request that the model had to answer, and how long looking for its answer and putting it in took. */
     void miss(long nanos) {
-        misses.increment();
-        missNanos.add(nanos);
+        misses.add(nanos);
     }
 
     /** Counts a request that failed on this side of the model, such as one whose region is too small for the answer. */
@@ -31,18 +30,24 @@ final class CacheCounters {
         failureNanos.add(System.nanoTime() - arrivedNanos);
     }
 
+    /** How long the cache took. */
+    CacheLatencies latencies() {
+        return new CacheLatencies(hits.snapshot(), misses.snapshot());
+    }
+
     /** What the model has counted, and what the cache did in its place. */
     ModelStatistics with(ModelStatistics model) {
-        long hitSum = hitNanos.sum();
+        Latencies hit = hits.snapshot();
+        Latencies miss = misses.snapshot();
         return new ModelStatistics(
                 model.name(),
                 model.version(),
-                model.successCount() + hits.sum(),
+                model.successCount() + hit.count(),
                 model.failureRejected(),
                 model.failureCanceled(),
                 model.failureBackend(),
                 model.failureOther() + failures.sum(),
-                model.requestNanos() + hitSum,
+                model.requestNanos() + hit.sumNanos(),
                 model.failureNanos() + failureNanos.sum(),
                 model.queueNanos(),
                 model.computeInputNanos(),
@@ -52,7 +57,7 @@ final class CacheCounters {
                 model.batches(),
                 model.pendingRequestCount(),
                 model.loadNanos(),
-                new CacheStatistics(hits.sum(), hitSum, misses.sum(), missNanos.sum()),
+                new CacheStatistics(hit.count(), hit.sumNanos(), miss.count(), miss.sumNanos()),
                 model.responses());
     }
 }

@@ -249,7 +249,7 @@ public final class CachedModel implements ServedModel {
 
     @Override
     public Optional<ModelLatencies> latencies() {
-        return model.latencies();
+        return model.latencies().map(latencies -> latencies.withCache(counters.latencies()));
     }
 
     @Override

@@ -216,7 +216,8 @@ public final class Ensemble implements ServedModel {
 
     @Override
     public Optional<ModelLatencies> latencies() {
-        return Optional.of(new ModelLatencies(config.getName(), versionText, false, counters.latencies(), Map.of()));
+        return Optional.of(new ModelLatencies(
+                config.getName(), versionText, false, counters.latencies(), Optional.empty(), Map.of()));
     }
 
     @Override

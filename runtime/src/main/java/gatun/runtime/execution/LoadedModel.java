@@ -291,8 +291,8 @@ public final class LoadedModel implements ServedModel {
                             .distinct()
                             .toList());
         }
-        return Optional.of(
-                new ModelLatencies(config.getName(), versionText, signature.decoupled(), counters.latencies(), bounds));
+        return Optional.of(new ModelLatencies(
+                config.getName(), versionText, signature.decoupled(), counters.latencies(), Optional.empty(), bounds));
     }
 
     @Override

@@ -1,0 +1,33 @@
+package gatun.runtime.statistics;
+
+import gatun.runtime.Latencies;
+import gatun.runtime.LatencyBuckets;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Counts durations by {@link LatencyBuckets}, and sums them up, for many threads at once. What is read while something is added may have
+ * the one and not yet the other.
+ */
+public final class SharedHistogram {
+    private final AtomicLongArray counts = new AtomicLongArray(LatencyBuckets.COUNT);
+    private final LongAdder sumNanos = new LongAdder();
+
+    /** Durations of which there are none. */
+    public SharedHistogram() {}
+
+    /** Counts a duration. */
+    public void add(long nanos) {
+        sumNanos.add(nanos);
+        counts.incrementAndGet(LatencyBuckets.bucketOf(nanos));
+    }
+
+    /** The durations as they are now. */
+    public Latencies snapshot() {
+        long[] present = new long[counts.length()];
+        for (int i = 0; i < present.length; i++) {
+            present[i] = counts.get(i);
+        }
+        return new Latencies(present, sumNanos.sum());
+    }
+}
