@@ -1,7 +1,10 @@
 package gatun.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -69,5 +72,30 @@ class EnsembleLoadTest extends EnsembleFixture {
         assertThat(reason("batch"))
                 .isEqualTo("ensemble batch allows maximum batch size 2, but it contains model next which only allows"
                         + " maximum batch size to be 0");
+    }
+
+    @Test
+    void shouldNotServeAnEnsembleWhileAReloadedMemberDoesNotFit() {
+        test.model("next", model("NEXT", ""))
+                .model("graph", ensemble("IN", "OUT", step("next", "A=IN", "NEXT=OUT")))
+                .open(this::compute, options -> options.controlMode(ControlMode.EXPLICIT)
+                        .onlyModels(List.of("graph")));
+        test.model("next", model("NEXT", "").replace("\"A\"", "\"Q\""));
+        reload("next");
+        assertThat(test.server().index().stream().filter(row -> row.name().equals("graph")))
+                .extracting(ModelStatus::state, ModelStatus::reason)
+                .containsExactly(tuple(
+                        ModelState.UNAVAILABLE,
+                        "in ensemble graph, ensemble tensor IN is mapping to non-existing input A in model next"));
+        assertThatThrownBy(() -> test.server().model("graph", ""))
+                .hasMessage("Request for unknown model: 'graph' has no available versions");
+        assertThatThrownBy(() -> test.server().model("graph", "1"))
+                .hasMessage("Request for unknown model: 'graph' version 1 is not at ready state");
+        test.model("next", model("NEXT", ""));
+        reload("next");
+        assertThat(reason("graph")).isEmpty();
+        try (InferenceResponse response = test.server().infer(test.input(test.request("graph"), "IN", 3))) {
+            assertThat(floats(response, 0)).containsExactly(1, 2, 3);
+        }
     }
 }

@@ -34,6 +34,7 @@ public final class Ensemble implements ServedModel {
     private final EnsemblePlan plan;
     private final ResponseStreams streams;
     private final MemberModels members;
+    private final MemberFit fit;
     private final ComposedRequests requests;
     private final Supplier<List<String>> readyVersions;
     private final StepLimits limits;
@@ -47,6 +48,7 @@ public final class Ensemble implements ServedModel {
             EnsemblePlan plan,
             ResponseStreams streams,
             MemberModels members,
+            MemberFit fit,
             ComposedRequests requests,
             Supplier<List<String>> readyVersions) {
         this.config = config;
@@ -55,6 +57,7 @@ public final class Ensemble implements ServedModel {
         this.versionText = Long.toString(version);
         this.plan = plan;
         this.members = members;
+        this.fit = fit;
         this.requests = requests;
         this.readyVersions = readyVersions;
         limits = new StepLimits(plan.steps().size(), ResponseStreams.inflightLimit(config));
@@ -82,7 +85,9 @@ public final class Ensemble implements ServedModel {
         List<ServedModel> asked = plan.steps().stream()
                 .map(step -> members.member(step.model(), step.version()))
                 .toList();
-        MemberRules.check(config, asked.stream().map(ServedModel::config).toList());
+        List<ModelConfig> found = asked.stream().map(ServedModel::config).toList();
+        MemberRules.check(config, found);
+        MemberFit fit = new MemberFit(config, plan, members, found);
         boolean[] decoupled = new boolean[asked.size()];
         for (int i = 0; i < decoupled.length; i++) {
             decoupled[i] = asked.get(i).decoupled();
@@ -94,7 +99,7 @@ public final class Ensemble implements ServedModel {
         }
         ModelConfig completed = streams.any() ? decoupled(config) : config;
         ComposedRequests requests = new ComposedRequests(completed, allLabels(config, plan, labels, asked), pool);
-        return new Ensemble(completed, version, plan, streams, members, requests, readyVersions);
+        return new Ensemble(completed, version, plan, streams, members, fit, requests, readyVersions);
     }
 
     /** The same configuration of a model that may give any number of responses, as one of its members does. */
@@ -250,7 +255,8 @@ public final class Ensemble implements ServedModel {
 
     @Override
     public Optional<String> unavailability() {
-        return unavailability(config.getName(), plan, members);
+        Optional<String> missing = unavailability(config.getName(), plan, members);
+        return missing.isPresent() ? missing : fit.misfit();
     }
 
     @Override

@@ -139,7 +139,10 @@ final class ModelEntry {
         for (int i = 0; i < all.size(); i++) {
             VersionEntry entry = all.get(i);
             Optional<ServedModel> model = entry.model();
-            if (entry.isReady() && model.isPresent() && model.get().version() == number) {
+            if (entry.isReady()
+                    && model.isPresent()
+                    && model.get().version() == number
+                    && model.get().unavailability().isEmpty()) {
                 return model.get();
             }
         }
