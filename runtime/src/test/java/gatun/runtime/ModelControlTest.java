@@ -313,7 +313,7 @@ class ModelControlTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    {                        | is not JSON
+                    {                        | is not JSON: End of input
                     []                       | is not a JSON object
                     {"max_batch":3}          | max_batch
                     {"backend":"scripted","input":[{"data_type":"TYPE_FP3"}]} | TYPE_FP3

@@ -32,7 +32,9 @@ final class ConfigurationJson {
             }
             JsonFormat.parser().merge(knownCase(json.getAsJsonObject(), ModelConfig.getDescriptor()), config);
         } catch (JsonParseException e) {
-            throw GatunException.invalidArgument("the configuration is not JSON: " + e.getMessage());
+            // The parser's own message begins with the name of the class of its cause.
+            Throwable told = e.getCause() == null ? e : e.getCause();
+            throw GatunException.invalidArgument("the configuration is not JSON: " + told.getMessage());
         } catch (InvalidProtocolBufferException e) {
             throw GatunException.invalidArgument("the configuration is not valid: " + e.getMessage());
         }

@@ -71,10 +71,13 @@ final class Defaults {
         }
     }
 
+    /** What the instance group at {@code index} is called when its configuration calls it {@code given}, which may be empty. */
+    static String groupName(String given, int index, String model) {
+        return given.isEmpty() ? model + "_" + index : given;
+    }
+
     private static void fillGroup(ModelInstanceGroup.Builder group, int index, String model, String backend) {
-        if (group.getName().isEmpty()) {
-            group.setName(model + "_" + index);
-        }
+        group.setName(groupName(group.getName(), index, model));
         if (group.getKind() == ModelInstanceGroup.Kind.KIND_AUTO) {
             // No device is known to this server yet, so the listed ones are never all present.
             group.setKind(ModelInstanceGroup.Kind.KIND_CPU).clearGpus();

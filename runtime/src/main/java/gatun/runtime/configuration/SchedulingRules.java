@@ -23,8 +23,9 @@ final class SchedulingRules {
             case ENSEMBLE_SCHEDULING, SCHEDULINGCHOICE_NOT_SET -> {}
         }
         checkResponseCache(config);
-        for (ModelInstanceGroup group : config.getInstanceGroupList()) {
-            checkGroup(config, group);
+        for (int i = 0; i < config.getInstanceGroupCount(); i++) {
+            ModelInstanceGroup group = config.getInstanceGroup(i);
+            checkGroup(config, group, Defaults.groupName(group.getName(), i, config.getName()));
         }
     }
 
@@ -86,9 +87,8 @@ final class SchedulingRules {
                 "Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true");
     }
 
-    private static void checkGroup(ModelConfig config, ModelInstanceGroup group) {
-        String subject =
-                "instance group " + group.getName() + " of model " + config.getName() + " has kind " + group.getKind();
+    private static void checkGroup(ModelConfig config, ModelInstanceGroup group, String name) {
+        String subject = "instance group " + name + " of model " + config.getName() + " has kind " + group.getKind();
         switch (group.getKind()) {
             case KIND_GPU -> throw GatunException.invalidArgument(subject + " but server does not support GPUs");
             case KIND_CPU, KIND_MODEL -> {
@@ -98,7 +98,7 @@ final class SchedulingRules {
             }
             case KIND_AUTO -> {}
             case UNRECOGNIZED ->
-                throw GatunException.invalidArgument("instance group " + group.getName() + " of model "
+                throw GatunException.invalidArgument("instance group " + name + " of model "
                         + config.getName() + " has unknown kind " + group.getKindValue()
                         + "; known: KIND_AUTO, KIND_GPU, KIND_CPU, KIND_MODEL");
         }

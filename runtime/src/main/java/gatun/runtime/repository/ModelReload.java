@@ -89,11 +89,8 @@ final class ModelReload {
         for (ModelLoader.Result result : results) {
             VersionEntry version = result.entry();
             if (result.failure().isPresent()) {
-                LOG.warn(
-                        "Model '{}' version {} cannot be loaded: {}",
-                        version.name(),
-                        version.version(),
-                        version.reason());
+                String which = version.version().isEmpty() ? "" : " version " + version.version();
+                LOG.warn("Model '{}'{} cannot be loaded: {}", version.name(), which, version.reason());
             } else {
                 LOG.info(
                         "Model '{}' version {} is ready after {} ms",

@@ -74,6 +74,9 @@ class ModelConfigurationTest {
                         "backend: \"b\" instance_group [ { name: \"g\" kind: KIND_GPU } ]",
                         "instance group g of model m has kind KIND_GPU but server does not support GPUs"),
                 arguments(
+                        "backend: \"b\" instance_group [ { kind: KIND_CPU }, { kind: KIND_GPU } ]",
+                        "instance group m_1 of model m has kind KIND_GPU but server does not support GPUs"),
+                arguments(
                         "backend: \"b\" instance_group [ { name: \"g\" kind: KIND_CPU gpus: [ 0 ] } ]",
                         "instance group g of model m has kind KIND_CPU but specifies one or more GPUs"),
                 arguments(
