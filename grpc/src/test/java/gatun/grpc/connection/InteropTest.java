@@ -2,12 +2,22 @@ package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.listener.PemFile;
+import gatun.listener.ServerTls;
+import gatun.listener.TlsFiles;
+import gatun.testing.Certificates;
+import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.TlsChannelCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.testing.integration.AbstractInteropTest;
 import io.grpc.testing.integration.TestServiceImpl;
+import java.io.IOException;
 import java.lang.reflect.Method;
+import java.nio.file.Path;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -15,7 +25,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.runner.JUnitCore;
 import org.junit.runner.Request;
@@ -28,30 +40,48 @@ class InteropTest {
     private static final Set<String> OF_THEIR_SERVER =
             Set.of("censusContextsPropagated", "sendsTimeoutHeader", "getServerAddressAndLocalAddressFromClient");
 
+    @TempDir
+    static Path folder;
+
     private static ScheduledExecutorService executor;
     private static TestServer server;
+    private static TestServer securedServer;
+    private static ChannelCredentials credentials;
 
     @BeforeAll
-    static void serve() {
+    static void serve() throws IOException {
+        Certificates.Identity identity = new Certificates(folder).identity("server", "EC", 256);
+        credentials = TlsChannelCredentials.newBuilder()
+                .trustManager(identity.certificate().toFile())
+                .build();
         executor = Executors.newScheduledThreadPool(2);
-        server = TestServer.start(
-                ServerInterceptors.intercept(new TestServiceImpl(executor), TestServiceImpl.interceptors()));
+        ServerServiceDefinition service =
+                ServerInterceptors.intercept(new TestServiceImpl(executor), TestServiceImpl.interceptors());
+        server = TestServer.start(service);
+        securedServer = TestServer.overTls(
+                ServerTls.load(new TlsFiles(
+                        new PemFile("--cert", identity.certificate()),
+                        new PemFile("--key", identity.key()),
+                        Optional.empty())),
+                service);
     }
 
     @AfterAll
     static void stop() {
         server.close();
+        securedServer.close();
         executor.shutdownNow();
     }
 
     /** The cases are JUnit 4's, which runs one instance of this for each. */
-    public static final class Cases extends AbstractInteropTest {
+    public static class Plain extends AbstractInteropTest {
+        NettyChannelBuilder toServer() {
+            return NettyChannelBuilder.forAddress("localhost", server.port()).usePlaintext();
+        }
+
         @Override
         protected ManagedChannelBuilder<?> createChannelBuilder() {
-            return NettyChannelBuilder.forAddress("127.0.0.1", server.port())
-                    .usePlaintext()
-                    .flowControlWindow(TEST_FLOW_CONTROL_WINDOW)
-                    .maxInboundMessageSize(MAX_MESSAGE_SIZE);
+            return toServer().flowControlWindow(TEST_FLOW_CONTROL_WINDOW).maxInboundMessageSize(MAX_MESSAGE_SIZE);
         }
 
         @Override
@@ -72,22 +102,32 @@ class InteropTest {
         }
     }
 
-    static Stream<String> cases() {
-        return Stream.of(Cases.class.getMethods())
+    /** The same over TLS. */
+    public static final class Secured extends Plain {
+        @Override
+        NettyChannelBuilder toServer() {
+            return NettyChannelBuilder.forAddress("localhost", securedServer.port(), credentials);
+        }
+    }
+
+    static Stream<Arguments> cases() {
+        return Stream.of(Plain.class, Secured.class).flatMap(transport -> Stream.of(transport.getMethods())
                 .filter(method -> method.isAnnotationPresent(org.junit.Test.class))
                 .map(Method::getName)
                 .filter(name -> !OF_THEIR_SERVER.contains(name))
-                .sorted();
+                .sorted()
+                .map(name -> Arguments.of(transport, name)));
     }
 
-    @ParameterizedTest
+    @ParameterizedTest(name = "{0} {1}")
     @MethodSource("cases")
-    void shouldPass(String name) {
-        Result result = new JUnitCore().run(Request.method(Cases.class, name));
+    void shouldPass(Class<?> transport, String name) {
+        Result result = new JUnitCore().run(Request.method(transport, name));
 
         assertThat(result.getFailures()).isEmpty();
         assertThat(result.getRunCount()).isOne();
         assertThat(result.getAssumptionFailureCount()).isZero();
         server.awaitNothingLent();
+        securedServer.awaitNothingLent();
     }
 }
