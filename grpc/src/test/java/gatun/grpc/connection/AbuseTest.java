@@ -1,8 +1,10 @@
 package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.grpc.stub.ServerCalls;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -120,6 +122,34 @@ class AbuseTest {
 
         client.await(f -> f.isReset(1, Http2Error.FLOW_CONTROL_ERROR));
         client.assertEchoes(3);
+    }
+
+    @Test
+    void shouldCutOffAClientThatReadsNothingAndSendsMoreThanItWasTold() throws IOException {
+        TestServer server =
+                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+                    answer.onNext(new byte[64 << 20]);
+                    answer.onCompleted();
+                })));
+        RawClient other = opened.connect(server);
+        RawClient client = opened.add(RawClient.silent(server));
+        client.write(Http2.preface());
+        int window = (int) Http2.LARGEST_WINDOW_SIZE;
+        client.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, window));
+        client.windowUpdate(0, window - Http2.DEFAULT_WINDOW_SIZE);
+        client.call(1, false, "Unary");
+        client.message(1, true);
+        client.call(3, false, "Nothing");
+        long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+
+        assertThatThrownBy(() -> {
+                    while (System.nanoTime() < deadline) {
+                        client.frame(Http2.DATA, 0, 3, new byte[1 << 20]);
+                    }
+                })
+                .isInstanceOf(UncheckedIOException.class);
+        assertThat(other.isAlive()).isTrue();
+        server.awaitNothingLent();
     }
 
     @Test
