@@ -1,7 +1,6 @@
 package gatun.runtime;
 
 import java.util.List;
-import java.util.function.ToLongFunction;
 
 /**
  * What a model version has counted since it was loaded. Times are totals in nanoseconds.
@@ -9,6 +8,7 @@ import java.util.function.ToLongFunction;
  * @param name the model
  * @param version the version in decimal
  * @param successCount requests answered, from the cache too
+ * @param inferenceCount inferences: a request of batch n that the engine has answered counts n
  * @param failureRejected requests refused by the queue
  * @param failureCanceled requests that the client gave up
  * @param failureBackend requests that the engine failed
@@ -30,6 +30,7 @@ public record ModelStatistics(
         String name,
         String version,
         long successCount,
+        long inferenceCount,
         long failureRejected,
         long failureCanceled,
         long failureBackend,
@@ -62,17 +63,8 @@ public record ModelStatistics(
         return failureRejected + failureCanceled + failureBackend + failureOther;
     }
 
-    /** Inferences: an execution of batch n counts n. */
-    public long inferenceCount() {
-        return sum(batch -> batch.batchSize() * batch.executionCount());
-    }
-
     /** Runs of the engine. */
     public long executionCount() {
-        return sum(BatchStatistics::executionCount);
-    }
-
-    private long sum(ToLongFunction<BatchStatistics> counter) {
-        return batches.stream().mapToLong(counter).sum();
+        return batches.stream().mapToLong(BatchStatistics::executionCount).sum();
     }
 }

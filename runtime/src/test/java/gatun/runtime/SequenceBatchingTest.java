@@ -1,6 +1,7 @@
 package gatun.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import gatun.memory.ErrorCode;
 import java.util.ArrayList;
@@ -50,6 +51,20 @@ class SequenceBatchingTest extends SequenceRecording {
         assertThat(runs.get(0)).containsExactly(Row.first(0, 1).withId("Größe"));
         assertThat(runs.get(1))
                 .containsExactly(Row.GAP.withId(""), Row.first(0, 2).withId("b"));
+    }
+
+    @Test
+    void shouldNotCountGapsAsInferences() {
+        open(2, FOREVER + NUMBERED);
+
+        answer(step(1, 10, "start"));
+        answer(step(2, 20, "start"));
+
+        ModelStatistics counted = test.server().statistics("m", "").getFirst();
+        assertThat(counted.inferenceCount()).isEqualTo(2);
+        assertThat(counted.batches())
+                .extracting(BatchStatistics::batchSize, BatchStatistics::executionCount)
+                .containsExactly(tuple(1, 1L), tuple(2, 1L));
     }
 
     @Test

@@ -218,6 +218,7 @@ final class FakeServer implements InferenceServer {
                 MODEL,
                 "3",
                 10,
+                22,
                 1,
                 2,
                 3,

@@ -24,6 +24,7 @@ class MetricsPageTest {
             "digits",
             "3",
             10,
+            25,
             1,
             2,
             3,

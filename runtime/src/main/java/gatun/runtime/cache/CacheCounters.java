@@ -43,6 +43,7 @@ final class CacheCounters {
                 model.name(),
                 model.version(),
                 model.successCount() + hit.count(),
+                model.inferenceCount(),
                 model.failureRejected(),
                 model.failureCanceled(),
                 model.failureBackend(),

@@ -25,10 +25,16 @@ final class EnsembleCounters {
      * One answer. Its stages stand one after the other before its end, and may thus begin before it arrived: members that ran side by side
      * worked longer than it took.
      */
-    private record Answer(Origin origin, long arrivedNanos, long endedNanos, ComputeTimes times) implements Moments {
+    private record Answer(int batchSize, Origin origin, long arrivedNanos, long endedNanos, ComputeTimes times)
+            implements Moments {
         @Override
         public int requestCount() {
             return 1;
+        }
+
+        @Override
+        public int inferences(int index) {
+            return Math.max(1, batchSize);
         }
 
         @Override
@@ -73,7 +79,7 @@ final class EnsembleCounters {
      * @param times of its members' runs, all of which are over
      */
     void answered(int batchSize, Origin origin, long arrivedNanos, ComputeTimes times) {
-        Answer answer = new Answer(origin, arrivedNanos, System.nanoTime(), times);
+        Answer answer = new Answer(batchSize, origin, arrivedNanos, System.nanoTime(), times);
         lock.lock();
         try {
             answers.executed(batchSize, answer);

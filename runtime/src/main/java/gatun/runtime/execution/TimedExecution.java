@@ -115,6 +115,11 @@ abstract class TimedExecution implements Execution, Moments {
     }
 
     @Override
+    public final int inferences(int index) {
+        return Math.max(1, answered[index].batchSize());
+    }
+
+    @Override
     public final Origin origin(int index) {
         return answered[index].origin();
     }

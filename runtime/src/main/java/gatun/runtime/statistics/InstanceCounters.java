@@ -17,6 +17,8 @@ public final class InstanceCounters {
     /** By where requests came from; a new map when one comes from there for the first time. */
     private volatile EnumMap<Origin, StageHistograms> stages = new EnumMap<>(Origin.class);
 
+    private final Tally inferences = new Tally();
+
     private final Tally lastEndedNanos = new Tally();
 
     private final ResponseTable responses = new ResponseTable();
@@ -37,9 +39,12 @@ public final class InstanceCounters {
         batch(Math.max(1, batchSize)).executed(moments);
         // Before the requests: who sees one sees that there was a last execution.
         lastEndedNanos.set(moments.endedNanos());
+        int answered = 0;
         for (int i = 0; i < moments.requestCount(); i++) {
+            answered += moments.inferences(i);
             stages(moments.origin(i)).answered(moments, i);
         }
+        inferences.add(answered);
     }
 
     private StageHistograms stages(Origin origin) {
@@ -91,6 +96,11 @@ public final class InstanceCounters {
 
     long successes() {
         return sum(StageHistograms::successes);
+    }
+
+    /** The items of the answered requests. Rows of a batch that stood for no request, or for one that failed or runs again, are none. */
+    long inferences() {
+        return inferences.get();
     }
 
     long requestNanos() {

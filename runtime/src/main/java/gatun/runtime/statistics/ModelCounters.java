@@ -91,6 +91,7 @@ public final class ModelCounters {
                 name,
                 version,
                 sum(InstanceCounters::successes),
+                sum(InstanceCounters::inferences),
                 failures(FailureReason.REJECTED),
                 failures(FailureReason.CANCELED),
                 failures(FailureReason.BACKEND),

@@ -7,6 +7,9 @@ public interface Moments {
     /** How many requests the execution answered. */
     int requestCount();
 
+    /** How many inferences the answered request {@code index} counts as: its batch size, or 1 when the model has no batch dimension. */
+    int inferences(int index);
+
     /** Where the answered request {@code index} came from. */
     Origin origin(int index);
 
