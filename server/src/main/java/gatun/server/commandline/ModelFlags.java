@@ -8,10 +8,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** What to serve. Filled by picocli, read once. */
 final class ModelFlags {
@@ -137,7 +140,14 @@ final class ModelFlags {
                     + " instance asks for).")
     List<ResourceAmount> resources = new ArrayList<>();
 
-    ModelSettings settings() {
+    /** @throws ParameterException when the flags of {@code command} contradict each other */
+    ModelSettings settings(CommandSpec command) {
+        if (!loadModels.isEmpty() && controlMode != ControlMode.EXPLICIT) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "--load-model needs --model-control-mode=explicit: in mode "
+                            + controlMode.name().toLowerCase(Locale.ROOT) + " all models are loaded.");
+        }
         Map<String, Map<String, String>> options = new HashMap<>();
         for (BackendOption option : backendOptions) {
             options.computeIfAbsent(option.backend(), b -> new HashMap<>()).put(option.name(), option.value());

@@ -75,7 +75,7 @@ final class ServeCommand implements Callable<Integer> {
                 server.id,
                 Duration.ofSeconds(server.exitTimeoutSeconds),
                 server.readyFile,
-                models.settings(),
+                models.settings(spec),
                 memory.settings(spec),
                 http.settings(),
                 grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),

@@ -256,6 +256,16 @@ class GatunCommandTest {
     }
 
     @Test
+    void shouldRefuseModelsToLoadWhereAllAreLoaded() {
+        assertThat(refuse("--load-model=digits"))
+                .contains("--load-model needs --model-control-mode=explicit: in mode none all models are loaded.");
+        assertThat(serve("--model-control-mode=explicit", "--load-model=digits")
+                        .models()
+                        .loadModels())
+                .containsExactly("digits");
+    }
+
+    @Test
     void shouldAskForTheRepository() {
         assertThat(run("serve", "--http-port=0")).isEqualTo(2);
         assertThat(err.toString()).contains("missing --model-repository=DIR");
