@@ -28,6 +28,9 @@ public final class TraceFile implements TraceExporter {
     /** How many traces may wait for the writer. */
     private static final int CAPACITY = 10_000;
 
+    /** How many traces a file may be awaited by in memory, whatever frequency a client asks for: it must not exhaust that. */
+    private static final int MOST_COLLECTED = 1_000;
+
     private static final byte[] END = "\n]\n".getBytes(StandardCharsets.UTF_8);
 
     private final String file;
@@ -130,7 +133,7 @@ public final class TraceFile implements TraceExporter {
         }
         List<RequestTrace> traces = collected.computeIfAbsent(trace.scope(), scope -> new ArrayList<>());
         traces.add(trace);
-        if (traces.size() >= frequency) {
+        if (traces.size() >= Math.min(frequency, MOST_COLLECTED)) {
             collected.remove(trace.scope());
             saveNumbered(traces);
         }

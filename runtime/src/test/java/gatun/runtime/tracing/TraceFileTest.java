@@ -67,6 +67,17 @@ class TraceFileTest {
     }
 
     @Test
+    void shouldNotCollectTracesWithoutEndWhateverFrequencyAClientAsksFor() throws IOException {
+        try (Tracing tracing = tracing(Set.of(TraceLevel.TIMESTAMPS), Long.MAX_VALUE)) {
+            for (int i = 0; i < 1_001; i++) {
+                trace(tracing, "", i);
+            }
+        }
+        assertThat(array("trace.json.0")).hasSize(2_000);
+        assertThat(array("trace.json.1")).hasSize(2);
+    }
+
+    @Test
     void shouldTellTensorsWhereThatIsWanted() throws IOException {
         try (Tracing tracing = tracing(Set.of(TraceLevel.TENSORS), 0);
                 Arena arena = Arena.ofConfined()) {
