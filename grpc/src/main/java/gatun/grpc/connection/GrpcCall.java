@@ -79,11 +79,19 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         context.addListener(
                 ignored -> {
                     if (!progress.isCancelled() && !progress.isClosed() && deadline.isExpired()) {
-                        stream.abort(Status.DEADLINE_EXCEEDED.withDescription(
-                                "the call's time of " + opening.head().timeout() + " is over"));
+                        stream.abort(Status.DEADLINE_EXCEEDED.withDescription(overdue()));
                     }
                 },
                 Runnable::run);
+    }
+
+    /**
+     * What the client reads when the server's clock is first. A client whose own clock is first tells its user the same,
+     * and which of the two it is changes from call to call: users match on this text.
+     */
+    private String overdue() {
+        double seconds = opening.timeoutNanos().orElseThrow() / 1e9;
+        return "CallOptions deadline exceeded after " + seconds + "s. [the server ended the call]";
     }
 
     /** A message is complete. */

@@ -223,6 +223,24 @@ class UnaryCallTest {
         assertThat(echoable(channel)).isTrue();
     }
 
+    @Test
+    void shouldSayWhatClientsSayWhenTheServersClockIsFirst() {
+        TestServer server =
+                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {})));
+        Metadata head = new Metadata();
+        head.put(Metadata.Key.of("grpc-timeout", Metadata.ASCII_STRING_MARSHALLER), "50m");
+
+        StatusRuntimeException failure = failure(() -> ClientCalls.blockingUnaryCall(
+                ClientInterceptors.intercept(opened.channel(server), MetadataUtils.newAttachHeadersInterceptor(head)),
+                EchoService.UNARY,
+                CallOptions.DEFAULT,
+                new byte[10]));
+
+        assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(failure.getStatus().getDescription())
+                .isEqualTo("CallOptions deadline exceeded after 0.05s. [the server ended the call]");
+    }
+
     /** The handler of these tests never answers, but a call that is refused shows that the connection lives. */
     private static boolean echoable(ManagedChannel channel) {
         MethodDescriptor<byte[], byte[]> unknown = EchoService.method("Nothing", MethodType.UNARY);
