@@ -1,9 +1,9 @@
 /** The HTTP edge: the v2 protocol and the metrics page on Helidon's web server. */
 module gatun.http {
     requires static org.jspecify;
+    requires transitive gatun.listener;
     requires transitive gatun.runtime;
     requires transitive io.helidon.webserver;
-    requires gatun.listener;
     requires com.google.protobuf;
     requires io.helidon.common.socket;
     requires io.helidon.common.task;

@@ -6,12 +6,14 @@ import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
 import gatun.http.metrics.MetricsRoutes;
 import gatun.http.v2.V2Routes;
+import gatun.listener.ServerTls;
 import gatun.runtime.InferenceServer;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.webserver.ListenerConfig;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.HttpService;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * Sets up Helidon listeners to speak HTTP: one kind for clients, one for those who scrape metrics. The caller chooses the
@@ -38,13 +40,23 @@ public final class HttpEdge {
      * @param services what else it is to serve, on paths that do not begin with {@code /v2}
      */
     public void configure(ListenerConfig.BuilderBase<?, ?> listener, HttpService... services) {
+        configure(listener, Optional.empty(), services);
+    }
+
+    /** The same over TLS, on a listener that knows nothing of TLS itself. */
+    public void configure(ListenerConfig.BuilderBase<?, ?> listener, ServerTls tls, HttpService... services) {
+        configure(listener, Optional.of(tls), services);
+    }
+
+    private void configure(
+            ListenerConfig.BuilderBase<?, ?> listener, Optional<ServerTls> tls, HttpService... services) {
         HttpRouting.Builder others = HttpRouting.builder().register(services);
-        speak(listener, new V2Routes(server, settings), others);
+        speak(listener, new V2Routes(server, settings), others, tls);
     }
 
     /** Sets up a listener for metrics. */
     public void configureMetrics(ListenerConfig.BuilderBase<?, ?> listener) {
-        speak(listener, new MetricsRoutes(server, settings.metrics()), HttpRouting.builder());
+        speak(listener, new MetricsRoutes(server, settings.metrics()), HttpRouting.builder(), Optional.empty());
     }
 
     private Duration checkPeriod() {
@@ -52,8 +64,12 @@ public final class HttpEdge {
         return half.compareTo(IDLE_CHECK_PERIOD) < 0 ? half : IDLE_CHECK_PERIOD;
     }
 
-    private void speak(ListenerConfig.BuilderBase<?, ?> listener, Routes routes, HttpRouting.Builder others) {
-        HttpConnections connections = new HttpConnections(routes, new AllowedOrigins(settings.allowedOrigins()));
+    private void speak(
+            ListenerConfig.BuilderBase<?, ?> listener,
+            Routes routes,
+            HttpRouting.Builder others,
+            Optional<ServerTls> tls) {
+        HttpConnections connections = new HttpConnections(routes, new AllowedOrigins(settings.allowedOrigins()), tls);
         listener.useNio(true)
                 .connectionOptions(connections.socketOptions())
                 .protocolsDiscoverServices(false)

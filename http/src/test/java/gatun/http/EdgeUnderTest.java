@@ -2,6 +2,7 @@ package gatun.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.listener.ServerTls;
 import gatun.memory.BufferPool;
 import gatun.memory.RegionRegistry;
 import gatun.memory.SystemRegions;
@@ -25,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -46,30 +48,36 @@ public final class EdgeUnderTest implements AutoCloseable {
             .version(HttpClient.Version.HTTP_1_1)
             .build();
 
-    private EdgeUnderTest(Path repository, HttpSettings settings, HttpService... services) {
+    private EdgeUnderTest(Path repository, HttpSettings settings, Optional<ServerTls> tls, HttpService... services) {
         this.server = GatunServer.open(ServerOptions.of(buffers, regions)
                 .repository(repository)
                 .version("1.2.3")
                 .log(new RememberedLog())
                 .tracing(new Tracing(TraceSettings.off(), TraceFile.to(traceFile(repository)))));
         HttpEdge edge = new HttpEdge(server, settings);
-        this.web = start(builder -> edge.configure(builder, services));
+        this.web = start(builder -> tls.ifPresentOrElse(
+                files -> edge.configure(builder, files, services), () -> edge.configure(builder, services)));
         this.metrics = start(edge::configureMetrics);
     }
 
     /** Starts with the models of {@code repository}, to which {@link #writeModel} writes. */
     public static EdgeUnderTest start(Path repository, HttpService... services) {
-        return new EdgeUnderTest(repository, new HttpSettings(MAX_INPUT_BYTES, true), services);
+        return new EdgeUnderTest(repository, new HttpSettings(MAX_INPUT_BYTES, true), Optional.empty(), services);
     }
 
     /** Starts with settings that {@code change} makes of the usual ones. */
     public static EdgeUnderTest startWith(Path repository, UnaryOperator<HttpSettings> change) {
-        return new EdgeUnderTest(repository, change.apply(new HttpSettings(MAX_INPUT_BYTES, true)));
+        return new EdgeUnderTest(repository, change.apply(new HttpSettings(MAX_INPUT_BYTES, true)), Optional.empty());
+    }
+
+    /** Starts over TLS, with settings that {@code change} makes of the usual ones. */
+    public static EdgeUnderTest startOver(ServerTls tls, Path repository, UnaryOperator<HttpSettings> change) {
+        return new EdgeUnderTest(repository, change.apply(new HttpSettings(MAX_INPUT_BYTES, true)), Optional.of(tls));
     }
 
     /** Starts so that clients may not register shared memory. */
     public static EdgeUnderTest startWithoutSharedMemory(Path repository) {
-        return new EdgeUnderTest(repository, new HttpSettings(MAX_INPUT_BYTES, false));
+        return new EdgeUnderTest(repository, new HttpSettings(MAX_INPUT_BYTES, false), Optional.empty());
     }
 
     private static WebServer start(Consumer<WebServerConfig.Builder> speak) {

@@ -21,6 +21,7 @@ import java.util.function.Consumer;
 /** Which protocols are spoken where. */
 final class Edges {
     private final ServerSettings settings;
+    private final Optional<ServerTls> httpTls;
     private final Optional<ServerTls> grpcTls;
 
     /**
@@ -31,6 +32,7 @@ final class Edges {
     Edges(ServerSettings settings) {
         this.settings = settings;
         try {
+            this.httpTls = settings.http().tls().map(ServerTls::load);
             this.grpcTls = settings.grpc().tls().map(ServerTls::load);
         } catch (TlsException e) {
             throw new StartException(e.getMessage(), e);
@@ -56,22 +58,24 @@ final class Edges {
         List<Place> places = new ArrayList<>();
         ServerSettings.HttpSettings http = settings.http();
         if (http.enabled()) {
-            add(places, Protocol.HTTP, http.address(), http.port(), http.unixSocket());
+            Protocol onPort = httpTls.isPresent() ? Protocol.HTTPS : Protocol.HTTP;
+            places.add(new Place(onPort, new InetSocketAddress(http.address(), http.port())));
+            addUnixSocket(places, Protocol.HTTP, http.unixSocket());
         }
         ServerSettings.GrpcSettings grpc = settings.grpc();
         if (grpc.enabled()) {
-            add(places, Protocol.GRPC, grpc.address(), grpc.port(), grpc.unixSocket());
+            places.add(new Place(Protocol.GRPC, new InetSocketAddress(grpc.address(), grpc.port())));
+            addUnixSocket(places, Protocol.GRPC, grpc.unixSocket());
         }
         ServerSettings.MetricsSettings metrics = settings.metrics();
         if (metrics.enabled()) {
-            add(places, Protocol.METRICS, metrics.address(), metrics.port(), Optional.empty());
+            places.add(new Place(Protocol.METRICS, new InetSocketAddress(metrics.address(), metrics.port())));
         }
         return places;
     }
 
-    private static void add(
-            List<Place> places, Protocol protocol, String address, int port, Optional<Path> unixSocket) {
-        places.add(new Place(protocol, new InetSocketAddress(address, port)));
+    /** A Unix socket is protected by its mode, and clients that could use TLS there are hardly known. */
+    private static void addUnixSocket(List<Place> places, Protocol protocol, Optional<Path> unixSocket) {
         unixSocket.ifPresent(path -> places.add(new Place(protocol, UnixDomainSocketAddress.of(path))));
     }
 
@@ -109,6 +113,7 @@ final class Edges {
             Consumer<WebServerConfig.Builder> protocol =
                     switch (place.protocol()) {
                         case HTTP -> http::configure;
+                        case HTTPS -> listener -> http.configure(listener, httpTls.orElseThrow());
                         case GRPC -> listener -> serve(grpc, place, listener);
                         case METRICS -> http::configureMetrics;
                     };
@@ -117,7 +122,7 @@ final class Edges {
         return listeners.endpoints();
     }
 
-    /** A Unix socket is protected by its mode, and clients that could use TLS there are hardly known. */
+    /** Over TLS where there is any, but for Unix sockets. */
     private void serve(GrpcEdge grpc, Place place, WebServerConfig.Builder listener) {
         if (grpcTls.isPresent() && place.address() instanceof InetSocketAddress) {
             grpc.serveOn(listener, grpcTls.get());

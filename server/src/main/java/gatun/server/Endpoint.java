@@ -17,6 +17,8 @@ record Endpoint(Protocol protocol, SocketAddress address) {
     enum Protocol {
         /** HTTP requests. */
         HTTP("HTTP", "http", "http://", ""),
+        /** HTTP requests over TLS. */
+        HTTPS("HTTP", "http", "https://", ""),
         /** gRPC requests. */
         GRPC("gRPC", "grpc", "", ""),
         /** Metrics, read over HTTP. */

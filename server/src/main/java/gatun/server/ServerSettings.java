@@ -64,7 +64,8 @@ public record ServerSettings(
      * @param enabled whether they are at all
      * @param address the address to listen on
      * @param port the port to listen on; 0 for any free one
-     * @param unixSocket a Unix socket to listen on as well; empty for none
+     * @param unixSocket a Unix socket to listen on as well, never with TLS; empty for none
+     * @param tls what TLS is served with on the port; empty for none
      * @param maxInputSize the most bytes that a request may have
      * @param idleTimeout how long a silent client is waited for
      * @param allowedOrigins pages of which other servers may read answers, by their origins; {@code *} for any
@@ -74,6 +75,7 @@ public record ServerSettings(
             String address,
             int port,
             Optional<Path> unixSocket,
+            Optional<TlsFiles> tls,
             long maxInputSize,
             Duration idleTimeout,
             Set<String> allowedOrigins) {}

@@ -9,10 +9,15 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 
 /** Certificates for tests, made by the JDK's keytool in a folder of the test; PEM files as operators have them. */
 public final class Certificates {
@@ -69,6 +74,34 @@ public final class Certificates {
     /** An RSA identity. */
     public Identity identity(String name) {
         return identity(name, "RSA", 2048);
+    }
+
+    /**
+     * What a client speaks TLS with that trusts one certificate only.
+     *
+     * @param trusted whose certificate
+     * @param shown as whom the client shows itself; empty for as nobody
+     */
+    public static SSLContext client(Path trusted, Optional<Identity> shown) {
+        try (InputStream in = Files.newInputStream(trusted)) {
+            KeyStore trust = KeyStore.getInstance("PKCS12");
+            trust.load(null, null);
+            trust.setCertificateEntry(
+                    "trusted", CertificateFactory.getInstance("X.509").generateCertificate(in));
+            TrustManagerFactory judges = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            judges.init(trust);
+            KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+            keys.init(
+                    shown.isPresent()
+                            ? KeyStore.getInstance(shown.get().store().toFile(), PASSWORD.toCharArray())
+                            : null,
+                    PASSWORD.toCharArray());
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(keys.getKeyManagers(), judges.getTrustManagers(), null);
+            return context;
+        } catch (IOException | GeneralSecurityException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** A file with one PEM object. */

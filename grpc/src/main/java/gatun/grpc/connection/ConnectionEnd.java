@@ -1,5 +1,6 @@
 package gatun.grpc.connection;
 
+import gatun.listener.Transport;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,5 +1,6 @@
 package gatun.grpc.connection;
 
+import gatun.listener.Transport;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;

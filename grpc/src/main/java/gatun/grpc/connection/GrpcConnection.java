@@ -1,5 +1,7 @@
 package gatun.grpc.connection;
 
+import gatun.listener.IoBuffers;
+import gatun.listener.Transport;
 import gatun.memory.BufferPool;
 import io.grpc.Status;
 import io.helidon.common.concurrency.limits.Limit;

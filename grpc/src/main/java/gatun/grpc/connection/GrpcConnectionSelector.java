@@ -1,7 +1,12 @@
 package gatun.grpc.connection;
 
 import gatun.listener.AcceptedChannels;
+import gatun.listener.ChannelTransport;
+import gatun.listener.EarlyBytes;
+import gatun.listener.IoBuffers;
 import gatun.listener.ServerTls;
+import gatun.listener.TlsTransport;
+import gatun.listener.Transport;
 import gatun.memory.BufferPool;
 import io.grpc.Attributes;
 import io.grpc.Context;
@@ -105,14 +110,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         if (context.isSecure() || channel.isEmpty()) {
             return new HelidonTransport(context.dataReader(), context.dataWriter(), context.serverSocket());
         }
-        return new ChannelTransport(channel.get(), early(context));
-    }
-
-    /** What the listener read before it knew whose connection it is. */
-    private static byte[] early(ConnectionContext context) {
-        int available = context.dataReader().available();
-        // Asking for no bytes would wait for some.
-        return available == 0 ? new byte[0] : context.dataReader().readBytes(available);
+        return new ChannelTransport(channel.get(), EarlyBytes.take(context.dataReader()));
     }
 
     private final class Secured implements ServerConnectionSelector {
@@ -143,7 +141,8 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         public ServerConnection connection(ConnectionContext context) {
             SocketChannel channel = channels.claim(context.childSocketId())
                     .orElseThrow(() -> new IllegalStateException("the listener does not show its channels"));
-            Transport transport = new TlsTransport(channel, early(context), tls.newEngine(PROTOCOL), buffers);
+            Transport transport =
+                    new TlsTransport(channel, EarlyBytes.take(context.dataReader()), tls.newEngine(PROTOCOL), buffers);
             return GrpcConnectionSelector.this.connection(context, transport);
         }
     }

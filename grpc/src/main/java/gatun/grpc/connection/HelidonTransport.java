@@ -1,5 +1,6 @@
 package gatun.grpc.connection;
 
+import gatun.listener.Transport;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
@@ -46,9 +47,9 @@ final class HelidonTransport implements Transport {
     }
 
     @Override
-    public void write(ByteBuffer[] sources, int count) throws IOException {
+    public void writeSome(ByteBuffer[] sources, int first, int end) throws IOException {
         try {
-            for (int i = 0; i < count; i++) {
+            for (int i = first; i < end; i++) {
                 while (sources[i].hasRemaining()) {
                     byte[] bytes = new byte[Math.min(CHUNK, sources[i].remaining())];
                     sources[i].get(bytes);

@@ -3,6 +3,7 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.listener.Transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.BlockingQueue;
@@ -41,7 +42,7 @@ class ConnectionWindowTest {
         }
 
         @Override
-        public void write(ByteBuffer[] sources, int count) throws IOException {
+        public void writeSome(ByteBuffer[] sources, int first, int end) throws IOException {
             written.countDown();
             try {
                 if (!reading.await(20, TimeUnit.SECONDS)) {
@@ -50,7 +51,7 @@ class ConnectionWindowTest {
             } catch (InterruptedException e) {
                 throw new IOException(e);
             }
-            for (int i = 0; i < count; i++) {
+            for (int i = first; i < end; i++) {
                 while (sources[i].hasRemaining()) {
                     sources[i].position(sources[i].position() + Http2.FRAME_HEADER_SIZE);
                     increments.add(sources[i].getInt());

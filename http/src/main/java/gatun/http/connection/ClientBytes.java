@@ -2,7 +2,6 @@ package gatun.http.connection;
 
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
-import io.helidon.common.socket.HelidonSocket;
 import java.util.function.Supplier;
 
 /**
@@ -35,11 +34,11 @@ final class ClientBytes extends DataReader {
     }
 
     /** Reads what {@code early} has read from the socket already, then {@code socket}, but first what looks at it have read. */
-    static ClientBytes of(DataReader early, HelidonSocket socket, ClientPresence presence, Progress progress) {
+    static ClientBytes of(DataReader early, Supplier<byte[]> socket, ClientPresence presence, Progress progress) {
         return new ClientBytes(new FirstRequest(() -> next(early, socket, presence, progress)));
     }
 
-    private static byte[] next(DataReader early, HelidonSocket socket, ClientPresence presence, Progress progress) {
+    private static byte[] next(DataReader early, Supplier<byte[]> socket, ClientPresence presence, Progress progress) {
         int available = early.available();
         if (available > 0) {
             return early.readBytes(available);

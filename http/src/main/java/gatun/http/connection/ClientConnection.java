@@ -1,6 +1,7 @@
 package gatun.http.connection;
 
 import gatun.http.json.JsonWriter;
+import gatun.listener.SocketTransport;
 import gatun.memory.GatunException;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
@@ -19,7 +20,6 @@ import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the answers with tensors
- * go past Helidon, between the socket and native memory. Used by its one thread, but for {@link #idleTime},
+ * go past Helidon, between the transport and native memory. Used by its one thread, but for {@link #idleTime},
  * {@link #close} and {@link #look}, which any may call.
  */
 public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
@@ -38,9 +38,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** An answer of up to so many bytes is put together and written as one piece: cheaper than a gathering write. */
     private static final int SMALL_ANSWER = 16 * 1024;
-
-    /** The greatest piece of native memory that a byte buffer shows at a time. */
-    private static final int WINDOW = 1 << 30;
 
     /** Before a connection is closed, so many bytes of a body that nobody wants are read, so that the answer arrives. */
     private static final long LINGERING_BYTES = 64L << 20;
@@ -52,7 +49,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private static final int DISCARDED_AT_ONCE = 64 * 1024;
 
     private final ConnectionContext context;
-    private final SocketChannel channel;
+    private final ClientSocket socket;
+    private final SocketTransport transport;
+    private final AnswerBytes answers;
     private final Progress progress = new Progress();
     private final ClientBytes bytes;
     private final ClientPresence presence;
@@ -69,7 +68,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final ServerConnection http1;
 
     /**
-     * A connection on {@code channel}.
+     * A connection on {@code socket}.
      *
      * @param context what Helidon knows of it
      * @param routes answer its requests
@@ -79,16 +78,18 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      */
     ClientConnection(
             ConnectionContext context,
-            SocketChannel channel,
+            ClientSocket socket,
             Routes routes,
             AllowedOrigins origins,
             DisconnectWatch watch,
             ServerConnectionSelector http1Connections) {
         this.context = context;
-        this.channel = channel;
+        this.socket = socket;
+        this.transport = socket.transport();
+        this.answers = new AnswerBytes(transport, progress);
         this.watch = watch;
-        this.presence = new ClientPresence(channel);
-        this.bytes = ClientBytes.of(context.dataReader(), context.serverSocket(), presence, progress);
+        this.presence = new ClientPresence(transport);
+        this.bytes = ClientBytes.of(context.dataReader(), socket.reader(), presence, progress);
         this.remotePeer = context.remotePeer();
         this.routing = new EdgeRouting(this, routes, origins, context.router());
         this.http1 = http1Connections.connection(this);
@@ -131,9 +132,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 for (int i = 0; i < count; i++) {
                     head.raw(tensors[i]);
                 }
-                write(ByteBuffer.wrap(head.array(), 0, head.size()));
+                answers.write(ByteBuffer.wrap(head.array(), 0, head.size()));
             } else {
-                writeLarge(text, tensors, count);
+                answers.write(head, text, tensors, count);
             }
         } catch (IOException e) {
             throw new ServerConnectionException("the client does not take the answer", e);
@@ -177,7 +178,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         Runnable onGone = presence.pause();
         progress.waits();
         try {
-            write(ByteBuffer.wrap(head.array(), 0, head.size()));
+            answers.write(ByteBuffer.wrap(head.array(), 0, head.size()));
         } catch (IOException e) {
             throw new ServerConnectionException("the client does not take the answer", e);
         }
@@ -196,12 +197,12 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      */
     public CloseConnectionException linger() {
         try {
-            channel.shutdownOutput();
+            transport.shutdownOutput();
             ByteBuffer discarded = ByteBuffer.allocate(DISCARDED_AT_ONCE);
             long count = 0;
             while (count < LINGERING_BYTES) {
                 progress.waits();
-                int read = channel.read(discarded.clear());
+                int read = socket.discard(discarded);
                 if (read < 0) {
                     break;
                 }
@@ -250,7 +251,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         long done = 0;
         try {
             while (done < byteSize) {
-                int window = (int) Math.min(byteSize - done, WINDOW);
+                int window = (int) Math.min(byteSize - done, AnswerBytes.WINDOW);
                 ByteBuffer view = target.asSlice(offset + done, window).asByteBuffer();
                 int early = (int) bytes.buffered(window);
                 if (early > 0) {
@@ -258,7 +259,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 }
                 while (view.hasRemaining()) {
                     progress.waits();
-                    if (channel.read(view) < 0) {
+                    if (transport.read(view) < 0) {
                         return false;
                     }
                 }
@@ -276,56 +277,16 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return bytes;
     }
 
-    private void write(ByteBuffer piece) throws IOException {
-        while (piece.hasRemaining()) {
-            channel.write(piece);
-            progress.waits();
-        }
-    }
-
-    private void writeLarge(JsonWriter text, MemorySegment[] tensors, int count) throws IOException {
-        ByteBuffer[] pieces = new ByteBuffer[2 + count];
-        pieces[0] = ByteBuffer.wrap(head.array(), 0, head.size());
-        pieces[1] = ByteBuffer.wrap(text.array(), 0, text.size());
-        for (int i = 0; i < count; i++) {
-            if (tensors[i].byteSize() > WINDOW) {
-                writeHuge(pieces, tensors, i, count);
-                return;
-            }
-            pieces[2 + i] = tensors[i].asByteBuffer();
-        }
-        writeAll(pieces, pieces.length);
-    }
-
-    /** Writes the pieces before tensor {@code first}, and from there on each tensor in windows. */
-    private void writeHuge(ByteBuffer[] pieces, MemorySegment[] tensors, int first, int count) throws IOException {
-        writeAll(pieces, 2 + first);
-        for (int i = first; i < count; i++) {
-            long byteSize = tensors[i].byteSize();
-            for (long at = 0; at < byteSize; at += WINDOW) {
-                write(tensors[i].asSlice(at, Math.min(WINDOW, byteSize - at)).asByteBuffer());
-            }
-        }
-    }
-
-    private void writeAll(ByteBuffer[] pieces, int count) throws IOException {
-        int first = 0;
-        while (first < count) {
-            channel.write(pieces, first, count - first);
-            progress.waits();
-            while (first < count && !pieces[first].hasRemaining()) {
-                first++;
-            }
-        }
-    }
-
     @Override
     public void handle(Limit limit) throws InterruptedException {
-        watch.add(this);
         try {
+            socket.open();
+            watch.add(this);
             http1.handle(limit);
         } finally {
             watch.remove(this);
+            progress.waits();
+            socket.end();
         }
     }
 
@@ -337,9 +298,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     @Override
     public void close(boolean interrupt) {
-        if (!interrupt && !canInterrupt() && idleTime().compareTo(timeout()) > 0) {
-            // The client stopped amidst a request or an answer: nothing but the end of the channel wakes our thread.
-            closeChannel();
+        if (!socket.opened() || (!interrupt && !canInterrupt() && idleTime().compareTo(timeout()) > 0)) {
+            // The client stopped amidst a handshake, a request or an answer: nothing but the end of the channel wakes
+            // our thread.
+            socket.close();
         }
         http1.close(interrupt);
     }
@@ -351,14 +313,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     private Duration timeout() {
         return context.listenerContext().config().idleConnectionTimeout();
-    }
-
-    private void closeChannel() {
-        try {
-            channel.close();
-        } catch (IOException e) {
-            LOG.trace("the connection was already closed", e);
-        }
     }
 
     @Override
@@ -373,7 +327,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     @Override
     public DataWriter dataWriter() {
-        return context.dataWriter();
+        return socket.writer();
     }
 
     @Override
@@ -408,7 +362,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     @Override
     public boolean isSecure() {
-        return context.isSecure();
+        return socket.secure();
     }
 
     @Override

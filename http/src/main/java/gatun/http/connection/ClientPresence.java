@@ -1,8 +1,8 @@
 package gatun.http.connection;
 
+import gatun.listener.SocketTransport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +21,7 @@ final class ClientPresence {
         LOOKED
     }
 
-    private final SocketChannel channel;
+    private final SocketTransport transport;
 
     /**
      * Keeps the connection's thread from the socket during a look, and the other way round. It is held while the socket is read, but that
@@ -38,8 +38,8 @@ final class ClientPresence {
     /** Written under the lock while a request waits, and read by the connection's thread, between requests. */
     private byte @Nullable [] kept;
 
-    ClientPresence(SocketChannel channel) {
-        this.channel = channel;
+    ClientPresence(SocketTransport transport) {
+        this.transport = transport;
     }
 
     /**
@@ -141,13 +141,7 @@ final class ClientPresence {
     private boolean hasLeft(ByteBuffer scratch) {
         scratch.clear();
         try {
-            int count;
-            channel.configureBlocking(false);
-            try {
-                count = channel.read(scratch);
-            } finally {
-                channel.configureBlocking(true);
-            }
+            int count = transport.readNow(scratch);
             if (count > 0) {
                 kept = new byte[count];
                 scratch.flip().get(kept);

@@ -1,6 +1,8 @@
 package gatun.http.connection;
 
 import gatun.listener.AcceptedChannels;
+import gatun.listener.IoBuffers;
+import gatun.listener.ServerTls;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.CloseConnectionException;
@@ -9,15 +11,20 @@ import io.helidon.webserver.http1.Http1Config;
 import io.helidon.webserver.http1.Http1ConnectionSelector;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.nio.channels.SocketChannel;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * Makes the {@link ClientConnection}s of one listener, which must be told to use its {@link #socketOptions} and NIO, and no
- * TLS: the channels are read and written directly. Safe for any thread.
+ * TLS: the channels are read and written directly, and TLS is spoken on them here. Safe for any thread.
  */
 public final class HttpConnections implements ServerConnectionSelector {
     private static final int MAX_PROLOGUE_BYTES = 16 * 1024;
     private static final int MAX_HEADERS_BYTES = 64 * 1024;
+
+    /** As ALPN names it. */
+    private static final String PROTOCOL = "http/1.1";
 
     private final AcceptedChannels channels = new AcceptedChannels(
             // Without it, an answer to a pipelining client may wait for that client's delayed acknowledgement.
@@ -38,16 +45,20 @@ public final class HttpConnections implements ServerConnectionSelector {
 
     private final Routes routes;
     private final AllowedOrigins origins;
+    private final Optional<ServerTls> tls;
+    private final IoBuffers tlsBuffers = new IoBuffers();
     private final DisconnectWatch watch = new DisconnectWatch();
 
     /**
      * Connections whose requests {@code routes} answer, and the listener's routing those that they leave.
      *
      * @param origins which pages of other servers may read the answers
+     * @param tls what TLS is spoken with, and nothing but TLS; empty for none
      */
-    public HttpConnections(Routes routes, AllowedOrigins origins) {
+    public HttpConnections(Routes routes, AllowedOrigins origins, Optional<ServerTls> tls) {
         this.routes = routes;
         this.origins = origins;
+        this.tls = tls;
     }
 
     /** What the listener must set up its sockets with. */
@@ -73,7 +84,12 @@ public final class HttpConnections implements ServerConnectionSelector {
     @Override
     public ServerConnection connection(ConnectionContext context) {
         return channels.claim(context.childSocketId())
-                .map(channel -> new ClientConnection(context, channel, routes, origins, watch, http1))
+                .map(channel -> new ClientConnection(context, socket(context, channel), routes, origins, watch, http1))
                 .orElseThrow(() -> new CloseConnectionException("no channel is called " + context.childSocketId()));
+    }
+
+    private ClientSocket socket(ConnectionContext context, SocketChannel channel) {
+        return tls.map(files -> ClientSocket.secured(context, channel, files.newEngine(PROTOCOL), tlsBuffers))
+                .orElseGet(() -> ClientSocket.plain(context, channel));
     }
 }

@@ -2,6 +2,7 @@ package gatun.http.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.listener.ChannelTransport;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -31,7 +32,7 @@ class ClientPresenceTest {
             client = SocketChannel.open(listener.getLocalAddress());
             served = listener.accept();
         }
-        presence = new ClientPresence(served);
+        presence = new ClientPresence(new ChannelTransport(served, new byte[0]));
     }
 
     @AfterEach

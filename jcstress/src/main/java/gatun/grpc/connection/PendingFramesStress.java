@@ -1,5 +1,6 @@
 package gatun.grpc.connection;
 
+import gatun.listener.Transport;
 import java.nio.ByteBuffer;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -25,7 +26,7 @@ public class PendingFramesStress {
         }
 
         @Override
-        public void write(ByteBuffer[] sources, int count) {
+        public void writeSome(ByteBuffer[] sources, int first, int end) {
             throw new AssertionError("there is nothing to write");
         }
 

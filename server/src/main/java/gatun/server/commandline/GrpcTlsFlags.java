@@ -59,16 +59,10 @@ final class GrpcTlsFlags {
             return Optional.empty();
         }
         String flag = mutual ? "--grpc-use-ssl-mutual" : "--grpc-use-ssl";
-        PemFile certificateFile = file(spec, flag, CERTIFICATE, certificate);
-        PemFile keyFile = file(spec, flag, KEY, key);
-        Optional<PemFile> clientRoots = mutual ? Optional.of(file(spec, flag, ROOTS, roots)) : Optional.empty();
+        PemFile certificateFile = PemFlag.required(spec, flag, CERTIFICATE, certificate);
+        PemFile keyFile = PemFlag.required(spec, flag, KEY, key);
+        Optional<PemFile> clientRoots =
+                mutual ? Optional.of(PemFlag.required(spec, flag, ROOTS, roots)) : Optional.empty();
         return Optional.of(new TlsFiles(certificateFile, keyFile, clientRoots));
-    }
-
-    private static PemFile file(CommandSpec spec, String because, String flag, Optional<Path> path) {
-        return new PemFile(
-                flag,
-                path.orElseThrow(() -> new ParameterException(
-                        spec.commandLine(), because + " needs " + flag + "=FILE, a file in PEM format.")));
     }
 }

@@ -1,5 +1,6 @@
 package gatun.server.commandline;
 
+import gatun.listener.TlsFiles;
 import gatun.server.ServerSettings.HttpSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -64,12 +65,14 @@ final class HttpFlags {
                             + " given several times.")
     Set<String> allowedOrigins = new HashSet<>();
 
-    HttpSettings settings() {
+    /** The settings, with {@code tls} on the port. */
+    HttpSettings settings(Optional<TlsFiles> tls) {
         return new HttpSettings(
                 allowed,
                 address,
                 port,
                 unixSocket,
+                tls,
                 maxInputSize,
                 Duration.ofSeconds(idleTimeoutSeconds),
                 allowedOrigins);

@@ -28,6 +28,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin(name = "HTTP")
     HttpFlags http = new HttpFlags();
 
+    @Mixin(name = "HTTP over TLS")
+    HttpTlsFlags httpTls = new HttpTlsFlags();
+
     @Mixin(name = "gRPC")
     GrpcFlags grpc = new GrpcFlags();
 
@@ -77,7 +80,7 @@ final class ServeCommand implements Callable<Integer> {
                 server.readyFile,
                 models.settings(spec),
                 memory.settings(spec),
-                http.settings(),
+                http.settings(httpTls.files(spec)),
                 grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
                 metrics.settings(http.address),
                 access.settings(spec),

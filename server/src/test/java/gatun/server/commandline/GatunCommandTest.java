@@ -78,7 +78,14 @@ class GatunCommandTest {
         assertThat(settings.readyFile()).isEmpty();
         assertThat(settings.http())
                 .isEqualTo(new HttpSettings(
-                        true, "0.0.0.0", 8000, Optional.empty(), 64L * 1024 * 1024, Duration.ofMinutes(5), Set.of()));
+                        true,
+                        "0.0.0.0",
+                        8000,
+                        Optional.empty(),
+                        Optional.empty(),
+                        64L * 1024 * 1024,
+                        Duration.ofMinutes(5),
+                        Set.of()));
         assertThat(settings.grpc())
                 .isEqualTo(new GrpcSettings(
                         true,
@@ -342,6 +349,21 @@ class GatunCommandTest {
     }
 
     @Test
+    void shouldSpeakHttpOverTlsWithACertificate() {
+        assertThat(serve("--http-server-cert=a", "--http-server-key=b").http().tls())
+                .contains(new TlsFiles(
+                        new PemFile("--http-server-cert", Path.of("a")),
+                        new PemFile("--http-server-key", Path.of("b")),
+                        Optional.empty()));
+        assertThat(serve("--http-server-cert=a", "--http-server-key=b", "--http-root-cert=c")
+                        .http()
+                        .tls()
+                        .orElseThrow()
+                        .clientRoots())
+                .contains(new PemFile("--http-root-cert", Path.of("c")));
+    }
+
+    @Test
     void shouldReadHowGrpcConnectionsAreKeptAlive() {
         ServerSettings settings = serve(
                 "--grpc-keepalive-time=1",
@@ -373,6 +395,13 @@ class GatunCommandTest {
         served.clear();
         assertThat(refuse("--grpc-infer-response-compression-level=best"))
                 .contains("'best' is not a level: none, low, medium or high");
+    }
+
+    @Test
+    void shouldNameTheFileThatTlsOverHttpLacks() {
+        assertThat(refuse("--http-server-cert=a")).contains("--http-server-cert needs --http-server-key=FILE");
+        assertThat(refuse("--http-server-key=b")).contains("--http-server-key needs --http-server-cert=FILE");
+        assertThat(refuse("--http-root-cert=c")).contains("--http-root-cert needs --http-server-cert=FILE");
     }
 
     @Test

@@ -1,4 +1,4 @@
-package gatun.grpc.connection;
+package gatun.listener;
 
 import java.io.EOFException;
 import java.io.IOException;
@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * TLS on a socket channel. What is large is decrypted straight to where it belongs and encrypted from where it lies. After the
  * handshake one thread reads while another writes; closing waits for neither.
  */
-final class TlsTransport implements Transport {
+public final class TlsTransport implements SocketTransport {
     private static final Logger LOG = LoggerFactory.getLogger(TlsTransport.class);
 
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -39,13 +39,20 @@ final class TlsTransport implements Transport {
     /** The reading thread's. */
     private boolean ended;
 
+    /** Whether the reading thread waits for what the client has not sent yet. */
+    private boolean waits = true;
+
     /** The most bytes that one record holds, decrypted and encrypted; set by the handshake, before anything is written. */
     private int plainSize;
 
     private int cipherSize;
 
-    /** TLS of {@code engine} on a channel from which {@code early} was read already. */
-    TlsTransport(SocketChannel channel, byte[] early, SSLEngine engine, IoBuffers buffers) {
+    /**
+     * TLS of {@code engine} on a channel from which {@code early} was read already.
+     *
+     * @param buffers where it takes its own from, until {@link #release}
+     */
+    public TlsTransport(SocketChannel channel, byte[] early, SSLEngine engine, IoBuffers buffers) {
         this.channel = new ChannelTransport(channel, early);
         this.engine = engine;
         this.cipherIn = buffers.take().limit(0);
@@ -119,13 +126,38 @@ final class TlsTransport implements Transport {
                 }
             }
         }
+        return takeDecrypted(target);
+    }
+
+    @Override
+    public int readNow(ByteBuffer target) throws IOException {
+        if (plainIn.hasRemaining()) {
+            return takeDecrypted(target);
+        }
+        waits = false;
+        try {
+            int count = unwrap(plainIn.clear());
+            plainIn.flip();
+            return count > 0 ? takeDecrypted(target) : count;
+        } catch (IOException e) {
+            plainIn.limit(0);
+            throw e;
+        } finally {
+            waits = true;
+        }
+    }
+
+    private int takeDecrypted(ByteBuffer target) {
         int count = Math.min(plainIn.remaining(), target.remaining());
         target.put(plainIn.slice(plainIn.position(), count));
         plainIn.position(plainIn.position() + count);
         return count;
     }
 
-    /** Decrypts one record to {@code target}, which has room for it; how many bytes it held, -1 when no more will come. */
+    /**
+     * Decrypts one record to {@code target}, which has room for it; how many bytes it held, -1 when no more will come. 0 as well when the
+     * record is not there yet and is not waited for.
+     */
     private int unwrap(ByteBuffer target) throws IOException {
         while (!ended) {
             SSLEngineResult result = engine.unwrap(cipherIn, target);
@@ -134,7 +166,13 @@ final class TlsTransport implements Transport {
                     refuseNewHandshake(result);
                     return result.bytesProduced();
                 }
-                case BUFFER_UNDERFLOW -> ended = fill() < 0;
+                case BUFFER_UNDERFLOW -> {
+                    int count = fill();
+                    if (count == 0) {
+                        return 0;
+                    }
+                    ended = count < 0;
+                }
                 case CLOSED -> ended = true;
                 case BUFFER_OVERFLOW ->
                     throw new IOException("a TLS record does not fit into " + target.capacity() + " bytes");
@@ -149,28 +187,27 @@ final class TlsTransport implements Transport {
             if (!cipherIn.hasRemaining()) {
                 throw new IOException("a TLS record exceeds " + cipherIn.capacity() + " bytes");
             }
-            return channel.read(cipherIn);
+            return waits ? channel.read(cipherIn) : channel.readNow(cipherIn);
         } finally {
             cipherIn.flip();
         }
     }
 
+    /** Encrypts as much as one buffer takes, and sends that. */
     @Override
-    public void write(ByteBuffer[] sources, int count) throws IOException {
+    public void writeSome(ByteBuffer[] sources, int first, int end) throws IOException {
         cipherOut.clear();
-        int first = 0;
-        while (first < count) {
-            if (!sources[first].hasRemaining()) {
-                first++;
-            } else if (cipherOut.remaining() < cipherSize) {
-                flush();
-            } else {
-                SSLEngineResult result = engine.wrap(sources, first, count - first, cipherOut);
-                if (result.getStatus() != SSLEngineResult.Status.OK) {
-                    throw new IOException("nothing can be sent over TLS any more: " + result.getStatus());
-                }
-                refuseNewHandshake(result);
+        int next = first;
+        while (next < end && cipherOut.remaining() >= cipherSize) {
+            if (!sources[next].hasRemaining()) {
+                next++;
+                continue;
             }
+            SSLEngineResult result = engine.wrap(sources, next, end - next, cipherOut);
+            if (result.getStatus() != SSLEngineResult.Status.OK) {
+                throw new IOException("nothing can be sent over TLS any more: " + result.getStatus());
+            }
+            refuseNewHandshake(result);
         }
         flush();
     }
@@ -182,7 +219,7 @@ final class TlsTransport implements Transport {
         cipherOut.clear();
     }
 
-    /** HTTP/2 allows no second handshake on a connection, which TLS 1.2 lets a client ask for. */
+    /** Another thread may be writing, and HTTP/2 allows no second handshake, which TLS 1.2 lets a client ask for. */
     private void refuseNewHandshake(SSLEngineResult result) throws IOException {
         if (plainSize > 0 && result.getHandshakeStatus() == HandshakeStatus.NEED_TASK) {
             throw new IOException("the client began a second TLS handshake");

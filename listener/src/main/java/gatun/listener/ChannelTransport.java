@@ -1,4 +1,4 @@
-package gatun.grpc.connection;
+package gatun.listener;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The socket channel itself: native memory is read and written in place. */
-final class ChannelTransport implements Transport {
+public final class ChannelTransport implements SocketTransport {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelTransport.class);
 
     private final SocketChannel channel;
@@ -15,36 +15,43 @@ final class ChannelTransport implements Transport {
     /** What the listener had read before it knew the protocol; the reader's alone. */
     private final ByteBuffer early;
 
-    ChannelTransport(SocketChannel channel, byte[] early) {
+    /** The bytes of {@code channel}, from which {@code early} was read already. */
+    public ChannelTransport(SocketChannel channel, byte[] early) {
         this.channel = channel;
         this.early = ByteBuffer.wrap(early);
     }
 
     @Override
     public int read(ByteBuffer target) throws IOException {
-        if (early.hasRemaining()) {
-            int count = Math.min(early.remaining(), target.remaining());
-            target.put(early.slice(early.position(), count));
-            early.position(early.position() + count);
-            return count;
-        }
-        return channel.read(target);
+        return early.hasRemaining() ? readEarly(target) : channel.read(target);
+    }
+
+    private int readEarly(ByteBuffer target) {
+        int count = Math.min(early.remaining(), target.remaining());
+        target.put(early.slice(early.position(), count));
+        early.position(early.position() + count);
+        return count;
     }
 
     @Override
-    public void write(ByteBuffer[] sources, int count) throws IOException {
-        if (count == 1) {
-            while (sources[0].hasRemaining()) {
-                channel.write(sources[0]);
-            }
-            return;
+    public int readNow(ByteBuffer target) throws IOException {
+        if (early.hasRemaining()) {
+            return readEarly(target);
         }
-        int first = 0;
-        while (first < count) {
-            channel.write(sources, first, count - first);
-            while (first < count && !sources[first].hasRemaining()) {
-                first++;
-            }
+        channel.configureBlocking(false);
+        try {
+            return channel.read(target);
+        } finally {
+            channel.configureBlocking(true);
+        }
+    }
+
+    @Override
+    public void writeSome(ByteBuffer[] sources, int first, int end) throws IOException {
+        if (end - first == 1) {
+            channel.write(sources[first]);
+        } else {
+            channel.write(sources, first, end - first);
         }
     }
 

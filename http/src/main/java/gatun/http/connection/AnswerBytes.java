@@ -1,0 +1,69 @@
+package gatun.http.connection;
+
+import gatun.http.json.JsonWriter;
+import gatun.listener.Transport;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/** Writes answers from where they lie, and notes each time that the client has taken some. For the connection's thread. */
+final class AnswerBytes {
+    /** The greatest piece of native memory that a byte buffer shows at a time. */
+    static final int WINDOW = 1 << 30;
+
+    private final Transport transport;
+    private final Progress progress;
+    private final ByteBuffer[] single = new ByteBuffer[1];
+
+    /** Answers that go over {@code transport}. */
+    AnswerBytes(Transport transport, Progress progress) {
+        this.transport = transport;
+        this.progress = progress;
+    }
+
+    /** Writes the whole of one piece. */
+    void write(ByteBuffer piece) throws IOException {
+        single[0] = piece;
+        while (piece.hasRemaining()) {
+            transport.writeSome(single, 0, 1);
+            progress.waits();
+        }
+    }
+
+    /** Writes {@code head}, then {@code text}, then the first {@code count} of {@code tensors}, each in place. */
+    void write(JsonWriter head, JsonWriter text, MemorySegment[] tensors, int count) throws IOException {
+        ByteBuffer[] pieces = new ByteBuffer[2 + count];
+        pieces[0] = ByteBuffer.wrap(head.array(), 0, head.size());
+        pieces[1] = ByteBuffer.wrap(text.array(), 0, text.size());
+        for (int i = 0; i < count; i++) {
+            if (tensors[i].byteSize() > WINDOW) {
+                writeHuge(pieces, tensors, i, count);
+                return;
+            }
+            pieces[2 + i] = tensors[i].asByteBuffer();
+        }
+        writeAll(pieces, pieces.length);
+    }
+
+    /** Writes the pieces before tensor {@code first}, and from there on each tensor in windows. */
+    private void writeHuge(ByteBuffer[] pieces, MemorySegment[] tensors, int first, int count) throws IOException {
+        writeAll(pieces, 2 + first);
+        for (int i = first; i < count; i++) {
+            long byteSize = tensors[i].byteSize();
+            for (long at = 0; at < byteSize; at += WINDOW) {
+                write(tensors[i].asSlice(at, Math.min(WINDOW, byteSize - at)).asByteBuffer());
+            }
+        }
+    }
+
+    private void writeAll(ByteBuffer[] pieces, int count) throws IOException {
+        int first = 0;
+        while (first < count) {
+            transport.writeSome(pieces, first, count);
+            progress.waits();
+            while (first < count && !pieces[first].hasRemaining()) {
+                first++;
+            }
+        }
+    }
+}

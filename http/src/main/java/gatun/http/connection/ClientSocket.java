@@ -1,0 +1,132 @@
+package gatun.http.connection;
+
+import gatun.listener.ChannelTransport;
+import gatun.listener.EarlyBytes;
+import gatun.listener.IoBuffers;
+import gatun.listener.SocketTransport;
+import gatun.listener.TlsTransport;
+import io.helidon.common.buffers.DataWriter;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.ConnectionContext;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's socket, with TLS or without: the transport that bodies and answers with tensors go over, and what Helidon reads and writes
+ * the rest with. For the connection's thread, but for {@link #close}, which any may call.
+ */
+final class ClientSocket {
+    private static final byte[] NOTHING_EARLY = {};
+
+    private final SocketChannel channel;
+    private final SocketTransport transport;
+    private final Supplier<byte[]> reader;
+    private final DataWriter writer;
+
+    /** Where TLS has its buffers from; null without TLS. */
+    private final @Nullable IoBuffers tlsBuffers;
+
+    private volatile boolean opened;
+
+    private ClientSocket(
+            SocketChannel channel,
+            SocketTransport transport,
+            Supplier<byte[]> reader,
+            DataWriter writer,
+            @Nullable IoBuffers tlsBuffers) {
+        this.channel = channel;
+        this.transport = transport;
+        this.reader = reader;
+        this.writer = writer;
+        this.tlsBuffers = tlsBuffers;
+        this.opened = tlsBuffers == null;
+    }
+
+    /** A socket on which HTTP is spoken as it is; Helidon reads and writes it itself. */
+    static ClientSocket plain(ConnectionContext context, SocketChannel channel) {
+        return new ClientSocket(
+                channel,
+                new ChannelTransport(channel, NOTHING_EARLY),
+                context.serverSocket(),
+                context.dataWriter(),
+                null);
+    }
+
+    /**
+     * A socket on which {@code engine} speaks TLS.
+     *
+     * @param buffers where TLS has its buffers from, until {@link #end}
+     */
+    static ClientSocket secured(ConnectionContext context, SocketChannel channel, SSLEngine engine, IoBuffers buffers) {
+        TlsTransport transport = new TlsTransport(channel, EarlyBytes.take(context.dataReader()), engine, buffers);
+        return new ClientSocket(
+                channel, transport, new TransportReader(transport), new TransportWriter(transport), buffers);
+    }
+
+    /**
+     * Does the handshake, where there is one; before anything is read or written.
+     *
+     * @throws CloseConnectionException when that fails
+     */
+    void open() {
+        try {
+            transport.open();
+            opened = true;
+        } catch (IOException e) {
+            throw new CloseConnectionException("the TLS handshake failed", e);
+        }
+    }
+
+    /** Whether a handshake is done or none is needed. For any thread. */
+    boolean opened() {
+        return opened;
+    }
+
+    /** Whether TLS is spoken. */
+    boolean secure() {
+        return tlsBuffers != null;
+    }
+
+    /** The bytes of requests and answers. */
+    SocketTransport transport() {
+        return transport;
+    }
+
+    /** What the client sends, in pieces on the heap; null at its end. */
+    Supplier<byte[]> reader() {
+        return reader;
+    }
+
+    /** Writes pieces from the heap. */
+    DataWriter writer() {
+        return writer;
+    }
+
+    /**
+     * Reads at least one byte that nobody wants, past TLS; -1 when no more will come. Nothing else can be read from then on.
+     *
+     * @throws IOException when the connection fails
+     */
+    int discard(ByteBuffer scratch) throws IOException {
+        return channel.read(scratch.clear());
+    }
+
+    /** The last that the connection's thread does: tells the client that TLS ends, and gives back what TLS has used. */
+    void end() {
+        if (tlsBuffers != null) {
+            if (opened) {
+                transport.shutdownOutput();
+            }
+            transport.release(tlsBuffers);
+        }
+    }
+
+    /** Ends the connection and wakes its thread. For any thread. */
+    void close() {
+        transport.close();
+    }
+}

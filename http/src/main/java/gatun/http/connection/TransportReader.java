@@ -1,0 +1,33 @@
+package gatun.http.connection;
+
+import gatun.listener.Transport;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The heads of requests, as Helidon wants them, from a transport that is not its own. For the connection's thread. */
+final class TransportReader implements Supplier<byte[]> {
+    /** A head and a small body; what goes beyond stays with the transport, from where bodies are read straight to their place. */
+    private static final int AT_ONCE = 4 * 1024;
+
+    private final Transport transport;
+    private final ByteBuffer bytes = ByteBuffer.allocate(AT_ONCE);
+
+    TransportReader(Transport transport) {
+        this.transport = transport;
+    }
+
+    /** What the client sent, at least one byte; waits for it. Null when nothing more will come. */
+    @Override
+    public byte @Nullable [] get() {
+        try {
+            int count = transport.read(bytes.clear());
+            return count < 0 ? null : Arrays.copyOf(bytes.array(), count);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

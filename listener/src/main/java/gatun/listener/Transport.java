@@ -1,0 +1,62 @@
+package gatun.listener;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import javax.net.ssl.SSLSession;
+
+/** The bytes of one connection. One thread reads and one thread writes at a time; both may wait. */
+public interface Transport {
+    /**
+     * Does what comes before the first byte: a handshake, where there is one. The reading thread's, once, before anything is
+     * read or written; may wait for the client.
+     *
+     * @return the session, where the connection is protected by a handshake of ours
+     * @throws IOException when the client leaves, or fails the handshake
+     */
+    default Optional<SSLSession> open() throws IOException {
+        return Optional.empty();
+    }
+
+    /**
+     * Reads at least one byte into {@code target}, which has room; -1 when the client will send no more.
+     *
+     * @throws IOException when the connection fails or is closed meanwhile
+     */
+    int read(ByteBuffer target) throws IOException;
+
+    /**
+     * Writes some of what remains in {@code sources}, from {@code first} on and before {@code end}: at least one byte where there is
+     * one. Waits for a client that takes nothing.
+     *
+     * @throws IOException when the connection fails or is closed meanwhile
+     */
+    void writeSome(ByteBuffer[] sources, int first, int end) throws IOException;
+
+    /**
+     * Writes all that remains in the first {@code count} of {@code sources}.
+     *
+     * @throws IOException when the connection fails or is closed meanwhile
+     */
+    default void write(ByteBuffer[] sources, int count) throws IOException {
+        int first = 0;
+        while (first < count) {
+            if (sources[first].hasRemaining()) {
+                writeSome(sources, first, count);
+            } else {
+                first++;
+            }
+        }
+    }
+
+    /** Tells the client that no more bytes will come. Never throws; the writing thread's. */
+    void shutdownOutput();
+
+    /** Ends the connection and wakes whoever reads or writes. Never throws; any thread. */
+    void close();
+
+    /** Gives back what was taken from {@code buffers}; when nobody reads or writes any more. */
+    default void release(IoBuffers buffers) {
+        // Most take none.
+    }
+}
