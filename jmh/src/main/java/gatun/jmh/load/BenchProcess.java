@@ -2,7 +2,9 @@ package gatun.jmh.load;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
@@ -53,6 +55,15 @@ final class BenchProcess implements AutoCloseable {
 
     int grpcPort() {
         return grpcPort;
+    }
+
+    /** Bytes of the heap that all threads of the server have taken since it began. */
+    long allocatedBytes() throws IOException {
+        try (InputStream answer = URI.create("http://127.0.0.1:" + httpPort + "/allocated")
+                .toURL()
+                .openStream()) {
+            return Long.parseLong(new String(answer.readAllBytes(), StandardCharsets.US_ASCII));
+        }
     }
 
     @Override

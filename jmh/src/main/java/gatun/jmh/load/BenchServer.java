@@ -1,5 +1,6 @@
 package gatun.jmh.load;
 
+import com.sun.management.ThreadMXBean;
 import gatun.grpc.GrpcEdge;
 import gatun.grpc.GrpcSettings;
 import gatun.http.HttpEdge;
@@ -15,6 +16,7 @@ import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
@@ -52,7 +54,7 @@ final class BenchServer {
         }
     }
 
-    /** {@code POST /echo} over HTTP. */
+    /** {@code POST /echo} over HTTP, and {@code GET /allocated}: the bytes of the heap that all threads have taken so far. */
     private static final class EchoService implements HttpService {
         @Override
         public void routing(HttpRules rules) {
@@ -65,6 +67,10 @@ final class BenchServer {
                 }
                 response.send(body);
             });
+            ThreadMXBean memory = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            rules.get(
+                    "/allocated",
+                    (request, response) -> response.send(Long.toString(memory.getTotalThreadAllocatedBytes())));
         }
     }
 

@@ -16,10 +16,20 @@ final class LoadRun {
      *
      * @param name what was asked
      * @param requests answers received in the measured time
+     * @param allRequests answers received in all, before and after it too
      * @param wallNanos the measured time
      * @param serverCpuNanos processor time that the server used in it
+     * @param median the time within which half of the requests were answered, in nanoseconds
+     * @param percentile99 the same for 99 of 100
      */
-    record Result(String name, long requests, long wallNanos, long serverCpuNanos) {
+    record Result(
+            String name,
+            long requests,
+            long allRequests,
+            long wallNanos,
+            long serverCpuNanos,
+            long median,
+            long percentile99) {
         double perSecond() {
             return requests * 1e9 / wallNanos;
         }
@@ -40,15 +50,23 @@ final class LoadRun {
     static Result run(String name, long serverPid, int connections, double warmSeconds, double seconds, Opener opener)
             throws IOException, InterruptedException {
         AtomicBoolean stop = new AtomicBoolean();
+        AtomicBoolean measuring = new AtomicBoolean();
         AtomicLong done = new AtomicLong();
+        List<Latencies> latencies = new ArrayList<>();
         List<Throwable> failures = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < connections; i++) {
             Exchange exchange = opener.open();
+            Latencies own = new Latencies();
+            latencies.add(own);
             threads.add(Thread.ofPlatform().name("load-" + i).start(() -> {
                 try (exchange) {
                     while (!stop.get()) {
+                        long sent = System.nanoTime();
                         exchange.once();
+                        if (measuring.get()) {
+                            own.add(System.nanoTime() - sent);
+                        }
                         done.incrementAndGet();
                     }
                 } catch (IOException | RuntimeException e) {
@@ -61,6 +79,7 @@ final class LoadRun {
         }
         ServerCpu cpu = new ServerCpu(serverPid);
         Thread.sleep((long) (warmSeconds * 1000));
+        measuring.set(true);
         long requestsBefore = done.get();
         long cpuBefore = cpu.nanos();
         long begin = System.nanoTime();
@@ -75,6 +94,11 @@ final class LoadRun {
         if (!failures.isEmpty()) {
             throw new IllegalStateException(name + " failed", failures.get(0));
         }
-        return new Result(name, requests, wall, cpuNanos);
+        long[] sorted = Latencies.sorted(latencies);
+        return new Result(name, requests, done.get(), wall, cpuNanos, quantile(sorted, 0.5), quantile(sorted, 0.99));
+    }
+
+    private static long quantile(long[] sorted, double share) {
+        return sorted.length == 0 ? 0 : sorted[(int) (share * sorted.length)];
     }
 }

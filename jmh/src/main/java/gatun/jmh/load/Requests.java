@@ -6,10 +6,11 @@ import gatun.protocol.inference.ModelInferRequest;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.BiConsumer;
 
-/** The requests that {@link LoadComparison} sends: one inference of {@code simple} in each form. */
+/** The requests that {@link LoadComparison} sends: one inference of {@code simple} in each form, and large tensors. */
 final class Requests {
     private static final int ELEMENTS = 16;
     private static final int TENSOR_BYTES = ELEMENTS * Integer.BYTES;
@@ -29,11 +30,41 @@ final class Requests {
     }
 
     static byte[] httpJson() {
+        return HttpExchange.post("/v2/models/simple/infer", "Content-Type: application/json\r\n", jsonBody());
+    }
+
+    /** The bytes of {@link #httpJson} to the echo. */
+    static byte[] httpJsonEcho() {
+        return HttpExchange.post("/echo", "Content-Type: application/json\r\n", jsonBody());
+    }
+
+    private static byte[] jsonBody() {
         String values = "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]";
         String body = "{\"inputs\":[" + input("INPUT0", "\"data\":" + values) + ","
                 + input("INPUT1", "\"data\":" + values) + "]}";
+        return body.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** {@code identity_fp32} on a tensor of so many bytes, as bytes behind the JSON, or the same body to the echo. */
+    static byte[] httpLarge(String path, int byteSize) {
+        byte[] header = ("{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"FP32\",\"shape\":["
+                        + byteSize / Float.BYTES + "],\"parameters\":{\"binary_data_size\":" + byteSize
+                        + "}}],\"parameters\":{\"binary_data_output\":true}}")
+                .getBytes(StandardCharsets.UTF_8);
         return HttpExchange.post(
-                "/v2/models/simple/infer", "Content-Type: application/json\r\n", body.getBytes(StandardCharsets.UTF_8));
+                path,
+                "Content-Type: application/octet-stream\r\nInference-Header-Content-Length: " + header.length + "\r\n",
+                Arrays.copyOf(header, header.length + byteSize));
+    }
+
+    /** {@code identity_fp32} on a tensor of so many bytes in the message. */
+    static byte[] grpcLarge(int byteSize) {
+        return ModelInferRequest.newBuilder()
+                .setModelName("identity_fp32")
+                .addInputs(grpcInput("INPUT0", "FP32", byteSize / Float.BYTES))
+                .addRawInputContents(ByteString.copyFrom(new byte[byteSize]))
+                .build()
+                .toByteArray();
     }
 
     private static String input(String name, String data) {
