@@ -66,26 +66,30 @@ final class InferCall extends ServerCall.Listener<InferMessage> {
             call.close(Status.INVALID_ARGUMENT.withDescription("the call has no request"), new Metadata());
             return;
         }
-        OutboundMessage answer;
         Optional<RequestTrace> trace = Optional.empty();
         try {
-            InferenceRequest inference = requests.request(request, headers, false);
-            trace = inference.trace();
-            // The context is this call's own, and cancelled when the client is gone; also at the call's end, which does
-            // no harm.
-            Context.current().addListener(cancelled -> inference.cancellation().cancel(), Runnable::run);
-            answer = InferEncoder.encode(server.infer(inference));
-        } catch (GatunException e) {
+            OutboundMessage answer;
+            try {
+                InferenceRequest inference = requests.request(request, headers, false);
+                trace = inference.trace();
+                // The context is this call's own, and cancelled when the client is gone; also at the call's end, which
+                // does no harm.
+                Context.current()
+                        .addListener(cancelled -> inference.cancellation().cancel(), Runnable::run);
+                answer = InferEncoder.encode(server.infer(inference));
+            } catch (GatunException e) {
+                call.close(StatusTable.toStatus(e), new Metadata());
+                return;
+            }
+            trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+            trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
+            call.sendHeaders(new Metadata());
+            call.sendMessage(answer);
+            call.close(Status.OK, new Metadata());
+            trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
+        } finally {
             trace.ifPresent(RequestTrace::end);
-            call.close(StatusTable.toStatus(e), new Metadata());
-            return;
         }
-        trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
-        call.sendHeaders(new Metadata());
-        call.sendMessage(answer);
-        call.close(Status.OK, new Metadata());
-        trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
-        trace.ifPresent(RequestTrace::end);
     }
 
     @Override

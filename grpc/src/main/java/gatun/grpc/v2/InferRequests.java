@@ -41,7 +41,7 @@ public final class InferRequests {
 
     /**
      * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace when it has been
-     * answered.
+     * answered. The trace of a message that cannot be read has ended.
      *
      * @param headers what the client sent with the call
      * @param streaming whether a model may give several responses
@@ -74,6 +74,7 @@ public final class InferRequests {
                 return request;
             } catch (Throwable t) {
                 request.close();
+                trace.ifPresent(RequestTrace::end);
                 throw t;
             }
         }

@@ -96,9 +96,7 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
             answers.begin(place, request);
             turn.await();
             request.onSubmitted(turn::end);
-            answer = request.model().decoupled()
-                    ? inferDecoupled(message, request)
-                    : InferEncoder.encodeStreamed(server.infer(request), true);
+            answer = request.model().decoupled() ? inferDecoupled(message, request) : inferOnce(request);
         } catch (GatunException e) {
             failure = StatusTable.toStatus(e);
             executed &= e.code() == ErrorCode.INTERNAL || e.code() == ErrorCode.UNKNOWN;
@@ -112,17 +110,30 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
             answer = InferEncoder.encodeError(String.valueOf(failure.getDescription()), message, executed);
             failure = null;
         }
-        trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
-        answers.finish(place, answer, failure);
-        trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
-        trace.ifPresent(RequestTrace::end);
+        try {
+            trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
+            answers.finish(place, answer, failure);
+            trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
+        } finally {
+            trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    private OutboundMessage inferOnce(InferenceRequest request) {
+        OutboundMessage answer = InferEncoder.encodeStreamed(server.infer(request), true);
+        request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+        return answer;
     }
 
     /** Sends all answers but, where the client wants it, the empty one that says that no more will come: that is returned. */
     private @Nullable OutboundMessage inferDecoupled(InferMessage message, InferenceRequest request) {
         ModelVersion model = request.model();
+        AtomicBoolean begun = new AtomicBoolean();
         AtomicBoolean ended = new AtomicBoolean();
         server.infer(request, (response, last) -> {
+            if (begun.compareAndSet(false, true)) {
+                request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+            }
             ended.set(last);
             answers.send(InferEncoder.encodeStreamed(response, last));
         });

@@ -16,6 +16,7 @@ import io.helidon.http.HeaderNames;
 import io.helidon.http.Status;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 
 /**
  * Inference in plain JSON, for models of texts: the members of an object are the inputs, and those of the answers the outputs. One
@@ -47,7 +48,10 @@ final class GenerateRoute {
 
     /** Answers with the one response that the model gives. */
     void answerOnce(Exchange exchange, String name, String version) {
-        InferenceRequest request = read(exchange, name, version);
+        traced(exchange, name, version, this::answerOnce);
+    }
+
+    private void answerOnce(Exchange exchange, InferenceRequest request) {
         JsonWriter json = exchange.json();
         int[] count = {0};
         infer(exchange, request, (response, last) -> {
@@ -57,16 +61,24 @@ final class GenerateRoute {
                 }
             }
         });
+        Optional<RequestTrace> trace = request.trace();
+        trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
         if (count[0] != 1) {
             throw GatunException.invalidArgument("generate expects model to produce exactly 1 response, use generate"
                     + " stream for model that generates various number of responses");
         }
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
         JsonAnswer.send(exchange, json);
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
     }
 
     /** Answers with an event for each response, as it comes. A failure is an event too once the request has been accepted. */
     void answerStream(Exchange exchange, String name, String version) {
-        InferenceRequest request = read(exchange, name, version);
+        traced(exchange, name, version, this::answerStream);
+    }
+
+    private void answerStream(Exchange exchange, InferenceRequest request) {
+        Optional<RequestTrace> trace = request.trace();
         boolean[] accepted = {false};
         boolean[] begun = {false};
         request.onSubmitted(() -> accepted[0] = true);
@@ -76,6 +88,8 @@ final class GenerateRoute {
                     JsonWriter json = exchange.json().raw(EVENT);
                     GenerateAnswer.write(json, response);
                     if (!begun[0]) {
+                        trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+                        trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
                         exchange.beginPieces(EVENTS);
                         begun[0] = true;
                     }
@@ -96,6 +110,7 @@ final class GenerateRoute {
             exchange.sendPiece(json.raw('}').raw(EVENT_END));
         }
         exchange.endPieces();
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
     }
 
     private static ResponseHeaders failed(Status status) {
@@ -103,26 +118,33 @@ final class GenerateRoute {
     }
 
     private void infer(Exchange exchange, InferenceRequest request, ResponseReceiver receiver) {
-        try {
-            exchange.<Void>whileClientWaits(request.cancellation()::cancel, () -> {
-                server.infer(request, receiver);
-                return null;
-            });
-        } finally {
-            request.trace().ifPresent(RequestTrace::end);
-        }
+        exchange.<Void>whileClientWaits(request.cancellation()::cancel, () -> {
+            server.infer(request, receiver);
+            return null;
+        });
     }
 
-    private InferenceRequest read(Exchange exchange, String name, String version) {
+    /** Reads the request and has {@code answer} answer it; whatever becomes of it, its trace ends here. */
+    private void traced(Exchange exchange, String name, String version, BiConsumer<Exchange, InferenceRequest> answer) {
         ModelVersion model = server.model(name, version);
         String encoding = exchange.header(HeaderNames.CONTENT_ENCODING).orElse("");
         if (!encoding.isEmpty() && !encoding.toLowerCase(Locale.ROOT).equals("identity")) {
             throw GatunException.invalidArgument("Unsupported content-encoding, only 'identity' is supported.");
         }
-        Optional<RequestTrace> trace = server.tracing().begin(model.name(), model.version());
-        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_START));
+        Optional<RequestTrace> trace = TracedExchange.begin(server, model, exchange);
+        try {
+            InferenceRequest request = read(exchange, model, version.isEmpty());
+            trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));
+            trace.ifPresent(request::trace);
+            answer.accept(exchange, request);
+        } finally {
+            trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    private InferenceRequest read(Exchange exchange, ModelVersion model, boolean anyVersion) {
         InferenceRequest request = new InferenceRequest(model);
-        request.anyVersion(version.isEmpty());
+        request.anyVersion(anyVersion);
         request.origin(Origin.V2_HTTP);
         try {
             jsonBody.read(exchange, new GenerateMembers(server.buffers(), request, maxInputByteSize));
@@ -133,8 +155,6 @@ final class GenerateRoute {
             request.close();
             throw t;
         }
-        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));
-        trace.ifPresent(request::trace);
         return request;
     }
 }

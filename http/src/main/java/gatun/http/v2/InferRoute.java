@@ -36,7 +36,7 @@ final class InferRoute {
             throw new GatunException(
                     ErrorCode.UNSUPPORTED, "HTTP end point doesn't support models with decoupled transaction policy");
         }
-        Optional<RequestTrace> trace = server.tracing().begin(model.name(), model.version());
+        Optional<RequestTrace> trace = TracedExchange.begin(server, model, exchange);
         try {
             answer(exchange, model, version.isEmpty(), trace);
         } finally {
@@ -46,13 +46,13 @@ final class InferRoute {
 
     private void answer(Exchange exchange, ModelVersion model, boolean anyVersion, Optional<RequestTrace> trace) {
         OutputForms forms = new OutputForms();
-        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_START));
         InferenceRequest request = read(exchange, model, forms);
         request.anyVersion(anyVersion);
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));
         trace.ifPresent(request::trace);
         try (InferenceResponse response =
                 exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
+            trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
             InferAnswer.send(exchange, response, forms);
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));

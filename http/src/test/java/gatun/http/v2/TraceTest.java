@@ -12,6 +12,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TraceTest {
     private static final String INFER =
@@ -64,6 +66,20 @@ class TraceTest {
         assertThat(edge.get("/v2/models/m/versions/1/trace/setting").body()).isEqualTo("{\"error\":\"Not Found\"}");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"infer", "generate", "generate_stream"})
+    void shouldWriteTheTraceOfARequestThatCannotBeRead(String path) throws IOException {
+        try (EdgeUnderTest closed = EdgeUnderTest.start(repository)) {
+            closed.post("/v2/trace/setting", "{\"trace_level\":[\"TIMESTAMPS\"],\"trace_rate\":\"1\"}");
+            assertThat(closed.post("/v2/models/m/" + path, "no JSON").statusCode())
+                    .isEqualTo(400);
+        }
+
+        assertThat(Files.readString(EdgeUnderTest.traceFile(repository)))
+                .contains("{\"id\":1,\"model_name\":\"m\",\"model_version\":1}", "HTTP_RECV_START")
+                .doesNotContain("HTTP_RECV_END");
+    }
+
     @Test
     void shouldWriteWhatBecameOfARequest() throws IOException {
         try (EdgeUnderTest closed = EdgeUnderTest.start(repository)) {
@@ -89,6 +105,7 @@ class TraceTest {
                         "COMPUTE_OUTPUT_START",
                         "COMPUTE_END",
                         "REQUEST_END",
+                        "INFER_RESPONSE_COMPLETE",
                         "HTTP_SEND_START",
                         "HTTP_SEND_END");
         assertThat(lines.subList(2, lines.size() - 1))

@@ -6,6 +6,8 @@ public enum TraceStage {
     HTTP_RECV_START,
     /** An HTTP request has been read. */
     HTTP_RECV_END,
+    /** The edge has the answer, or the first of several. */
+    INFER_RESPONSE_COMPLETE,
     /** The answer to an HTTP request begins to be written. */
     HTTP_SEND_START,
     /** The answer to an HTTP request has been written. */
