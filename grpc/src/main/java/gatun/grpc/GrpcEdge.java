@@ -8,6 +8,7 @@ import gatun.grpc.v2.RestrictedServices;
 import gatun.listener.ServerTls;
 import gatun.runtime.InferenceServer;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.ListenerConfig;
@@ -49,7 +50,8 @@ public final class GrpcEdge implements AutoCloseable {
                         .applyTo(RestrictedServices.restrict(
                                 InferenceServices.of(server, settings.clientSharedMemory(), settings.forwarding()),
                                 settings.access())),
-                ProtoReflectionServiceV1.newInstance().bindService()));
+                ProtoReflectionServiceV1.newInstance().bindService(),
+                olderReflection()));
         services.addAll(List.of(others));
         HealthService health = new HealthService(
                 server,
@@ -59,6 +61,12 @@ public final class GrpcEdge implements AutoCloseable {
         services.add(RestrictedServices.restrict(health.bindService(), settings.access()));
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
         return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions), health);
+    }
+
+    /** The reflection that older tools ask for, and that has been given up by everybody but them. */
+    @SuppressWarnings("deprecation")
+    private static ServerServiceDefinition olderReflection() {
+        return ProtoReflectionService.newInstance().bindService();
     }
 
     /**

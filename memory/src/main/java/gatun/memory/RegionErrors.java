@@ -21,6 +21,15 @@ final class RegionErrors {
         return new GatunException(ErrorCode.NOT_FOUND, "Unable to find system shared memory region: '" + name + "'");
     }
 
+    static GatunException noCudaRegion(String name, boolean systemRegion) {
+        return new GatunException(
+                ErrorCode.NOT_FOUND,
+                systemRegion
+                        ? "The region named '" + name
+                                + "' is registered as system shared memory, not CUDA shared memory"
+                        : "Unable to find cuda shared memory region: '" + name + "'");
+    }
+
     static GatunException offsetOutside(String name) {
         return GatunException.invalidArgument("Invalid offset for shared memory region: '" + name + "'");
     }

@@ -40,6 +40,17 @@ public interface RegionRegistry extends AutoCloseable {
     /** All regions, by name. */
     List<RegionStatus> statuses();
 
+    /**
+     * What to say to a client that asks for a CUDA region of that name while there are none.
+     *
+     * @return NOT_FOUND with the protocol's text, which is another one where {@link #statuses} has the name
+     */
+    default GatunException noCudaRegion(String name) {
+        boolean registered =
+                statuses().stream().anyMatch(region -> region.name().equals(name));
+        return RegionErrors.noCudaRegion(name, registered);
+    }
+
     /** Forgets a region; it is unmapped when the last request that uses it ends. An unknown name changes nothing. */
     void unregister(String name);
 

@@ -4,6 +4,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
 import java.util.List;
 
@@ -86,15 +87,16 @@ public interface InferenceServer extends AutoCloseable {
      * The counters of the ready versions of one model, or of one version.
      *
      * @param name the model's name; empty for all models
-     * @param version the version in decimal; empty for all
-     * @throws GatunException INVALID_ARGUMENT when the named one is not ready, with the protocol's text
+     * @param version the version, which begins with a decimal number; empty for all
+     * @throws GatunException INVALID_ARGUMENT when that is no number, or the named one is not ready, with the protocol's text
      */
     default List<ModelStatistics> statistics(String name, String version) {
+        String number = version.isEmpty() ? version : Long.toString(VersionText.parse(version));
         List<ModelStatistics> named = statistics().stream()
                 .filter(model -> name.isEmpty() || model.name().equals(name))
                 .toList();
         List<ModelStatistics> wanted = named.stream()
-                .filter(model -> version.isEmpty() || model.version().equals(version))
+                .filter(model -> number.isEmpty() || model.version().equals(number))
                 .toList();
         if (wanted.isEmpty() && !name.isEmpty()) {
             throw GatunException.invalidArgument(

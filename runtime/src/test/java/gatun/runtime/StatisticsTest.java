@@ -108,6 +108,13 @@ class StatisticsTest {
                 .extracting(ModelStatistics::name)
                 .containsExactly("n");
         assertThat(test.server().statistics("n", "1")).hasSize(1);
+        assertThat(test.server().statistics("n", "01abc")).hasSize(1);
+        assertRefused(
+                "x",
+                "abc",
+                "failed to get model version from specified version string 'abc' (details: stol), version should be an integral"
+                        + " value > 0");
+        assertRefused("n", "-2", "invalid model version specified '-2' , version should be an integral value > 0");
         assertRefused("x", "", "requested model 'x' is not available");
         assertRefused("n", "7", "requested model version is not available for model 'n'");
     }

@@ -97,7 +97,8 @@ final class HeaderEncoder {
             } else {
                 Iterable<String> values = metadata.getAll(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
                 if (values != null) {
-                    values.forEach(value -> fields.add(name, value));
+                    // gRPC leaves blanks at the ends to the transport, and HTTP/2 forbids them.
+                    values.forEach(value -> fields.add(name, value.strip()));
                 }
             }
         }

@@ -2,7 +2,10 @@ package gatun.grpc.connection;
 
 import java.nio.charset.StandardCharsets;
 
-/** How gRPC carries a status text in a header: UTF-8 with everything but printable ASCII, and the percent sign, escaped. */
+/**
+ * How gRPC carries a status text in a header: UTF-8 with everything but printable ASCII, the percent sign, and blanks at either
+ * end escaped.
+ */
 final class PercentEncoding {
     /** Clients commonly take 8 KiB of headers, and each byte may become three. */
     private static final int MAX_BYTES = 2048;
@@ -24,8 +27,8 @@ final class PercentEncoding {
             return encode(cut(bytes));
         }
         int escaped = 0;
-        for (byte b : bytes) {
-            if (mustEscape(b)) {
+        for (int i = 0; i < bytes.length; i++) {
+            if (mustEscape(bytes, i)) {
                 escaped++;
             }
         }
@@ -33,8 +36,9 @@ final class PercentEncoding {
             return text;
         }
         StringBuilder encoded = new StringBuilder(bytes.length + 2 * escaped);
-        for (byte b : bytes) {
-            if (mustEscape(b)) {
+        for (int i = 0; i < bytes.length; i++) {
+            byte b = bytes[i];
+            if (mustEscape(bytes, i)) {
                 encoded.append('%').append(DIGITS.charAt(b >> 4 & 0xf)).append(DIGITS.charAt(b & 0xf));
             } else {
                 encoded.append((char) b);
@@ -51,7 +55,12 @@ final class PercentEncoding {
         return new String(bytes, 0, end, StandardCharsets.UTF_8) + ELLIPSIS;
     }
 
-    private static boolean mustEscape(byte b) {
+    private static boolean mustEscape(byte[] text, int index) {
+        byte b = text[index];
+        if (b == ' ') {
+            // HTTP/2 allows a header neither to begin nor to end with a blank.
+            return index == 0 || index == text.length - 1;
+        }
         return b < ' ' || b > '~' || b == '%';
     }
 }

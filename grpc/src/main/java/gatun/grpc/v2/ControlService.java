@@ -286,8 +286,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             CudaSharedMemoryStatusRequest request, StreamObserver<CudaSharedMemoryStatusResponse> observer) {
         answer(observer, () -> {
             if (!request.getName().isEmpty()) {
-                throw new GatunException(
-                        ErrorCode.NOT_FOUND, "Unable to find cuda shared memory region: '" + request.getName() + "'");
+                throw server.regions().noCudaRegion(request.getName());
             }
             return CudaSharedMemoryStatusResponse.getDefaultInstance();
         });

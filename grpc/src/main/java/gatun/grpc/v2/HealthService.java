@@ -2,7 +2,6 @@ package gatun.grpc.v2;
 
 import gatun.runtime.InferenceServer;
 import gatun.runtime.Subscription;
-import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
@@ -15,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * gRPC's standard health service. The server as a whole, which the empty name asks for, and each of its services are SERVING when the
- * server is ready and does not stop; a name of something else is not known. Safe for any thread.
+ * server is ready and does not stop; a name of something else is not known to those who watch it. Safe for any thread.
  */
 public final class HealthService extends HealthGrpc.HealthImplBase {
     private static final String SERVER = "";
@@ -65,17 +64,10 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
         return !stopping && !server.exiting() && server.ready() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
     }
 
+    /** Answers for the server whatever the name of the service, as clients of Triton are used to. */
     @Override
     public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> answer) {
-        ServingStatus status = status(request.getService());
-        if (status == ServingStatus.SERVICE_UNKNOWN) {
-            answer.onError(Status.NOT_FOUND
-                    .withDescription("there is no service '" + request.getService()
-                            + "' here; leave the name empty for the server, or ask for one of " + services)
-                    .asRuntimeException());
-            return;
-        }
-        answer.onNext(HealthCheckResponse.newBuilder().setStatus(status).build());
+        answer.onNext(HealthCheckResponse.newBuilder().setStatus(status(SERVER)).build());
         answer.onCompleted();
     }
 

@@ -69,7 +69,7 @@ public final class InferEncoder {
     /**
      * The answer to a request of a stream that failed.
      *
-     * @param executed whether it failed in the execution, of which the answer then tells model and version
+     * @param executed whether it failed after it had been accepted: the answer then tells model and version
      */
     static OutboundMessage encodeError(String text, InferMessage request, boolean executed) {
         WireWriter inner = new WireWriter();

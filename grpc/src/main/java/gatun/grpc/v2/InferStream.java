@@ -88,6 +88,7 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
         OutboundMessage answer = null;
         Status failure = null;
         boolean executed = false;
+        AtomicBoolean submitted = new AtomicBoolean();
         Optional<RequestTrace> trace = Optional.empty();
         try {
             InferenceRequest request = requests.request(message, headers, true);
@@ -95,11 +96,16 @@ final class InferStream extends ServerCall.Listener<InferMessage> {
             executed = true;
             answers.begin(place, request);
             turn.await();
-            request.onSubmitted(turn::end);
+            request.onSubmitted(() -> {
+                submitted.set(true);
+                turn.end();
+            });
             answer = request.model().decoupled() ? inferDecoupled(message, request) : inferOnce(request);
         } catch (GatunException e) {
             failure = StatusTable.toStatus(e);
-            executed &= e.code() == ErrorCode.INTERNAL || e.code() == ErrorCode.UNKNOWN;
+            // No scheduler takes in the request of an ensemble itself, but a fault of the server came from a run of a
+            // member.
+            executed &= submitted.get() || e.code() == ErrorCode.INTERNAL || e.code() == ErrorCode.UNKNOWN;
         } catch (RuntimeException | Error e) {
             LOG.error("a request of a stream failed", e);
             failure = Status.UNKNOWN.withDescription("Application error processing RPC");

@@ -99,7 +99,7 @@ class UnaryCallTest {
 
     @Test
     void shouldCarryAStatusTextOfAnyCharacters() {
-        String text = "100 % wrong:\n\"größer\" — 大きい \u0001";
+        String text = " 100 % wrong:\n\"größer\" — 大きい \u0001 ";
         ManagedChannel channel = opened.channel(opened.serve(EchoService.of(
                 EchoService.UNARY,
                 ServerCalls.asyncUnaryCall((request, answer) -> answer.onError(

@@ -24,7 +24,9 @@ class WireFormatTest {
         "ä, %C3%A4",
         "'line\nbreak', line%0Abreak",
         "~, ~",
-        "\u007f, %7F"
+        "\u007f, %7F",
+        "' a b ', %20a b%20",
+        "' ', %20"
     })
     void shouldEscapeStatusTexts(String text, String encoded) {
         assertThat(PercentEncoding.encode(text)).isEqualTo(encoded);
@@ -78,6 +80,17 @@ class WireFormatTest {
         assertThat(block.getHttpFields().get("grpc-message")).isEqualTo("for 50 %25");
         assertThat(block.getHttpFields().get("a-bin")).isEqualTo("AQI");
         assertThat(block.getHttpFields().get("content-type")).isEqualTo("application/grpc");
+    }
+
+    @Test
+    void shouldLeaveOutTheBlanksAroundMetadata() throws Exception {
+        Metadata headers = new Metadata();
+        headers.put(Metadata.Key.of("x", Metadata.ASCII_STRING_MARSHALLER), " a b ");
+
+        MetaData block =
+                new HpackDecoder(4096, System::nanoTime).decode(ByteBuffer.wrap(HeaderEncoder.response(headers, "")));
+
+        assertThat(block.getHttpFields().get("x")).isEqualTo("a b");
     }
 
     @Test

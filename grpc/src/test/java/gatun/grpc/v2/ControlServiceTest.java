@@ -199,6 +199,13 @@ class ControlServiceTest {
         Status unknown = failure(() -> stub.cudaSharedMemoryStatus(
                 CudaSharedMemoryStatusRequest.newBuilder().setName("r").build()));
         assertThat(unknown.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(unknown.getDescription()).isEqualTo("Unable to find cuda shared memory region: 'r'");
+        service.server().regions().register("r", "/r", 0, 8);
+        Status other = failure(() -> stub.cudaSharedMemoryStatus(
+                CudaSharedMemoryStatusRequest.newBuilder().setName("r").build()));
+        assertThat(other.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(other.getDescription())
+                .isEqualTo("The region named 'r' is registered as system shared memory, not CUDA shared memory");
         Status refused = failure(() -> stub.cudaSharedMemoryRegister(
                 CudaSharedMemoryRegisterRequest.newBuilder().setName("r").build()));
         assertThat(refused.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
@@ -294,7 +301,10 @@ class ControlServiceTest {
 
         assertThat(answer.get(20, TimeUnit.SECONDS).getListServicesResponse().getServiceList())
                 .extracting(service -> service.getName())
-                .contains("inference.GRPCInferenceService", "grpc.health.v1.Health");
+                .contains(
+                        "inference.GRPCInferenceService",
+                        "grpc.health.v1.Health",
+                        "grpc.reflection.v1alpha.ServerReflection");
         requests.onCompleted();
     }
 }

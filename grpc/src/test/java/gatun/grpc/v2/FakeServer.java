@@ -54,7 +54,7 @@ import java.util.function.UnaryOperator;
 /**
  * A server without engines. Its model answers every input with an output of the same name and data; a request whose id
  * begins with "wait" is answered when {@link #release} says so, one that begins with "hold" is not even submitted before that, one that
- * begins with "fail" fails in its execution.
+ * begins with "fail" fails in its execution, one that begins with "reject" is rejected there.
  */
 final class FakeServer implements InferenceServer {
     private final Tracing tracing = Tracing.off();
@@ -269,6 +269,10 @@ final class FakeServer implements InferenceServer {
             if (request.correlationId().isPresent()) {
                 submitted.add(request.id());
                 request.submitted();
+            }
+            if (request.id().startsWith("reject")) {
+                request.submitted();
+                throw GatunException.invalidArgument("the engine rejected");
             }
             if (request.id().startsWith("wait") && !latch(request.id()).await(30, TimeUnit.SECONDS)) {
                 throw new GatunException(ErrorCode.INTERNAL, "nobody released " + request.id());

@@ -133,6 +133,7 @@ class InferStreamTest {
         requests.onNext(request("wait first"));
         requests.onNext(request("refuse this"));
         requests.onNext(request("fail this"));
+        requests.onNext(request("reject this"));
         requests.onNext(request("unknown").toBuilder().setModelName("nobody").build());
         requests.onNext(request("last"));
         server.release("wait first");
@@ -147,6 +148,11 @@ class InferStreamTest {
         assertThat(failed.getErrorMessage()).isEqualTo("the engine failed");
         assertThat(failed.getInferResponse().getModelName()).isEqualTo(FakeServer.MODEL);
         assertThat(failed.getInferResponse().getParametersMap()).containsKey("triton_final_response");
+        ModelStreamInferResponse rejected = answers.next();
+        assertThat(rejected.getErrorMessage()).isEqualTo("the engine rejected");
+        assertThat(rejected.getInferResponse().getId()).isEqualTo("reject this");
+        assertThat(rejected.getInferResponse().getModelName()).isEqualTo(FakeServer.MODEL);
+        assertThat(rejected.getInferResponse().getParametersMap()).containsKey("triton_final_response");
         assertThat(answers.next().getErrorMessage()).isEqualTo("Request for unknown model: 'nobody' is not found");
         assertThat(answers.next().getInferResponse().getId()).isEqualTo("last");
         requests.onCompleted();

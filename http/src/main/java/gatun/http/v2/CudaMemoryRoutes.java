@@ -1,8 +1,8 @@
 package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
-import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.RegionRegistry;
 import java.util.Optional;
 
 /**
@@ -12,9 +12,12 @@ import java.util.Optional;
 final class CudaMemoryRoutes {
     private static final String ROOT = "/v2/cudasharedmemory/";
 
+    private final RegionRegistry regions;
     private final boolean enabled;
 
-    CudaMemoryRoutes(boolean enabled) {
+    /** Routes beside those of the regions that there are. */
+    CudaMemoryRoutes(RegionRegistry regions, boolean enabled) {
+        this.regions = regions;
         this.enabled = enabled;
     }
 
@@ -36,9 +39,9 @@ final class CudaMemoryRoutes {
         return true;
     }
 
-    private static void status(Exchange exchange, String name) {
+    private void status(Exchange exchange, String name) {
         if (!name.isEmpty()) {
-            throw new GatunException(ErrorCode.NOT_FOUND, "Unable to find cuda shared memory region: '" + name + "'");
+            throw regions.noCudaRegion(name);
         }
         JsonAnswer.send(exchange, exchange.json().raw('[').raw(']'));
     }

@@ -3,7 +3,7 @@ package gatun.runtime.repository;
 import gatun.memory.GatunException;
 
 /** Reads the version numbers that clients write, by the rules of the protocol's reference implementation. */
-final class VersionText {
+public final class VersionText {
     private VersionText() {}
 
     /**
@@ -11,7 +11,7 @@ final class VersionText {
      *
      * @throws GatunException INVALID_ARGUMENT when it begins with none, with one beyond 64 bits, or with a negative one
      */
-    static long parse(String text) {
+    public static long parse(String text) {
         int start = 0;
         while (start < text.length() && Character.isWhitespace(text.charAt(start))) {
             start++;
