@@ -38,8 +38,10 @@ public final class ServerOptions {
     private String version = "unknown";
     private List<String> extensions = List.of(
             "classification",
+            "sequence",
             "model_repository",
             "model_repository(unload_dependents)",
+            "schedule_policy",
             "model_configuration",
             "system_shared_memory",
             "binary_tensor_data",

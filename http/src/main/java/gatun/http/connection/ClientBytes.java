@@ -25,12 +25,14 @@ final class ClientBytes extends DataReader {
         TRAILER
     }
 
+    private final FirstRequest source;
     private Taken taken = Taken.NOTHING;
 
     // The factory methods make readers that cannot be extended.
     @SuppressWarnings("removal")
-    private ClientBytes(Supplier<byte[]> source) {
+    private ClientBytes(FirstRequest source) {
         super(source);
+        this.source = source;
     }
 
     /** Reads what {@code early} has read from the socket already, then {@code socket}, but first what looks at it have read. */
@@ -51,6 +53,11 @@ final class ClientBytes extends DataReader {
         byte[] bytes = socket.get();
         progress.tookOfHead();
         return bytes;
+    }
+
+    /** Whether the client speaks HTTP/1.0, which knows no chunks. */
+    boolean speaksOldHttp() {
+        return source.wasOld();
     }
 
     /** How many of at most {@code limit} bytes have been read from the socket and not been used. */

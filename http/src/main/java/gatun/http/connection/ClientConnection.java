@@ -149,10 +149,14 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         sendHead();
     }
 
-    /** Begins an answer in pieces. Nothing is sent before the first piece. */
+    /** Begins an answer in pieces: chunks, or for HTTP/1.0 all up to the connection's end. Nothing is sent before the first piece. */
     void beginPieces(ResponseHeaders headers, boolean close) {
         head.clear();
-        headers.writeChunkedTo(head, moreHeaders, close);
+        if (bytes.speaksOldHttp()) {
+            headers.writeUnboundedTo(head, moreHeaders);
+        } else {
+            headers.writeChunkedTo(head, moreHeaders, close);
+        }
     }
 
     /**
@@ -161,17 +165,25 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * @throws ServerConnectionException when the client is gone
      */
     void sendPiece(JsonWriter piece) {
-        head.raw(Integer.toHexString(piece.size()))
-                .raw(LINE_END)
-                .raw(piece.array(), piece.size())
-                .raw(LINE_END);
+        if (bytes.speaksOldHttp()) {
+            head.raw(piece.array(), piece.size());
+        } else {
+            head.raw(Integer.toHexString(piece.size()))
+                    .raw(LINE_END)
+                    .raw(piece.array(), piece.size())
+                    .raw(LINE_END);
+        }
         sendHead();
     }
 
     /** Ends an answer in pieces. */
     void endPieces() {
-        head.raw(LAST_CHUNK);
-        sendHead();
+        if (!bytes.speaksOldHttp()) {
+            head.raw(LAST_CHUNK);
+        }
+        if (head.size() > 0) {
+            sendHead();
+        }
     }
 
     private void sendHead() {

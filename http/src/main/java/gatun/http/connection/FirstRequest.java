@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The bytes that a client sends, where a first request of HTTP/1.0 is turned into one of HTTP/1.1 that closes the
  * connection. Helidon refuses 1.0, which benchmark programs and proxies in front of servers still speak. What it answers is
- * understood by both: no answer of ours has a form that 1.0 does not know. For the connection's thread.
+ * understood by both; answers in pieces are ours, and ask {@link #wasOld}. For the connection's thread.
  */
 final class FirstRequest implements Supplier<byte[]> {
     /** Without a line end in so many bytes it is left to Helidon to refuse them. */
@@ -19,6 +19,7 @@ final class FirstRequest implements Supplier<byte[]> {
 
     private final Supplier<byte[]> source;
     private boolean seen;
+    private boolean old;
 
     FirstRequest(Supplier<byte[]> source) {
         this.source = source;
@@ -42,7 +43,13 @@ final class FirstRequest implements Supplier<byte[]> {
             System.arraycopy(more, 0, bytes, searched, more.length);
             lineEnd = indexOfLineFeed(bytes, searched);
         }
-        return isOld(bytes, lineEnd) ? renewed(bytes, lineEnd) : bytes;
+        old = isOld(bytes, lineEnd);
+        return old ? renewed(bytes, lineEnd) : bytes;
+    }
+
+    /** Whether the first request is of HTTP/1.0; there is no second one then. */
+    boolean wasOld() {
+        return old;
     }
 
     private static boolean isOld(byte[] bytes, int lineEnd) {

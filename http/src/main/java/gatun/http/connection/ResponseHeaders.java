@@ -15,6 +15,7 @@ public record ResponseHeaders(Constant constant, long value) {
     private static final byte[] DATE = ascii("Date: ");
     private static final byte[] CONTENT_LENGTH = ascii("Content-Length: ");
     private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked");
+    private static final byte[] CLOSE_ALONE = ascii("Connection: close\r\n\r\n");
     private static final byte[] CLOSE = ascii("\r\nConnection: close\r\n\r\n");
     private static final byte[] END = ascii("\r\n\r\n");
     private static final byte[] LINE_END = ascii("\r\n");
@@ -62,6 +63,12 @@ public record ResponseHeaders(Constant constant, long value) {
         writeConstant(head, moreLines);
         head.raw(CHUNKED, CHUNKED.length);
         writeEnd(head, close);
+    }
+
+    /** Writes the whole head of an answer that ends where the connection does. */
+    void writeUnboundedTo(JsonWriter head, byte[] moreLines) {
+        writeConstant(head, moreLines);
+        head.raw(CLOSE_ALONE, CLOSE_ALONE.length);
     }
 
     private void writeConstant(JsonWriter head, byte[] moreLines) {

@@ -54,9 +54,9 @@ final class Compression {
         Compression best = IDENTITY;
         double bestWeight = 0;
         for (String offer : acceptEncoding.split(",", -1)) {
-            String[] parts = offer.split(";", 2);
+            String[] parts = offer.split(";", -1);
             String name = parts[0].strip().toLowerCase(Locale.ROOT);
-            double weight = parts.length == 1 ? 1 : weight(parts[1]);
+            double weight = weight(parts);
             for (Compression known : KNOWN) {
                 if (known.token.equals(name) && weight > bestWeight) {
                     best = known;
@@ -97,15 +97,18 @@ final class Compression {
         return target.toByteArray();
     }
 
-    private static double weight(String parameter) {
-        String text = parameter.strip();
-        if (!text.startsWith("q=")) {
-            return 1;
+    /** The parameter {@code q} among those that follow the name; 1 without one, 0 for one that is no number. */
+    private static double weight(String[] nameAndParameters) {
+        for (int i = 1; i < nameAndParameters.length; i++) {
+            String parameter = nameAndParameters[i].strip();
+            if (parameter.startsWith("q=")) {
+                try {
+                    return Double.parseDouble(parameter.substring(2));
+                } catch (NumberFormatException e) {
+                    return 0;
+                }
+            }
         }
-        try {
-            return Double.parseDouble(text.substring(2));
-        } catch (NumberFormatException e) {
-            return 0;
-        }
+        return 1;
     }
 }

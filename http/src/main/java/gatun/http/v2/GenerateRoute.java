@@ -153,6 +153,7 @@ final class GenerateRoute {
             }
         } catch (Throwable t) {
             request.close();
+            trace.ifPresent(RequestTrace::end);
             throw t;
         }
         return request;

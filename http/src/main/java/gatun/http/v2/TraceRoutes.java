@@ -3,7 +3,9 @@ package gatun.http.v2;
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
+import gatun.memory.GatunException;
 import gatun.runtime.InferenceServer;
+import gatun.runtime.tracing.TraceSettings;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,6 +14,7 @@ import java.util.Map;
 /** Which requests are traced, for all models and for single ones: told, and changed. Safe for any thread. */
 final class TraceRoutes {
     private static final String LEVELS = "trace_level";
+    private static final String COUNT = "trace_count";
 
     private final InferenceServer server;
     private final JsonBody jsonBody;
@@ -73,8 +76,23 @@ final class TraceRoutes {
     private void change(Exchange exchange, String model) {
         Map<String, List<String>> changes = new LinkedHashMap<>();
         jsonBody.read(exchange, json -> changes.putIfAbsent(json.name(), values(json)));
+        checkCount(changes.getOrDefault(COUNT, List.of()));
         server.tracing().change(model, changes);
         show(exchange, model);
+    }
+
+    /** Refuses what the settings refuse too, but in the words of HTTP's clients, which have no blank before the number. */
+    private static void checkCount(List<String> texts) {
+        for (String text : texts) {
+            try {
+                if (Integer.parseInt(text) < TraceSettings.UNLIMITED) {
+                    throw GatunException.invalidArgument(
+                            "Unable to parse 'trace_count'. Expecting value >= -1, got:" + text);
+                }
+            } catch (NumberFormatException e) {
+                // No number: the settings say so.
+            }
+        }
     }
 
     /** A text, several of them, or for null none, which takes the setting back. */

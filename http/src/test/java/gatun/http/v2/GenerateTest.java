@@ -9,7 +9,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -234,6 +236,31 @@ class GenerateTest {
             awaitLine(
                     client,
                     "data: {\"IDX\":" + (count - 1) + ",\"OUT\":7,\"model_name\":\"repeat\",\"model_version\":\"1\"}");
+        }
+    }
+
+    @Test
+    void shouldEndAStreamToAClientThatKnowsNoChunksByEndingTheConnection() {
+        for (int count = 0; count < 3; count++) {
+            try (RawClient client = new RawClient(edge.port())) {
+                String body = repeat(count, 0);
+                client.sendLines(
+                        "POST /v2/models/repeat/generate_stream HTTP/1.0\nContent-Length: " + body.length() + "\n\n");
+                client.send(body);
+                assertThat(client.line()).isEqualTo("HTTP/1.1 200 OK");
+                List<String> head = new ArrayList<>();
+                for (String line = client.line(); !line.isEmpty(); line = client.line()) {
+                    head.add(line);
+                }
+                assertThat(head).contains("Connection: close").noneMatch(line -> line.startsWith("Transfer-Encoding"));
+                for (int i = 0; i < count; i++) {
+                    assertThat(client.line())
+                            .isEqualTo("data: {\"IDX\":" + i
+                                    + ",\"OUT\":7,\"model_name\":\"repeat\",\"model_version\":\"1\"}");
+                    assertThat(client.line()).isEmpty();
+                }
+                assertThat(client.readByte()).isEqualTo(-1);
+            }
         }
     }
 

@@ -260,6 +260,12 @@ class InferTest {
                         StandardCharsets.UTF_8))
                 .isEqualTo(ANY_ANSWER);
 
+        for (String accept : new String[] {"gzip;q=0.1;level=1", "deflate;level=1;q=0.2, gzip;level=1;q=0.3"}) {
+            assertThat(postAccepting(accept).headers().firstValue("Content-Encoding"))
+                    .as(accept)
+                    .hasValue("gzip");
+        }
+
         for (String accept : new String[] {"identity", "br", "*", "gzip;q=0"}) {
             HttpResponse<byte[]> plain = postAccepting(accept);
             assertThat(plain.headers().firstValue("Content-Encoding"))

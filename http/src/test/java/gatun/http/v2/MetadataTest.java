@@ -54,7 +54,9 @@ class MetadataTest {
     @Test
     void shouldDescribeTheServer() {
         assertThat(edge.get("/v2").body())
-                .startsWith("{\"name\":\"triton\",\"version\":\"1.2.3\",\"extensions\":[\"classification\",");
+                .startsWith(
+                        "{\"name\":\"triton\",\"version\":\"1.2.3\",\"extensions\":[\"classification\",\"sequence\",")
+                .contains(",\"schedule_policy\",");
         assertThat(edge.get("/v2?x=y").statusCode()).isEqualTo(200);
     }
 

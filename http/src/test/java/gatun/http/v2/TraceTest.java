@@ -62,6 +62,8 @@ class TraceTest {
                 .isEqualTo(501);
         assertThat(edge.post("/v2/trace/setting", "{\"trace_rate\":5}").body())
                 .isEqualTo("{\"error\":\"attempt to access JSON non-string as string\"}");
+        assertThat(edge.post("/v2/trace/setting", "{\"trace_count\":\"-2\"}").body())
+                .isEqualTo("{\"error\":\"Unable to parse 'trace_count'. Expecting value >= -1, got:-2\"}");
         assertThat(edge.get("/v2/models/none/trace/setting").statusCode()).isEqualTo(404);
         assertThat(edge.get("/v2/models/m/versions/1/trace/setting").body()).isEqualTo("{\"error\":\"Not Found\"}");
     }
@@ -78,6 +80,17 @@ class TraceTest {
         assertThat(Files.readString(EdgeUnderTest.traceFile(repository)))
                 .contains("{\"id\":1,\"model_name\":\"m\",\"model_version\":1}", "HTTP_RECV_START")
                 .doesNotContain("HTTP_RECV_END");
+    }
+
+    @Test
+    void shouldWriteTheTraceOfAGenerateRequestThatCannotBeRead() throws IOException {
+        try (EdgeUnderTest closed = EdgeUnderTest.start(repository)) {
+            closed.post("/v2/trace/setting", "{\"trace_level\":[\"TIMESTAMPS\"],\"trace_rate\":\"1\"}");
+            assertThat(closed.post("/v2/models/m/generate", "{\"IN0\":").statusCode())
+                    .isEqualTo(400);
+        }
+
+        assertThat(Files.readString(EdgeUnderTest.traceFile(repository))).contains("\"name\":\"HTTP_RECV_START\"");
     }
 
     @Test
