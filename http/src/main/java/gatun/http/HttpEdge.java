@@ -24,6 +24,9 @@ public final class HttpEdge {
     /** At least so often connections are looked at whose clients should send or take something. */
     private static final Duration IDLE_CHECK_PERIOD = Duration.ofSeconds(15);
 
+    /** Whoever reads a body limits it, and answers a client that still sends so that it hears the answer. */
+    private static final long NO_LIMIT = -1;
+
     private final InferenceServer server;
     private final HttpSettings settings;
 
@@ -78,7 +81,7 @@ public final class HttpEdge {
                         .contentEncodingsDiscoverServices(false)
                         .build())
                 .directHandlers(RefusedRequests.handlers())
-                .maxPayloadSize(Math.max(server.buffers().byteLimit(), settings.maxInputByteSize()))
+                .maxPayloadSize(NO_LIMIT)
                 .idleConnectionTimeout(settings.idleTimeout())
                 .idleConnectionPeriod(checkPeriod())
                 .routing(others);

@@ -29,6 +29,8 @@ public final class Exchange {
     /** How long a browser may remember what a page of another server may do. */
     private static final String MAX_AGE_SECONDS = "600";
 
+    private static final String BEFORE_SERVER = "://";
+
     private static final MemorySegment[] NO_TENSORS = {};
 
     private final ClientConnection connection;
@@ -47,9 +49,15 @@ public final class Exchange {
         this.body = new RequestBody(connection, request);
     }
 
-    /** The path as it was sent, without the query. */
+    /** The path as it was sent, without the query; of a whole address, as proxies are asked for it, the part behind the server. */
     public String path() {
-        return request.prologue().uriPath().rawPath();
+        String path = request.prologue().uriPath().rawPath();
+        if (path.startsWith("/")) {
+            return path;
+        }
+        int server = path.indexOf(BEFORE_SERVER);
+        int slash = server < 0 ? -1 : path.indexOf('/', server + BEFORE_SERVER.length());
+        return slash < 0 ? path : path.substring(slash);
     }
 
     /** The method. */
@@ -258,9 +266,13 @@ public final class Exchange {
         if (body.broken()) {
             return true;
         }
-        boolean unwanted =
-                body.announcedByteSize() == RequestBody.IN_CHUNKS || body.announcedByteSize() > UNWANTED_BYTES;
-        return unwanted && !bodyConsumed();
+        if (bodyConsumed()) {
+            return false;
+        }
+        // Who asked whether to send the body, and is refused, may send it or not: what comes next could be either.
+        return body.announcedByteSize() == RequestBody.IN_CHUNKS
+                || body.announcedByteSize() > UNWANTED_BYTES
+                || hasHeader(HeaderNames.EXPECT);
     }
 
     private boolean bodyConsumed() {

@@ -10,11 +10,15 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Which requests are traced, for all models and for single ones: told, and changed. Safe for any thread. */
 final class TraceRoutes {
     private static final String LEVELS = "trace_level";
     private static final String COUNT = "trace_count";
+
+    /** What a request may name; the rest of it is left alone. */
+    private static final Set<String> SETTINGS = Set.of(LEVELS, "trace_rate", COUNT, "log_frequency", "trace_file");
 
     private final InferenceServer server;
     private final JsonBody jsonBody;
@@ -75,7 +79,14 @@ final class TraceRoutes {
 
     private void change(Exchange exchange, String model) {
         Map<String, List<String>> changes = new LinkedHashMap<>();
-        jsonBody.read(exchange, json -> changes.putIfAbsent(json.name(), values(json)));
+        jsonBody.read(exchange, json -> {
+            String name = json.name();
+            if (SETTINGS.contains(name) && !changes.containsKey(name)) {
+                changes.put(name, values(json));
+            } else {
+                json.skipValue();
+            }
+        });
         checkCount(changes.getOrDefault(COUNT, List.of()));
         server.tracing().change(model, changes);
         show(exchange, model);

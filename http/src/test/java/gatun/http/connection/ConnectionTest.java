@@ -128,12 +128,12 @@ class ConnectionTest {
             client.sendLines(
                     "POST /v2/models/none/infer HTTP/1.1\nHost: h\nExpect: 100-continue\n" + length(JSON) + "\n");
 
-            assertThat(client.read().status()).isEqualTo(404);
-            assertThat(client.sendLines(INFER + length(JSON) + "\n")
-                            .send(JSON)
-                            .read()
-                            .text())
-                    .isEqualTo(ANSWER);
+            RawClient.Answer answer = client.read();
+
+            assertThat(answer.status()).isEqualTo(404);
+            // The body may come all the same, and is no request.
+            assertThat(answer.headers()).containsEntry("connection", "close");
+            assertThat(client.send(JSON).endOutput().readByte()).isEqualTo(-1);
         }
     }
 
@@ -194,6 +194,22 @@ class ConnectionTest {
                     .isEqualTo(
                             "{\"error\":\"request JSON size of 1048577 bytes exceeds the maximum allowed input size of"
                                     + " 1048576 bytes. Use --http-max-input-size to increase the limit.\"}");
+            assertThat(answer.headers()).containsEntry("connection", "close");
+        }
+    }
+
+    @Test
+    void shouldTellAClientThatSendsOnThatThePoolNeverHasRoomForItsTensors() {
+        try (RawClient client = connect()) {
+            client.sendLines(INFER + "Inference-Header-Content-Length: 2\nContent-Length: 1000000000000\n\n");
+            client.send("{}" + " ".repeat(4 << 20));
+
+            RawClient.Answer answer = client.read();
+
+            assertThat(answer.status()).isEqualTo(400);
+            assertThat(answer.text())
+                    .contains("is more than the pool's limit of")
+                    .contains("--buffer-pool-byte-size");
             assertThat(answer.headers()).containsEntry("connection", "close");
         }
     }
@@ -300,6 +316,18 @@ class ConnectionTest {
             client.sendLines("GET /v2/models/%2e%2e HTTP/1.1\nHost: h\n\n");
             assertThat(client.read().text())
                     .isEqualTo("{\"error\":\"Request for unknown model: '%2e%2e' is not found\"}");
+        }
+    }
+
+    @Test
+    void shouldTakeWholeAddressesAsProxiesAreAskedForThem() {
+        try (RawClient client = connect()) {
+            client.sendLines("POST http://server:8000/v2/models/floats/infer?q=1 HTTP/1.1\nHost: h\n" + length(JSON)
+                            + "\n")
+                    .send(JSON);
+            assertThat(client.read().text()).isEqualTo(ANSWER);
+            client.sendLines("GET http://server:8000 HTTP/1.1\nHost: h\n\n");
+            assertThat(client.read().status()).isEqualTo(404);
         }
     }
 

@@ -48,6 +48,9 @@ class TraceTest {
                 "{\"trace_level\":[\"TIMESTAMPS\",\"TENSORS\"],\"trace_rate\":\"5\",\"trace_count\":\"7\",\"x\":null}");
         assertThat(changed.statusCode()).isEqualTo(200);
         assertThat(changed.body()).startsWith(settings("\"TIMESTAMPS\",\"TENSORS\"", "5", "7"));
+        assertThat(edge.post("/v2/trace/setting", "{\"x\":1,\"y\":{},\"trace_rate\":\"5\",\"trace_rate\":6}")
+                        .body())
+                .isEqualTo(changed.body());
         assertThat(edge.post("/v2/models/m/trace/setting", "{\"trace_level\":\"OFF\"}")
                         .body())
                 .startsWith(settings("\"OFF\"", "5", "7"));
