@@ -63,7 +63,7 @@ public final class HttpEdge {
     }
 
     private Duration checkPeriod() {
-        Duration half = settings.idleTimeout().dividedBy(2);
+        Duration half = settings.patience().idleTimeout().dividedBy(2);
         return half.compareTo(IDLE_CHECK_PERIOD) < 0 ? half : IDLE_CHECK_PERIOD;
     }
 
@@ -72,7 +72,11 @@ public final class HttpEdge {
             Routes routes,
             HttpRouting.Builder others,
             Optional<ServerTls> tls) {
-        HttpConnections connections = new HttpConnections(routes, new AllowedOrigins(settings.allowedOrigins()), tls);
+        HttpConnections connections = new HttpConnections(
+                routes,
+                new AllowedOrigins(settings.allowedOrigins()),
+                tls,
+                settings.patience().bodyByteRate());
         listener.useNio(true)
                 .connectionOptions(connections.socketOptions())
                 .protocolsDiscoverServices(false)
@@ -82,7 +86,7 @@ public final class HttpEdge {
                         .build())
                 .directHandlers(RefusedRequests.handlers())
                 .maxPayloadSize(NO_LIMIT)
-                .idleConnectionTimeout(settings.idleTimeout())
+                .idleConnectionTimeout(settings.patience().idleTimeout())
                 .idleConnectionPeriod(checkPeriod())
                 .routing(others);
     }

@@ -2,7 +2,6 @@ package gatun.http;
 
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.HeaderForwarding;
-import java.time.Duration;
 import java.util.Set;
 
 /**
@@ -13,8 +12,7 @@ import java.util.Set;
  * @param metrics what the metrics show
  * @param access which requests need a header or a token
  * @param forwarding which headers become parameters of inference requests
- * @param idleTimeout a connection is closed when its client has sent or taken nothing for so long while it should, or has not sent
- *     the whole head of a request in that time
+ * @param patience how long clients are waited for
  * @param allowedOrigins pages of which other servers a browser lets read answers, by their origins; {@code *} for any
  */
 public record HttpSettings(
@@ -23,13 +21,10 @@ public record HttpSettings(
         ShownMetrics metrics,
         ApiAccess access,
         HeaderForwarding forwarding,
-        Duration idleTimeout,
+        Patience patience,
         Set<String> allowedOrigins) {
     /** What Triton allows by default: 64 MiB. */
     public static final long DEFAULT_MAX_INPUT_BYTE_SIZE = 64L << 20;
-
-    /** How long a silent client is waited for by default. */
-    public static final Duration DEFAULT_IDLE_TIMEOUT = Duration.ofMinutes(5);
 
     /** Settings with the standard metrics, nothing restricted and nothing forwarded. */
     public HttpSettings(long maxInputByteSize, boolean clientSharedMemory) {
@@ -39,39 +34,35 @@ public record HttpSettings(
                 ShownMetrics.STANDARD,
                 ApiAccess.open(),
                 HeaderForwarding.none(),
-                DEFAULT_IDLE_TIMEOUT,
+                Patience.STANDARD,
                 Set.of());
     }
 
     /** The same with other restrictions. */
     public HttpSettings withAccess(ApiAccess other) {
         return new HttpSettings(
-                maxInputByteSize, clientSharedMemory, metrics, other, forwarding, idleTimeout, allowedOrigins);
+                maxInputByteSize, clientSharedMemory, metrics, other, forwarding, patience, allowedOrigins);
     }
 
     /** The same with other headers forwarded. */
     public HttpSettings withForwarding(HeaderForwarding other) {
-        return new HttpSettings(
-                maxInputByteSize, clientSharedMemory, metrics, access, other, idleTimeout, allowedOrigins);
+        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, access, other, patience, allowedOrigins);
     }
 
-    /** The same with another time for silent clients. */
-    public HttpSettings withIdleTimeout(Duration other) {
+    /** The same with other patience for slow clients. */
+    public HttpSettings withPatience(Patience other) {
         return new HttpSettings(
                 maxInputByteSize, clientSharedMemory, metrics, access, forwarding, other, allowedOrigins);
     }
 
     /** The same with other pages let in. */
     public HttpSettings withAllowedOrigins(Set<String> other) {
-        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, access, forwarding, idleTimeout, other);
+        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, access, forwarding, patience, other);
     }
 
     /** Checks the limits, and keeps a copy of the origins. */
     public HttpSettings {
         allowedOrigins = Set.copyOf(allowedOrigins);
-        if (idleTimeout.compareTo(Duration.ofMillis(1)) < 0) {
-            throw new IllegalArgumentException("the idle timeout is " + idleTimeout + ": expected at least 1 ms");
-        }
         if (maxInputByteSize < 1) {
             throw new IllegalArgumentException(
                     "the maximum input size is " + maxInputByteSize + " bytes: expected at least 1");

@@ -96,7 +96,7 @@ final class Edges {
                         settings.metrics().shown(),
                         access.http(),
                         access.httpForwarding(),
-                        settings.http().idleTimeout(),
+                        settings.http().patience(),
                         settings.http().allowedOrigins()));
         GrpcEdge grpc = opened.add(GrpcEdge.of(
                 inference,

@@ -2,6 +2,7 @@ package gatun.server;
 
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
+import gatun.http.Patience;
 import gatun.http.ShownMetrics;
 import gatun.listener.TlsFiles;
 import java.nio.file.Path;
@@ -67,7 +68,7 @@ public record ServerSettings(
      * @param unixSocket a Unix socket to listen on as well, never with TLS; empty for none
      * @param tls what TLS is served with on the port; empty for none
      * @param maxInputSize the most bytes that a request may have
-     * @param idleTimeout how long a silent client is waited for
+     * @param patience how long clients are waited for
      * @param allowedOrigins pages of which other servers may read answers, by their origins; {@code *} for any
      */
     public record HttpSettings(
@@ -77,7 +78,7 @@ public record ServerSettings(
             Optional<Path> unixSocket,
             Optional<TlsFiles> tls,
             long maxInputSize,
-            Duration idleTimeout,
+            Patience patience,
             Set<String> allowedOrigins) {}
 
     /**

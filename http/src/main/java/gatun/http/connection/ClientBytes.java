@@ -49,9 +49,9 @@ final class ClientBytes extends DataReader {
         if (kept != null) {
             return kept;
         }
-        progress.waitsForHead();
+        progress.waitsForRequest();
         byte[] bytes = socket.get();
-        progress.tookOfHead();
+        progress.took(bytes == null ? 0 : bytes.length);
         return bytes;
     }
 

@@ -22,6 +22,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
@@ -46,13 +47,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private static final String LINE_END = "\r\n";
     private static final String LAST_CHUNK = "0\r\n\r\n";
 
-    private static final int DISCARDED_AT_ONCE = 64 * 1024;
-
     private final ConnectionContext context;
     private final ClientSocket socket;
     private final SocketTransport transport;
     private final AnswerBytes answers;
-    private final Progress progress = new Progress();
+    private final Progress progress;
     private final ClientBytes bytes;
     private final ClientPresence presence;
     private final DisconnectWatch watch;
@@ -73,6 +72,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * @param context what Helidon knows of it
      * @param routes answer its requests
      * @param origins which pages of other servers may read the answers
+     * @param progress tells how long the client is waited for
      * @param watch notices when its client leaves while a request waits
      * @param http1Connections makes Helidon's own connection
      */
@@ -81,11 +81,13 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             ClientSocket socket,
             Routes routes,
             AllowedOrigins origins,
+            Progress progress,
             DisconnectWatch watch,
             ServerConnectionSelector http1Connections) {
         this.context = context;
         this.socket = socket;
         this.transport = socket.transport();
+        this.progress = progress;
         this.answers = new AnswerBytes(transport, progress);
         this.watch = watch;
         this.presence = new ClientPresence(transport);
@@ -103,7 +105,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Adds whole lines, each with its line end, to the head of the answer to the present request. */
     void moreHeaders(String lines) {
-        moreHeaders = lines.getBytes(StandardCharsets.ISO_8859_1);
+        byte[] added = lines.getBytes(StandardCharsets.ISO_8859_1);
+        int before = moreHeaders.length;
+        moreHeaders = Arrays.copyOf(moreHeaders, before + added.length);
+        System.arraycopy(added, 0, moreHeaders, before, added.length);
     }
 
     /** An empty writer for the text of an answer; the next request on this connection uses it again. */
@@ -210,16 +215,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     public CloseConnectionException linger() {
         try {
             transport.shutdownOutput();
-            ByteBuffer discarded = ByteBuffer.allocate(DISCARDED_AT_ONCE);
-            long count = 0;
-            while (count < LINGERING_BYTES) {
-                progress.waits();
-                int read = socket.discard(discarded);
-                if (read < 0) {
-                    break;
-                }
-                count += read;
-            }
+            progress.waits(); // for all that comes: who drips does not hold the connection for longer
+            socket.discard(LINGERING_BYTES);
         } catch (IOException e) {
             LOG.trace("the client was faster", e);
         }
@@ -270,18 +267,29 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                     bytes.readBuffer(early).writeTo(view, early);
                 }
                 while (view.hasRemaining()) {
-                    progress.waits();
-                    if (transport.read(view) < 0) {
+                    progress.waitsForRequest();
+                    int read = transport.read(view);
+                    if (read < 0) {
                         return false;
                     }
+                    progress.took(read);
                 }
                 done += window;
             }
         } catch (IOException e) {
             throw new ServerConnectionException("the client does not send the body", e);
         }
-        progress.works();
         return true;
+    }
+
+    /** A request's body is read from now on. */
+    void beginsBody() {
+        progress.beginsBody();
+    }
+
+    /** No more of the body is read: the client has done its part. */
+    void endsBody() {
+        progress.works();
     }
 
     /** What the client sends, as Helidon sees it. */

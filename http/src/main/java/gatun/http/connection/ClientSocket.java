@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClientSocket {
     private static final byte[] NOTHING_EARLY = {};
+    private static final int DISCARDED_AT_ONCE = 64 * 1024;
 
     private final SocketChannel channel;
     private final SocketTransport transport;
@@ -107,12 +108,20 @@ final class ClientSocket {
     }
 
     /**
-     * Reads at least one byte that nobody wants, past TLS; -1 when no more will come. Nothing else can be read from then on.
+     * Reads what nobody wants, past TLS, until no more comes or some {@code byteLimit} bytes have. Nothing else can be read from then on.
      *
      * @throws IOException when the connection fails
      */
-    int discard(ByteBuffer scratch) throws IOException {
-        return channel.read(scratch.clear());
+    void discard(long byteLimit) throws IOException {
+        ByteBuffer scratch = ByteBuffer.allocate(DISCARDED_AT_ONCE);
+        long byteSize = 0;
+        while (byteSize < byteLimit) {
+            int read = channel.read(scratch.clear());
+            if (read < 0) {
+                return;
+            }
+            byteSize += read;
+        }
     }
 
     /** The last that the connection's thread does: tells the client that TLS ends, and gives back what TLS has used. */

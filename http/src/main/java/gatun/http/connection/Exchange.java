@@ -179,6 +179,11 @@ public final class Exchange {
         response.header(name, value);
     }
 
+    /** Adds a header to an answer with tensors or of pieces, before it is given; {@code value} is ASCII without line ends. */
+    public void moreHeader(String name, String value) {
+        connection.moreHeaders(name + ": " + value + "\r\n");
+    }
+
     /** Lets the page that sends this request read its answer, where {@code origins} have it. */
     void allowOrigin(AllowedOrigins origins) {
         if (origins.isNone() || !hasHeader(HeaderNames.ORIGIN)) {

@@ -46,6 +46,7 @@ public final class HttpConnections implements ServerConnectionSelector {
     private final Routes routes;
     private final AllowedOrigins origins;
     private final Optional<ServerTls> tls;
+    private final long bodyByteRate;
     private final IoBuffers tlsBuffers = new IoBuffers();
     private final DisconnectWatch watch = new DisconnectWatch();
 
@@ -54,11 +55,13 @@ public final class HttpConnections implements ServerConnectionSelector {
      *
      * @param origins which pages of other servers may read the answers
      * @param tls what TLS is spoken with, and nothing but TLS; empty for none
+     * @param bodyByteRate the bytes a second that clients have to send of a body, in the long run; 0 for any number
      */
-    public HttpConnections(Routes routes, AllowedOrigins origins, Optional<ServerTls> tls) {
+    public HttpConnections(Routes routes, AllowedOrigins origins, Optional<ServerTls> tls, long bodyByteRate) {
         this.routes = routes;
         this.origins = origins;
         this.tls = tls;
+        this.bodyByteRate = bodyByteRate;
     }
 
     /** What the listener must set up its sockets with. */
@@ -84,8 +87,13 @@ public final class HttpConnections implements ServerConnectionSelector {
     @Override
     public ServerConnection connection(ConnectionContext context) {
         return channels.claim(context.childSocketId())
-                .map(channel -> new ClientConnection(context, socket(context, channel), routes, origins, watch, http1))
+                .map(channel -> connection(context, channel))
                 .orElseThrow(() -> new CloseConnectionException("no channel is called " + context.childSocketId()));
+    }
+
+    private ClientConnection connection(ConnectionContext context, SocketChannel channel) {
+        Progress progress = new Progress(bodyByteRate, System::nanoTime);
+        return new ClientConnection(context, socket(context, channel), routes, origins, progress, watch, http1);
     }
 
     private ClientSocket socket(ConnectionContext context, SocketChannel channel) {

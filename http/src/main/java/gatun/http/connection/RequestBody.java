@@ -78,9 +78,20 @@ public final class RequestBody {
      * @throws GatunException when it is too long or malformed, or the pool has no room
      */
     public Landed land(BufferPool pool, int landingOffset, long byteLimit, Refusal refusal) {
-        if (announcedByteSize == IN_CHUNKS) {
-            return landChunks(pool, landingOffset, byteLimit, refusal);
+        if (announcedByteSize == 0) {
+            return landAnnounced(pool, landingOffset, byteLimit, refusal);
         }
+        connection.beginsBody();
+        try {
+            return announcedByteSize == IN_CHUNKS
+                    ? landChunks(pool, landingOffset, byteLimit, refusal)
+                    : landAnnounced(pool, landingOffset, byteLimit, refusal);
+        } finally {
+            connection.endsBody();
+        }
+    }
+
+    private Landed landAnnounced(BufferPool pool, int landingOffset, long byteLimit, Refusal refusal) {
         if (announcedByteSize > byteLimit) {
             throw refusal.tooLong(announcedByteSize);
         }

@@ -67,6 +67,7 @@ final class GenerateRoute {
             throw GatunException.invalidArgument("generate expects model to produce exactly 1 response, use generate"
                     + " stream for model that generates various number of responses");
         }
+        LoadReport.add(exchange, server, request.model());
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
         JsonAnswer.send(exchange, json);
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
@@ -153,7 +154,6 @@ final class GenerateRoute {
             }
         } catch (Throwable t) {
             request.close();
-            trace.ifPresent(RequestTrace::end);
             throw t;
         }
         return request;

@@ -3,6 +3,7 @@ package gatun.http.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.http.EdgeUnderTest;
+import gatun.http.Patience;
 import gatun.http.RawClient;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -19,13 +20,15 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class PatienceTest {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final long BODY_BYTE_RATE = 1000;
 
     private static EdgeUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
         EdgeUnderTest.writeModel(repository, "floats", 0, "TYPE_FP32 [ -1 ]");
-        edge = EdgeUnderTest.startWith(repository, settings -> settings.withIdleTimeout(PATIENCE));
+        edge = EdgeUnderTest.startWith(
+                repository, settings -> settings.withPatience(new Patience(PATIENCE, BODY_BYTE_RATE)));
     }
 
     @AfterAll
@@ -56,20 +59,39 @@ class PatienceTest {
     void shouldEndAConnectionWhoseHeadTricklesIn() {
         try (RawClient client = new RawClient(edge.port())) {
             client.sendLines("GET /v2 HTTP/1.1\nHost: h\nX-Slow: ");
-            long begun = System.nanoTime();
-            boolean ended = false;
-            while (!ended) {
-                assertThat(System.nanoTime() - begun)
-                        .as("nanoseconds that the client was waited for")
-                        .isLessThan(EdgeUnderTest.DEADLINE.toNanos());
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50)); // how slow the client is
-                try {
-                    client.send("x");
-                } catch (UncheckedIOException e) {
-                    ended = true;
-                }
+            assertThat(nanosUntilEndedWhileSending(client, "x")).isGreaterThanOrEqualTo(PATIENCE.toNanos());
+        }
+    }
+
+    @Test
+    void shouldEndAConnectionWhoseBodyTricklesIn() {
+        try (RawClient client = new RawClient(edge.port())) {
+            client.sendLines("POST /v2/models/floats/infer HTTP/1.1\nHost: h\nContent-Length: 10000\n\n");
+            assertThat(nanosUntilEndedWhileSending(client, " ")).isGreaterThanOrEqualTo(PATIENCE.toNanos());
+        }
+    }
+
+    @Test
+    void shouldEndAConnectionWhoseChunksTrickleIn() {
+        try (RawClient client = new RawClient(edge.port())) {
+            client.sendLines("POST /v2/models/floats/infer HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n");
+            assertThat(nanosUntilEndedWhileSending(client, "1\r\n \r\n")).isGreaterThanOrEqualTo(PATIENCE.toNanos());
+        }
+    }
+
+    /** Sends {@code piece} again and again, slowly, and tells how long the server has gone along with that. */
+    private static long nanosUntilEndedWhileSending(RawClient client, String piece) {
+        long begun = System.nanoTime();
+        while (true) {
+            assertThat(System.nanoTime() - begun)
+                    .as("nanoseconds that the client was waited for")
+                    .isLessThan(EdgeUnderTest.DEADLINE.toNanos());
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50)); // how slow the client is
+            try {
+                client.send(piece);
+            } catch (UncheckedIOException e) {
+                return System.nanoTime() - begun;
             }
-            assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(PATIENCE.toNanos());
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.http.EdgeUnderTest;
+import gatun.http.Patience;
 import gatun.http.RawClient;
 import gatun.listener.PemFile;
 import gatun.listener.ServerTls;
@@ -70,7 +71,7 @@ class TlsTest {
                 new PemFile("--cert", identity.certificate()),
                 new PemFile("--key", identity.key()),
                 roots.map(path -> new PemFile("--roots", path))));
-        return EdgeUnderTest.startOver(tls, repository, settings -> settings.withIdleTimeout(PATIENCE));
+        return EdgeUnderTest.startOver(tls, repository, settings -> settings.withPatience(new Patience(PATIENCE, 0)));
     }
 
     private static HttpClient client(Certificates.Identity trusted, Optional<Certificates.Identity> shown) {

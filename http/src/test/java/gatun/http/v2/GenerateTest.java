@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -122,6 +123,30 @@ class GenerateTest {
         assertThat(packed.body())
                 .isEqualTo("{\"error\":\"Unsupported content-encoding, only 'identity' is supported.\"}");
         assertThat(packed.statusCode()).isEqualTo(400);
+    }
+
+    @Test
+    void shouldReportTheLoadToThoseWhoAskForIt() {
+        assertThat(loadReport("text")).hasValueSatisfying(report -> assertThat(report)
+                .matches("TEXT named_metrics.pending_request_count=0,"
+                        + " named_metrics.buffer_pool_utilization=0.\\d{6}"));
+        assertThat(loadReport("json")).hasValueSatisfying(report -> assertThat(report)
+                .matches("JSON \\{\"named_metrics\":\\{\"pending_request_count\":0,"
+                        + "\"buffer_pool_utilization\":\\d[-\\d.e]*}}"));
+        assertThat(loadReport("xml")).isEmpty();
+        assertThat(edge.post("/v2/models/flag/generate", "{\"IN0\":true}")
+                        .headers()
+                        .firstValue("endpoint-load-metrics"))
+                .isEmpty();
+    }
+
+    private static Optional<String> loadReport(String format) {
+        HttpResponse<String> answer = edge.send(edge.request("/v2/models/flag/generate")
+                .header("endpoint-load-metrics-format", format)
+                .POST(HttpRequest.BodyPublishers.ofString("{\"IN0\":true}"))
+                .build());
+        assertThat(answer.statusCode()).isEqualTo(200);
+        return answer.headers().firstValue("endpoint-load-metrics");
     }
 
     @Test

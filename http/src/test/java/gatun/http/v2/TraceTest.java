@@ -86,17 +86,6 @@ class TraceTest {
     }
 
     @Test
-    void shouldWriteTheTraceOfAGenerateRequestThatCannotBeRead() throws IOException {
-        try (EdgeUnderTest closed = EdgeUnderTest.start(repository)) {
-            closed.post("/v2/trace/setting", "{\"trace_level\":[\"TIMESTAMPS\"],\"trace_rate\":\"1\"}");
-            assertThat(closed.post("/v2/models/m/generate", "{\"IN0\":").statusCode())
-                    .isEqualTo(400);
-        }
-
-        assertThat(Files.readString(EdgeUnderTest.traceFile(repository))).contains("\"name\":\"HTTP_RECV_START\"");
-    }
-
-    @Test
     void shouldWriteWhatBecameOfARequest() throws IOException {
         try (EdgeUnderTest closed = EdgeUnderTest.start(repository)) {
             closed.post("/v2/models/m/infer", INFER);

@@ -1,5 +1,6 @@
 package gatun.server.commandline;
 
+import gatun.http.Patience;
 import gatun.listener.TlsFiles;
 import gatun.server.ServerSettings.HttpSettings;
 import java.nio.file.Path;
@@ -58,6 +59,15 @@ final class HttpFlags {
     int idleTimeoutSeconds;
 
     @Option(
+            names = "--http-min-body-rate",
+            paramLabel = "BYTES",
+            defaultValue = "240",
+            converter = FlagValues.ByteSizeOrNone.class,
+            description = "The bytes a second that a client has to send of a body: one that has fallen behind by"
+                    + " --http-idle-timeout-secs has its connection closed. 0 for any number.")
+    long bodyByteRate;
+
+    @Option(
             names = "--http-cors-allow-origin",
             paramLabel = "ORIGIN",
             description =
@@ -74,7 +84,7 @@ final class HttpFlags {
                 unixSocket,
                 tls,
                 maxInputSize,
-                Duration.ofSeconds(idleTimeoutSeconds),
+                new Patience(Duration.ofSeconds(idleTimeoutSeconds), bodyByteRate),
                 allowedOrigins);
     }
 }

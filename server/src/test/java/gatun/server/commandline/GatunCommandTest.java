@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
+import gatun.http.Patience;
 import gatun.http.ShownMetrics;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
@@ -84,8 +85,12 @@ class GatunCommandTest {
                         Optional.empty(),
                         Optional.empty(),
                         64L * 1024 * 1024,
-                        Duration.ofMinutes(5),
+                        Patience.STANDARD,
                         Set.of()));
+        assertThat(serve("--http-idle-timeout-secs=9", "--http-min-body-rate=0")
+                        .http()
+                        .patience())
+                .isEqualTo(new Patience(Duration.ofSeconds(9), 0));
         assertThat(settings.grpc())
                 .isEqualTo(new GrpcSettings(
                         true,
