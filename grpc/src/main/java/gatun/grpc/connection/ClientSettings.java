@@ -12,12 +12,15 @@ final class ClientSettings {
 
     private final FrameReader reader;
     private final FrameWriter writer;
+    private final ConnectionEnd end;
     private long initialWindow = Http2.DEFAULT_WINDOW_SIZE;
     private int maxFrameSize = Http2.DEFAULT_MAX_FRAME_SIZE;
 
-    ClientSettings(FrameReader reader, FrameWriter writer) {
+    /** The settings until the client says otherwise; {@code end} is for those that a connection cannot go on with. */
+    ClientSettings(FrameReader reader, FrameWriter writer, ConnectionEnd end) {
         this.reader = reader;
         this.writer = writer;
+        this.end = end;
     }
 
     /** A SETTINGS payload of numbers, each followed by its value. */
@@ -57,6 +60,13 @@ final class ClientSettings {
         writer.control(w -> {
             w.frames().maxFrameSize(frameSize);
             affected.forEach(stream -> stream.moveSendWindow(delta));
+            if (affected.stream().anyMatch(stream -> stream.sendWindow() > Http2.LARGEST_WINDOW_SIZE)) {
+                end.fail(
+                        w,
+                        Http2Error.FLOW_CONTROL_ERROR,
+                        "settings make the window of a stream exceed what HTTP/2 allows");
+                return;
+            }
             w.frames().settingsAck();
         });
     }

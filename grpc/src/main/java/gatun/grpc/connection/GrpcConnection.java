@@ -81,9 +81,9 @@ final class GrpcConnection implements ServerConnection {
         Duration patience = settings.keepalive().patience();
         this.headerBlocks = new HeaderBlockReader(reader, settings.maxMetadataSize(), () -> services.timer()
                 .runUnlessCalledOff(patience, transport::close));
-        this.clientSettings = new ClientSettings(reader, writer);
         this.window = new ConnectionWindow(writer, settings.connectionWindow());
         this.end = new ConnectionEnd(transport, writer, services.timer(), this::isDone, () -> lastStreamId);
+        this.clientSettings = new ClientSettings(reader, writer, end);
         this.watch = new ConnectionWatch(
                 settings.keepalive(),
                 services.timer(),
@@ -177,12 +177,21 @@ final class GrpcConnection implements ServerConnection {
             case Http2.PUSH_PROMISE, Http2.CONTINUATION ->
                 throw new ConnectionError(
                         Http2Error.PROTOCOL_ERROR, "a frame of type " + reader.type() + " where none may be");
-            default -> {
-                // PRIORITY is obsolete, a client's GOAWAY changes nothing for it, unknown types must be passed over.
-                floods.controlFrame();
-                reader.skip(reader.length());
-            }
+            default -> passOver();
         }
+    }
+
+    /** PRIORITY is obsolete, a client's GOAWAY changes nothing for it, and what is unknown may be anything. */
+    private void passOver() throws IOException {
+        floods.controlFrame();
+        if (reader.type() == Http2.GOAWAY) {
+            require(reader.length() >= Long.BYTES);
+            requireConnection();
+        } else if (reader.type() == Http2.PRIORITY) {
+            require(reader.length() == HeaderBlockReader.PRIORITY_SIZE);
+            requireStream();
+        }
+        reader.skip(reader.length());
     }
 
     private void data() throws IOException {
@@ -247,7 +256,9 @@ final class GrpcConnection implements ServerConnection {
         if (stream == null) {
             return;
         }
-        if (last) {
+        if (!stream.remoteOpen()) {
+            stream.reset(Http2Error.STREAM_CLOSED);
+        } else if (last) {
             stream.endOfRequest();
         } else {
             stream.reset(Http2Error.PROTOCOL_ERROR);
@@ -296,7 +307,8 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void ping() throws IOException {
-        require(reader.length() == Long.BYTES && reader.streamId() == 0);
+        require(reader.length() == Long.BYTES);
+        requireConnection();
         floods.controlFrame();
         long data = reader.readLong();
         if (reader.has(Http2.FLAG_ACK)) {
@@ -345,6 +357,22 @@ final class GrpcConnection implements ServerConnection {
                     Http2Error.FRAME_SIZE_ERROR,
                     "a frame of type " + reader.type() + " with " + reader.length() + " bytes on stream "
                             + reader.streamId());
+        }
+    }
+
+    private void requireConnection() {
+        if (reader.streamId() != 0) {
+            throw new ConnectionError(
+                    Http2Error.PROTOCOL_ERROR,
+                    "a frame of type " + reader.type() + " on stream " + reader.streamId()
+                            + ", which belongs to the connection");
+        }
+    }
+
+    private void requireStream() {
+        if (reader.streamId() == 0) {
+            throw new ConnectionError(
+                    Http2Error.PROTOCOL_ERROR, "a frame of type " + reader.type() + " that belongs to no stream");
         }
     }
 

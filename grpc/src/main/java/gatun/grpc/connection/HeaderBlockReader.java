@@ -10,7 +10,8 @@ final class HeaderBlockReader {
     /** CONTINUATION frames of one block; more serve nothing but an attack. */
     private static final int MAX_CONTINUATIONS = 64;
 
-    private static final int PRIORITY_SIZE = 5;
+    /** Bytes of what a client may say about the order of its streams. */
+    static final int PRIORITY_SIZE = 5;
 
     private final FrameReader reader;
     private final HeaderDecoder decoder;
@@ -53,13 +54,17 @@ final class HeaderBlockReader {
     }
 
     private ByteBuffer readBlock() throws IOException {
-        int padding = reader.has(Http2.FLAG_PADDED) ? reader.readByte() : 0;
-        int around = (reader.has(Http2.FLAG_PADDED) ? 1 : 0) + padding;
-        if (reader.has(Http2.FLAG_PRIORITY)) {
-            reader.skip(PRIORITY_SIZE);
-            around += PRIORITY_SIZE;
+        boolean padded = reader.has(Http2.FLAG_PADDED);
+        int priority = reader.has(Http2.FLAG_PRIORITY) ? PRIORITY_SIZE : 0;
+        int around = (padded ? 1 : 0) + priority;
+        if (reader.length() < around) {
+            throw new ConnectionError(
+                    Http2Error.FRAME_SIZE_ERROR,
+                    "a HEADERS frame of " + reader.length() + " bytes, shorter than its fields");
         }
-        int length = reader.length() - around;
+        int padding = padded ? reader.readByte() : 0;
+        reader.skip(priority);
+        int length = reader.length() - around - padding;
         if (length < 0) {
             throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "a HEADERS frame is shorter than its padding");
         }

@@ -118,6 +118,8 @@ final class HeaderEncoder {
             HpackEncoder encoder = new HpackEncoder();
             encoder.setMaxTableCapacity(0);
             encoder.setTableCapacity(0);
+            // What a client takes is the client's to say; a block beyond one frame goes on in others.
+            encoder.setMaxHeaderListSize(Integer.MAX_VALUE);
             encoder.encode(target, block);
         } catch (HpackException e) {
             throw new IllegalArgumentException("metadata that HTTP/2 cannot carry: " + e.getMessage(), e);

@@ -3,11 +3,15 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.grpc.ServerInterceptors;
+import io.grpc.testing.integration.TestServiceImpl;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -18,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(200)
 class CoreClientTest {
     private static final String PYTHON = "/usr/bin/python3";
-    private static final Path SCRIPT = Path.of("src/test/python/echo_client.py");
+    private static final Path SCRIPTS = Path.of("src/test/python");
 
     @TempDir
     Path directory;
@@ -31,9 +35,9 @@ class CoreClientTest {
         assumeTrue(probe.exitValue() == 0, "python3 has no grpc module (Debian: python3-grpcio)");
     }
 
-    private List<String> run(String target) throws IOException, InterruptedException {
+    private List<String> run(String script, String target) throws IOException, InterruptedException {
         Path output = directory.resolve("output");
-        Process process = new ProcessBuilder(PYTHON, SCRIPT.toString(), target)
+        Process process = new ProcessBuilder(PYTHON, SCRIPTS.resolve(script).toString(), target)
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();
@@ -52,7 +56,7 @@ class CoreClientTest {
     @Test
     void shouldServeTheCCoreOverTcp() throws Exception {
         try (TestServer server = TestServer.start(EchoService.definition())) {
-            assertThat(run("127.0.0.1:" + server.port()))
+            assertThat(run("echo_client.py", "127.0.0.1:" + server.port()))
                     .contains("gzip ok", "deflate ok", "concurrent ok", "after cancel ok");
             server.awaitNothingLent();
         }
@@ -62,8 +66,22 @@ class CoreClientTest {
     void shouldServeTheCCoreOverAUnixDomainSocket() throws Exception {
         Path socket = directory.resolve("socket");
         try (TestServer server = TestServer.onUnixSocket(socket, EchoService.definition())) {
-            assertThat(run("unix:" + socket)).contains("gzip ok", "deflate ok", "concurrent ok", "after cancel ok");
+            assertThat(run("echo_client.py", "unix:" + socket))
+                    .contains("gzip ok", "deflate ok", "concurrent ok", "after cancel ok");
             server.awaitNothingLent();
+        }
+    }
+
+    @Test
+    void shouldPassTheInteroperabilityCasesWithTheCCore() throws Exception {
+        try (ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+                TestServer server = TestServer.start(
+                        ServerInterceptors.intercept(new TestServiceImpl(executor), TestServiceImpl.interceptors()))) {
+            assertThat(run("interop_client.py", "127.0.0.1:" + server.port()))
+                    .contains("timeout_on_sleeping_server ok", "special_status_message ok", "unimplemented_service ok")
+                    .hasSize(16);
+            server.awaitNothingLent();
+            executor.shutdownNow(); // what the sleeping server would still send
         }
     }
 }

@@ -11,7 +11,10 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.ServerCalls;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Base64;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +44,44 @@ class FailedCallTest {
         Throwable failure = catchThrowable(() -> EchoService.echo(opened.channel(server), new byte[3]));
 
         assertThat(StatusProto.fromThrowable(failure)).isEqualTo(rich);
+    }
+
+    @Test
+    void shouldCarryTextsThatEscapingMakesLong() {
+        String text = "ä".repeat(1000);
+        TestServer server =
+                opened.serve(failingWith(Status.ABORTED.withDescription(text).asRuntimeException()));
+
+        Throwable failure = catchThrowable(() -> EchoService.echo(opened.channel(server), new byte[3]));
+
+        assertThat(Status.fromThrowable(failure).getDescription()).isEqualTo(text);
+    }
+
+    @Test
+    void shouldContinueTrailersThatOneFrameCannotHold() throws IOException {
+        byte[] details = EchoService.random(40_000);
+        Metadata.Key<byte[]> key = Metadata.Key.of("details-bin", Metadata.BINARY_BYTE_MARSHALLER);
+        Metadata trailers = new Metadata();
+        trailers.put(key, details);
+        TestServer server = opened.serve(failingWith(Status.ABORTED.asRuntimeException(trailers)));
+        RawClient client = opened.connect(server);
+        client.call(1, false, "Unary");
+        client.message(1, true, (byte) 1);
+
+        ByteArrayOutputStream block = new ByteArrayOutputStream();
+        RawClient.Frame frame = client.await(f -> f.type() == Http2.HEADERS);
+        assertThat(frame.endsStream()).isTrue();
+        while ((frame.flags() & Http2.FLAG_END_HEADERS) == 0) {
+            block.writeBytes(frame.payload().array());
+            frame = client.read();
+            assertThat(frame.type()).isEqualTo(Http2.CONTINUATION);
+            assertThat(frame.streamId()).isEqualTo(1);
+        }
+        block.writeBytes(frame.payload().array());
+        RawClient.Frame whole = new RawClient.Frame(Http2.HEADERS, 0, 1, ByteBuffer.wrap(block.toByteArray()));
+        assertThat(Base64.getDecoder().decode(client.fields(whole).get("details-bin")))
+                .isEqualTo(details);
+        assertThat(client.isAlive()).isTrue();
     }
 
     @Test

@@ -189,65 +189,12 @@ class FrameLevelTest {
     }
 
     @Test
-    void shouldEndTheConnectionOnFramesOfStreamsThatWereNeverOpened() throws IOException {
-        TestServer server = opened.serve(SMALL, EchoService.definition());
-        for (int type : new int[] {Http2.DATA, Http2.RST_STREAM, Http2.WINDOW_UPDATE}) {
-            RawClient client = opened.connect(server);
-            client.frame(type, 0, 5, RawClient.ints(1));
-            client.await(f -> f.isGoAway(Http2Error.PROTOCOL_ERROR));
-            client.awaitEnd();
-        }
-    }
-
-    @Test
-    void shouldEndTheConnectionOnOtherProtocolErrors() throws IOException {
-        TestServer server = opened.serve(SMALL, EchoService.definition());
-        assertGoAway(server, Http2Error.PROTOCOL_ERROR, c -> c.call(2, true, "Unary"));
-        assertGoAway(server, Http2Error.PROTOCOL_ERROR, c -> c.frame(Http2.PUSH_PROMISE, 0, 1, new byte[10]));
-        assertGoAway(server, Http2Error.PROTOCOL_ERROR, c -> c.frame(Http2.CONTINUATION, 0, 1, new byte[10]));
-        assertGoAway(server, Http2Error.PROTOCOL_ERROR, c -> c.windowUpdate(0, 0));
-        assertGoAway(server, Http2Error.FRAME_SIZE_ERROR, c -> c.frame(Http2.PING, 0, 0, new byte[7]));
-        assertGoAway(server, Http2Error.FRAME_SIZE_ERROR, c -> c.frame(Http2.SETTINGS, 0, 0, new byte[7]));
-        assertGoAway(server, Http2Error.FRAME_SIZE_ERROR, c -> c.frame(0x42, 0, 0, new byte[16_385]));
-        assertGoAway(server, Http2Error.FLOW_CONTROL_ERROR, c -> c.windowUpdate(0, Integer.MAX_VALUE));
-        assertGoAway(
-                server,
-                Http2Error.FLOW_CONTROL_ERROR,
-                c -> c.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, -1)));
-        assertGoAway(
-                server,
-                Http2Error.COMPRESSION_ERROR,
-                c -> c.frame(Http2.HEADERS, Http2.FLAG_END_HEADERS, 1, (byte) 0xff, (byte) 0xff, (byte) 0x0f));
-    }
-
-    private void assertGoAway(TestServer server, Http2Error error, java.util.function.Consumer<RawClient> wrong)
-            throws IOException {
-        RawClient client = opened.connect(server);
-        wrong.accept(client);
-        client.await(f -> f.isGoAway(error));
-        client.awaitEnd();
-    }
-
-    @Test
     void shouldHangUpOnAClientThatSpeaksSomethingElse() throws IOException {
         RawClient client = opened.add(RawClient.silent(opened.serve(SMALL, EchoService.definition())));
         client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
 
         client.await(f -> f.isGoAway(Http2Error.PROTOCOL_ERROR));
         client.awaitEnd();
-    }
-
-    @Test
-    void shouldResetAStreamWithMalformedHeadersAndServeTheNext() throws IOException {
-        RawClient client = connect();
-        client.frame(
-                Http2.HEADERS,
-                Http2.FLAG_END_HEADERS,
-                1,
-                RawClient.literals(":method", "POST", "Upper-Case", "not allowed"));
-
-        client.await(f -> f.isReset(1, Http2Error.PROTOCOL_ERROR));
-        client.assertEchoes(3);
     }
 
     @Test

@@ -184,6 +184,23 @@ class KeepaliveTest {
     }
 
     @Test
+    void shouldEndAConnectionThatHasHadNoCallsForLong() throws Exception {
+        CompletableFuture<ServerCall<byte[], byte[]>> running = new CompletableFuture<>();
+        TestServer server = opened.add(TestServer.closingIdleAfter(SHORT, waiting(running)));
+        RawClient busy = opened.connect(server);
+        busy.call(1, false, "Unary");
+        busy.message(1, true, (byte) 1);
+        running.get(20, TimeUnit.SECONDS);
+        RawClient idle = opened.connect(server);
+
+        idle.awaitEnd();
+        assertThat(busy.isAlive()).isTrue();
+        running.get().close(Status.ABORTED, new Metadata());
+        assertThat(busy.headers(1).get("grpc-status")).isEqualTo("10");
+        busy.awaitEnd();
+    }
+
+    @Test
     void shouldHangUpOnAClientThatDoesNotGreet() throws Exception {
         TestServer server = opened.serve(TestServer.settings(patience(SHORT)), EchoService.definition());
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {

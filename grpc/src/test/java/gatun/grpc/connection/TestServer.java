@@ -110,6 +110,14 @@ final class TestServer implements AutoCloseable {
                 listener -> {});
     }
 
+    /** A listener that ends connections which have had nothing to do for so long. */
+    static TestServer closingIdleAfter(Duration time, ServerServiceDefinition... services) {
+        return new TestServer(
+                ConnectionSettings.standard(), POOL_SIZE, List.of(services), listener -> listener.idleConnectionTimeout(
+                                time)
+                        .idleConnectionPeriod(time));
+    }
+
     static TestServer onUnixSocket(Path socket, ServerServiceDefinition... services) {
         return new TestServer(
                 ConnectionSettings.standard(),
