@@ -3,7 +3,11 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -69,5 +73,69 @@ class FlowControlTest {
         client.headers(1);
         client.await(f -> f.type() == Http2.DATA);
         assertThat(client.headers(1).get("grpc-status")).isEqualTo("0");
+    }
+
+    /** The bytes that a client may still be sent, on one stream or on the connection. */
+    private static final class Window {
+        private long left = Http2.DEFAULT_WINDOW_SIZE;
+
+        void take(int bytes) {
+            left -= bytes;
+            assertThat(left).as("what is left of a window").isNotNegative();
+        }
+    }
+
+    /** Many calls share the window of the connection: threads that looked at it at once must not all take it. */
+    @Test
+    void shouldKeepToTheWindowsWhileManyStreamsSendAndReceive() throws Exception {
+        int streams = 30;
+        int messages = 40;
+        byte[] message = new byte[3000];
+        int sent = messages * RawClient.prefixed(message).length;
+        RawClient client = opened.connect(opened.serve(
+                TestServer.settings(1 << 20, streams, 8192, 1 << 20, 1 << 24, 16_384), EchoService.definition()));
+        Thread sender = Thread.ofVirtual().start(() -> {
+            for (int id = 1; id < 2 * streams; id += 2) {
+                client.call(id, false, "Bidi");
+            }
+            for (int i = 0; i < messages; i++) {
+                for (int id = 1; id < 2 * streams; id += 2) {
+                    client.message(id, i == messages - 1, message);
+                }
+            }
+        });
+        Window connection = new Window();
+        Map<Integer, Window> windows = new HashMap<>();
+        Map<Integer, Integer> received = new HashMap<>();
+        Random random = new Random(7);
+        int ended = 0;
+
+        while (ended < streams) {
+            RawClient.Frame frame = client.read();
+            int id = frame.streamId();
+            if (frame.type() == Http2.DATA) {
+                int length = frame.payload().remaining();
+                received.merge(id, length, Integer::sum);
+                connection.take(length);
+                windows.computeIfAbsent(id, any -> new Window()).take(length);
+                if (connection.left <= random.nextInt(Http2.DEFAULT_WINDOW_SIZE)) {
+                    grant(client, connection, 0, 1 + random.nextInt(60_000));
+                }
+                grant(client, windows.get(id), id, length);
+            } else if (frame.type() == Http2.WINDOW_UPDATE) {
+                assertThat(frame.payloadInt(0)).as("the increment of a window").isPositive();
+            } else {
+                assertThat(frame.type()).isNotIn(Http2.GOAWAY, Http2.RST_STREAM);
+                ended += frame.type() == Http2.HEADERS && frame.endsStream() ? 1 : 0;
+            }
+        }
+        assertThat(sender.join(Duration.ofSeconds(20))).isTrue();
+        assertThat(received).hasSize(streams).allSatisfy((id, bytes) -> assertThat(bytes)
+                .isEqualTo(sent));
+    }
+
+    private static void grant(RawClient client, Window window, int id, int bytes) {
+        window.left += bytes;
+        client.windowUpdate(id, bytes);
     }
 }

@@ -13,6 +13,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http2.hpack.HpackDecoder;
@@ -44,6 +45,10 @@ final class RawClient implements AutoCloseable {
 
     private final Socket socket;
     private final DataInputStream in;
+
+    /** A full socket takes a part of a frame; nobody else's may follow that. */
+    private final ReentrantLock writing = new ReentrantLock();
+
     private final HpackDecoder hpack = new HpackDecoder(1 << 20, System::nanoTime);
 
     private RawClient(Socket socket) throws IOException {
@@ -67,10 +72,13 @@ final class RawClient implements AutoCloseable {
     }
 
     void write(byte... bytes) {
+        writing.lock();
         try {
             socket.getOutputStream().write(bytes);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } finally {
+            writing.unlock();
         }
     }
 
