@@ -2,6 +2,7 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;
 
@@ -247,6 +248,25 @@ public final class JsonReader {
         if (at < end) {
             throw syntax("The document root must not be followed by other values.", at);
         }
+    }
+
+    /**
+     * What a document fails of in which {@code found} was found: of its syntax, if there is a mistake anywhere, as if all of it had been
+     * looked at before. Nothing can be read afterwards.
+     */
+    public GatunException failure(GatunException found) {
+        if (found.code() != ErrorCode.INVALID_ARGUMENT) {
+            return found;
+        }
+        at = start;
+        depth = 0;
+        try {
+            skipValue();
+            end();
+        } catch (GatunException syntax) {
+            return syntax;
+        }
+        return found;
     }
 
     /** Where the next value begins, from the start of the segment; to come back by {@link #position(long)}. */

@@ -21,6 +21,7 @@ public final class MetricsRoutes implements Routes {
     public boolean answer(Exchange exchange) {
         boolean isPage = exchange.path().equals("/metrics") || exchange.path().equals("/metrics/");
         if (isPage && !exchange.method().equals(Method.GET)) {
+            exchange.header(HeaderNames.ALLOW, "GET");
             exchange.answerFailure(Status.METHOD_NOT_ALLOWED_405, "Method Not Allowed");
         } else if (isPage) {
             String accept = exchange.header(HeaderNames.ACCEPT).orElse("");

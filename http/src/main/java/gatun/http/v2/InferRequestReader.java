@@ -45,6 +45,15 @@ final class InferRequestReader {
      * @throws GatunException INVALID_ARGUMENT, or what borrowing a region throws
      */
     void read() {
+        try {
+            readMembers();
+        } catch (GatunException e) {
+            throw json.failure(e);
+        }
+        inputReader.checkAllBytesUsed();
+    }
+
+    private void readMembers() {
         boolean hasId = false;
         boolean hasParameters = false;
         boolean hasInputs = false;
@@ -71,7 +80,6 @@ final class InferRequestReader {
         if (!hasInputs) {
             throw JsonReader.missingMember("Unable to parse 'inputs'", "inputs");
         }
-        inputReader.checkAllBytesUsed();
     }
 
     private void readOutputs() {

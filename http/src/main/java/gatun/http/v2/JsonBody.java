@@ -30,11 +30,15 @@ final class JsonBody {
                 return;
             }
             JsonReader json = new JsonReader(buffer.segment(), body.offset(), body.byteSize());
-            json.enterObject("");
-            while (json.nextMember()) {
-                members.member(json);
+            try {
+                json.enterObject("");
+                while (json.nextMember()) {
+                    members.member(json);
+                }
+                json.end();
+            } catch (GatunException e) {
+                throw json.failure(e);
             }
-            json.end();
         }
     }
 

@@ -5,6 +5,7 @@ import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiAccess.Refusal;
 import gatun.runtime.access.ApiGroup;
 import io.helidon.http.HeaderNames;
+import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.util.Optional;
 
@@ -18,7 +19,9 @@ final class RestrictedApis {
 
     /** Whether the request was refused, and answered so. */
     boolean refused(Exchange exchange, String path) {
-        if (access.isOpen()) {
+        // Browsers ask with OPTIONS, and without any headers of their page, whether the page may send them; no more is
+        // told than that.
+        if (access.isOpen() || exchange.method().equals(Method.OPTIONS)) {
             return false;
         }
         Optional<Refusal> refusal = group(path).flatMap(group -> access.refusal(group, exchange::header));

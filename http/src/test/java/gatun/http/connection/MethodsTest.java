@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.http.EdgeUnderTest;
 import gatun.http.RawClient;
+import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -73,6 +74,16 @@ class MethodsTest {
         assertThat(wrong.statusCode()).isEqualTo(405);
         assertThat(wrong.headers().firstValue("Allow")).hasValue("GET, HEAD, OPTIONS");
         assertThat(send("OPTIONS", "/v2/none").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void shouldTellWhichMethodTheMetricsAreFor() {
+        HttpResponse<String> wrong =
+                edge.send(HttpRequest.newBuilder(URI.create("http://localhost:" + edge.metricsPort() + "/metrics"))
+                        .DELETE()
+                        .build());
+        assertThat(wrong.statusCode()).isEqualTo(405);
+        assertThat(wrong.headers().firstValue("Allow")).hasValue("GET");
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -97,6 +98,26 @@ class AccessTest {
                             .statusCode())
                     .isEqualTo(200);
             assertThat(edge.get("/v2").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void shouldTellBrowsersWhatPagesMayDoBeforeTheySendKeys() {
+        ApiAccess access =
+                new ApiAccess(Map.of(ApiGroup.INFERENCE, new ApiAccess.RequiredHeader("key", "secret")), Map.of());
+        String page = "https://console.example";
+        try (EdgeUnderTest edge = EdgeUnderTest.startWith(
+                repository, settings -> settings.withAccess(access).withAllowedOrigins(Set.of(page)))) {
+            HttpResponse<String> allowed = edge.send(edge.request("/v2/models/m/infer")
+                    .method("OPTIONS", HttpRequest.BodyPublishers.noBody())
+                    .header("Origin", page)
+                    .header("Access-Control-Request-Method", "POST")
+                    .header("Access-Control-Request-Headers", "key")
+                    .build());
+            assertThat(allowed.statusCode()).isEqualTo(204);
+            assertThat(allowed.headers().firstValue("Access-Control-Allow-Headers"))
+                    .hasValue("key");
+            assertThat(edge.post("/v2/models/m/infer", INFER).statusCode()).isEqualTo(403);
         }
     }
 

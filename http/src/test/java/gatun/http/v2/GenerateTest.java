@@ -114,6 +114,8 @@ class GenerateTest {
                 .contains("parameter 'extra' has invalid type");
         assertThat(edge.post("/v2/models/text/generate", "{\"id\":7}").body())
                 .isEqualTo("{\"error\":\"Unable to parse 'id': attempt to access JSON non-string as string\"}");
+        assertThat(edge.post("/v2/models/text/generate", "{\"id\":7,\"IN0\":}").body())
+                .isEqualTo("{\"error\":\"failed to parse the request JSON buffer: Invalid value. at 14\"}");
         assertThat(edge.post("/v2/models/half/generate", "{\"IN0\":1}").body())
                 .contains("receiving FP16 data via JSON is not supported");
         HttpResponse<String> packed = edge.send(edge.request("/v2/models/text/generate")

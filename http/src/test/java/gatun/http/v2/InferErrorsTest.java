@@ -52,6 +52,14 @@ class InferErrorsTest {
                 Arguments.of(
                         "{\"inputs\":[" + GOOD + "]}}",
                         JSON_FAILED + "The document root must not be followed by other values. at 73"),
+                Arguments.of("[1 2]", JSON_FAILED + "Missing a comma or ']' after an array element. at 3"),
+                Arguments.of("{\"id\":tru}", JSON_FAILED + "Invalid value. at 9"),
+                Arguments.of("{\"id\":1.}", JSON_FAILED + "Miss fraction part in number. at 8"),
+                Arguments.of("{\"id\":1e400}", JSON_FAILED + "Number too big to be stored in double. at 6"),
+                Arguments.of("{\"id\":7,\"x\":[}", JSON_FAILED + "Invalid value. at 13"),
+                Arguments.of(
+                        input("INT32", "[1,2]", "\"parameters\":{\"binary_data_size\":8}") + "12345678",
+                        JSON_FAILED + "The document root must not be followed by other values. at 96"),
                 Arguments.of("[]", "attempt to access JSON non-object as object"),
                 Arguments.of("{}", "Unable to parse 'inputs': attempt to access non-existing object member 'inputs'"),
                 Arguments.of("{\"inputs\":1}", "Unable to parse 'inputs': attempt to access JSON non-array as array"),
