@@ -8,6 +8,14 @@ module gatun.server {
     requires gatun.runtime;
     requires info.picocli;
     requires io.helidon.webserver;
+    // Traces for OpenTelemetry: see gatun.server.opentelemetry.
+    requires io.opentelemetry.api;
+    requires io.opentelemetry.context;
+    requires io.opentelemetry.exporter.otlp;
+    requires io.opentelemetry.sdk.common;
+    requires io.opentelemetry.sdk.trace;
+    // Its sender uses that.
+    requires java.net.http;
     requires java.logging;
     // Stop signals: see gatun.server.StopSignals.
     requires jdk.unsupported;

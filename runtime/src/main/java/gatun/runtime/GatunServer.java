@@ -13,8 +13,6 @@ import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
 import gatun.runtime.repository.ModelRepository;
 import gatun.runtime.spi.Backend;
-import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
 import gatun.runtime.tracing.Tracing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -196,58 +194,45 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public InferenceResponse infer(InferenceRequest request) {
-        Optional<RequestTrace> trace = beginTrace(request);
+        request.traceStart();
         try (request) {
             ServedModel model = model(request);
             while (true) {
                 try {
                     InferenceResponse response = model.infer(request);
-                    trace.ifPresent(present -> traceOutputs(present, response));
+                    request.traceAnswer(response);
                     return response;
                 } catch (GatunException e) {
                     model = repository.successor(model, request, e);
                 }
             }
         } finally {
-            trace.ifPresent(GatunServer::endTrace);
+            request.traceEnd();
         }
     }
 
     @Override
     public void infer(InferenceRequest request, ResponseReceiver receiver) {
-        Optional<RequestTrace> trace = beginTrace(request);
+        request.traceStart();
+        ResponseReceiver told = request.trace().isEmpty()
+                ? receiver
+                : (response, last) -> {
+                    request.traceAnswer(response);
+                    receiver.accept(response, last);
+                };
         try (request) {
             ServedModel model = model(request);
             while (true) {
                 try {
-                    model.infer(request, receiver);
+                    model.infer(request, told);
                     return;
                 } catch (GatunException e) {
                     model = repository.successor(model, request, e);
                 }
             }
         } finally {
-            trace.ifPresent(GatunServer::endTrace);
+            request.traceEnd();
         }
-    }
-
-    private static Optional<RequestTrace> beginTrace(InferenceRequest request) {
-        Optional<RequestTrace> trace = request.trace();
-        if (trace.isPresent()) {
-            RequestTrace present = trace.get();
-            present.requestId(request.id());
-            present.reached(TraceStage.REQUEST_START);
-            request.inputs().forEach(input -> present.tensor("TENSOR_QUEUE_INPUT", input));
-        }
-        return trace;
-    }
-
-    private static void traceOutputs(RequestTrace trace, InferenceResponse response) {
-        response.outputs().forEach(output -> trace.tensor("TENSOR_BACKEND_OUTPUT", output.tensor()));
-    }
-
-    private static void endTrace(RequestTrace trace) {
-        trace.reached(TraceStage.REQUEST_END);
     }
 
     private static ServedModel model(InferenceRequest request) {

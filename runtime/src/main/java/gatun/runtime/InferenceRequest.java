@@ -3,6 +3,7 @@ package gatun.runtime;
 import gatun.memory.Hold;
 import gatun.memory.Tensor;
 import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -105,6 +106,28 @@ public final class InferenceRequest implements AutoCloseable {
     /** Says where to tell what becomes of this request. The caller ends the trace after the request. */
     public void trace(RequestTrace newTrace) {
         trace = newTrace;
+    }
+
+    /** Tells the trace, if there is one, that the request is taken over now, with its inputs. */
+    public void traceStart() {
+        if (trace != null) {
+            trace.started(id, inputs());
+        }
+    }
+
+    /** Tells the trace, if there is one, the outputs of an answer. */
+    public void traceAnswer(InferenceResponse response) {
+        if (trace != null) {
+            RequestTrace told = trace;
+            response.outputs().forEach(output -> told.answered(output.tensor()));
+        }
+    }
+
+    /** Tells the trace, if there is one, that the request has been answered, or has failed. */
+    public void traceEnd() {
+        if (trace != null) {
+            trace.reached(TraceStage.REQUEST_END);
+        }
     }
 
     /** The client's name for this request; empty when it gave none. */

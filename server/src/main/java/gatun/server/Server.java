@@ -10,8 +10,6 @@ import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerOptions;
 import gatun.runtime.logging.LogControl;
-import gatun.runtime.tracing.TraceFile;
-import gatun.runtime.tracing.Tracing;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -90,7 +88,7 @@ final class Server implements AutoCloseable {
                 .id(settings.id())
                 .version(Version.text())
                 .log(log)
-                .tracing(tracing(settings.tracing()))
+                .tracing(settings.tracing().open())
                 .controlMode(models.controlMode())
                 .pollInterval(models.pollInterval())
                 .configName(models.configName())
@@ -114,15 +112,6 @@ final class Server implements AutoCloseable {
         } catch (GatunException e) {
             throw new StartException(e.getMessage(), e);
         }
-    }
-
-    private static Tracing tracing(TracingSettings settings) {
-        if (!settings.settings().levels().isEmpty() && settings.file().isEmpty()) {
-            throw new StartException("--trace-config names a level, but not where traces are to be written;"
-                    + " add --trace-config=triton,file=PATH");
-        }
-        return new Tracing(
-                settings.settings(), settings.file().map(TraceFile::to).orElseGet(TraceFile::nowhere));
     }
 
     private static void requireFolder(Path repository) {

@@ -26,6 +26,9 @@ import java.util.Optional;
  * outputs. What depends on the model's configuration is the runtime's to check. Safe for any thread.
  */
 public final class InferRequests {
+    private static final Metadata.Key<String> TRACEPARENT =
+            Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
+
     private final InferenceServer server;
     private final HeaderForwarding forwarding;
 
@@ -55,7 +58,12 @@ public final class InferRequests {
                         ErrorCode.UNSUPPORTED,
                         "ModelInfer RPC doesn't support models with decoupled transaction policy");
             }
-            Optional<RequestTrace> trace = server.tracing().begin(model.name(), model.version());
+            Optional<RequestTrace> trace = server.tracing()
+                    .begin(
+                            model.name(),
+                            model.version(),
+                            headers,
+                            metadata -> Optional.ofNullable(metadata.get(TRACEPARENT)));
             trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_START));
             InferenceRequest request = new InferenceRequest(model);
             request.anyVersion(message.modelVersion.isEmpty());

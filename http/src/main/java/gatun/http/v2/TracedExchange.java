@@ -5,15 +5,20 @@ import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
 import java.util.Optional;
 
 /** The begin of a trace over HTTP. */
 final class TracedExchange {
+    private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
+
     private TracedExchange() {}
 
     /** Begins the trace of a request whose body has not been read yet; empty for most, which are not traced. The caller ends it. */
     static Optional<RequestTrace> begin(InferenceServer server, ModelVersion model, Exchange exchange) {
-        Optional<RequestTrace> trace = server.tracing().begin(model.name(), model.version());
+        Optional<RequestTrace> trace =
+                server.tracing().begin(model.name(), model.version(), exchange, request -> request.header(TRACEPARENT));
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_START));
         return trace;
     }

@@ -14,6 +14,7 @@ import gatun.runtime.ResponseReceiver;
 import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.tracing.TraceStage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -170,6 +171,7 @@ public final class Ensemble implements ServedModel {
             }
             try {
                 ComposedAnswer answer = requests.answer(request, arrivedNanos);
+                request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
                 EnsembleRun run = new EnsembleRun(this, request, answer);
                 if (!request.cancellation().arm(run::cancel)) {
                     throw new GatunException(ErrorCode.CANCELLED, "");

@@ -254,8 +254,10 @@ final class EnsembleRun {
                 }
                 try {
                     from.prepare(step, member, memberRequest);
+                    memberRequest.traceStart();
                     askLatest(step, member, memberRequest, call);
                 } finally {
+                    memberRequest.traceEnd();
                     calls.end(memberRequest);
                 }
             }

@@ -285,6 +285,7 @@ final class StepRuns {
         List<ReadyStep> ready = new ArrayList<>();
         run.ask(step, this, (member, request) -> {
             InferenceResponse response = member.infer(request);
+            request.traceAnswer(response);
             SharedHolds memory = new SharedHolds(List.<Hold>of(response::close));
             threads.lock();
             try {
@@ -312,7 +313,10 @@ final class StepRuns {
             run.ask(
                     step,
                     this,
-                    (member, request) -> member.infer(request, (response, last) -> admit(step, response, into)));
+                    (member, request) -> member.infer(request, (response, last) -> {
+                        request.traceAnswer(response);
+                        admit(step, response, into);
+                    }));
         } finally {
             threads.lock();
             try {

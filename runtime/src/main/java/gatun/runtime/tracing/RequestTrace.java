@@ -1,7 +1,9 @@
 package gatun.runtime.tracing;
 
 import gatun.memory.Tensor;
+import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -19,18 +21,27 @@ public final class RequestTrace {
     private final Set<TraceLevel> levels;
     private final long id;
     private final long parentId;
+    private final Optional<TraceParent> joined;
     private final String modelName;
     private final long modelVersion;
     private final Queue<TraceEvent> events = new ConcurrentLinkedQueue<>();
+    private final Queue<RequestTrace> children = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean ended = new AtomicBoolean();
     private volatile String requestId = "";
 
-    RequestTrace(Tracing tracing, TraceScope scope, long id, long parentId, String modelName, long modelVersion) {
+    RequestTrace(
+            Tracing tracing,
+            TraceScope scope,
+            long parentId,
+            Optional<TraceParent> joined,
+            String modelName,
+            long modelVersion) {
         this.tracing = tracing;
         this.scope = scope;
         this.levels = scope.settings().levels();
-        this.id = id;
+        this.id = tracing.nextId();
         this.parentId = parentId;
+        this.joined = joined;
         this.modelName = modelName;
         this.modelVersion = modelVersion;
     }
@@ -43,6 +54,16 @@ public final class RequestTrace {
     /** The trace of the request that this one was made for; {@link #NO_PARENT} for a client's request. */
     public long parentId() {
         return parentId;
+    }
+
+    /** Of what the client says that its request is a part; empty where it says nothing, and for a request made for another. */
+    public Optional<TraceParent> joined() {
+        return joined;
+    }
+
+    /** The traces of requests that were made for this one, in that order. They may not have ended when this one has. */
+    public List<RequestTrace> children() {
+        return List.copyOf(children);
     }
 
     /** The model that was asked. */
@@ -61,7 +82,7 @@ public final class RequestTrace {
     }
 
     /** Sets the client's name for the request. */
-    public void requestId(String newId) {
+    void requestId(String newId) {
         requestId = newId;
     }
 
@@ -87,8 +108,24 @@ public final class RequestTrace {
         }
     }
 
-    /** Tells the elements of a tensor, where the settings want that. */
-    public void tensor(String activity, Tensor tensor) {
+    /**
+     * Says that the server has taken the request over.
+     *
+     * @param newId the client's name for the request; empty when it gave none
+     * @param inputs told where the settings want that
+     */
+    public void started(String newId, Collection<Tensor> inputs) {
+        requestId(newId);
+        reached(TraceStage.REQUEST_START);
+        inputs.forEach(input -> tensor("TENSOR_QUEUE_INPUT", input));
+    }
+
+    /** Tells an output of an answer, where the settings want that. */
+    public void answered(Tensor output) {
+        tensor("TENSOR_BACKEND_OUTPUT", output);
+    }
+
+    private void tensor(String activity, Tensor tensor) {
         if (levels.contains(TraceLevel.TENSORS)) {
             String shape = LongStream.of(tensor.spec().shape().toArray())
                     .mapToObj(Long::toString)
@@ -104,8 +141,8 @@ public final class RequestTrace {
 
     /** A trace of a request to another model that is made for this one. */
     public RequestTrace child(String model, long version) {
-        RequestTrace child = new RequestTrace(tracing, scope, tracing.nextId(), id, model, version);
-        child.requestId(requestId);
+        RequestTrace child = new RequestTrace(tracing, scope, id, Optional.empty(), model, version);
+        children.add(child);
         return child;
     }
 

@@ -15,6 +15,9 @@ public interface TraceExporter extends AutoCloseable {
         return "";
     }
 
+    /** Whether clients may make requests parts of traces of their own. Such requests are traced whatever rate and count say. */
+    boolean joinsClients();
+
     /** Takes a trace that has ended. Returns at once: what takes time is done by another thread. */
     void export(RequestTrace trace);
 

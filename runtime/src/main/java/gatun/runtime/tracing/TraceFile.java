@@ -72,6 +72,11 @@ public final class TraceFile implements TraceExporter {
     }
 
     @Override
+    public boolean joinsClients() {
+        return false;
+    }
+
+    @Override
     public String obstacle() {
         return file.isEmpty() ? "trace file name is not given" : "";
     }

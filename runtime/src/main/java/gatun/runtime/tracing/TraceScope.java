@@ -25,7 +25,7 @@ final class TraceScope {
 
     /** Whether the next request is traced. */
     boolean choosesNext() {
-        if (!settings.enabled() || seen.incrementAndGet() % settings.rate() != 0) {
+        if (!settings.tellsAnything() || settings.rate() == 0 || seen.incrementAndGet() % settings.rate() != 0) {
             return false;
         }
         return settings.count() == TraceSettings.UNLIMITED || remaining.getAndUpdate(left -> Math.max(0, left - 1)) > 0;

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +38,7 @@ public final class Tracing implements AutoCloseable {
 
         boolean enabled() {
             return Stream.concat(Stream.of(global), models.values().stream())
-                    .anyMatch(scope -> scope.settings().enabled());
+                    .anyMatch(scope -> scope.settings().tellsAnything());
         }
     }
 
@@ -58,15 +59,27 @@ public final class Tracing implements AutoCloseable {
         return new Tracing(TraceSettings.off(), TraceFile.nowhere());
     }
 
-    /** Begins the trace of a request to a model; empty for one that is not traced. The caller ends it. */
-    public Optional<RequestTrace> begin(String model, long version) {
+    /**
+     * Begins the trace of a request to a model; empty for one that is not traced. The caller ends it.
+     *
+     * @param carrier what the client sent beside the request
+     * @param traceparent finds in it the header of that name; asked only where clients may have their requests traced
+     */
+    public <C> Optional<RequestTrace> begin(
+            String model, long version, C carrier, Function<C, Optional<String>> traceparent) {
         Scopes present = tracing;
         if (present == null) {
             return Optional.empty();
         }
         TraceScope scope = present.of(model);
-        return scope.choosesNext()
-                ? Optional.of(new RequestTrace(this, scope, nextId(), RequestTrace.NO_PARENT, model, version))
+        Optional<TraceParent> joined =
+                exporter.joinsClients() && scope.settings().tellsAnything()
+                        ? traceparent.apply(carrier).flatMap(TraceParent::parse)
+                        : Optional.empty();
+        // Counts the request, whoever wants its trace.
+        boolean chosen = scope.choosesNext();
+        return chosen || joined.isPresent()
+                ? Optional.of(new RequestTrace(this, scope, RequestTrace.NO_PARENT, joined, model, version))
                 : Optional.empty();
     }
 
@@ -129,10 +142,11 @@ public final class Tracing implements AutoCloseable {
     }
 
     private void require(TraceSettings settings) {
-        if (settings.levels().isEmpty()) {
+        if (!settings.tellsAnything()) {
             return;
         }
-        String reason = settings.rate() == 0 ? "sample rate must be non-zero" : exporter.obstacle();
+        boolean never = settings.rate() == 0 && !exporter.joinsClients();
+        String reason = never ? "sample rate must be non-zero" : exporter.obstacle();
         if (!reason.isEmpty()) {
             throw GatunException.invalidArgument("Attempting to set invalid trace setting :" + reason);
         }

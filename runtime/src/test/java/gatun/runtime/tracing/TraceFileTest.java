@@ -1,5 +1,6 @@
 package gatun.runtime.tracing;
 
+import static gatun.runtime.tracing.TracingTest.begin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonArray;
@@ -14,6 +15,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +33,7 @@ class TraceFileTest {
     }
 
     private static void trace(Tracing tracing, String id, long nanos) {
-        RequestTrace trace = tracing.begin("m", 3).orElseThrow();
+        RequestTrace trace = begin(tracing, "m", 3).orElseThrow();
         trace.requestId(id);
         trace.reached(TraceStage.REQUEST_START, nanos);
         trace.end();
@@ -84,9 +86,8 @@ class TraceFileTest {
             MemorySegment bytes = arena.allocate(8);
             bytes.set(ElementLayouts.FP32, 0, 1.5f);
             bytes.set(ElementLayouts.FP32, 4, -2f);
-            RequestTrace trace = tracing.begin("m", 1).orElseThrow();
-            trace.reached(TraceStage.REQUEST_START);
-            trace.tensor("TENSOR_QUEUE_INPUT", new Tensor(new TensorSpec("IN", Datatype.FP32, Shape.of(1, 2)), bytes));
+            RequestTrace trace = begin(tracing, "m", 1).orElseThrow();
+            trace.started("", List.of(new Tensor(new TensorSpec("IN", Datatype.FP32, Shape.of(1, 2)), bytes)));
             trace.end();
         }
         assertThat(array("trace.json").get(1))

@@ -7,18 +7,24 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TracingTest {
+    private static final String TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
     private final Collected collected = new Collected();
     private final Tracing tracing = new Tracing(TraceSettings.off(), collected);
 
     /** Keeps finished traces. */
     private static final class Collected implements TraceExporter {
         private final List<RequestTrace> traces = new CopyOnWriteArrayList<>();
+        private boolean joinsClients;
 
         @Override
         public String mode() {
@@ -28,6 +34,11 @@ class TracingTest {
         @Override
         public Map<String, String> settings() {
             return Map.of("place", "here");
+        }
+
+        @Override
+        public boolean joinsClients() {
+            return joinsClients;
         }
 
         @Override
@@ -42,10 +53,19 @@ class TracingTest {
         public void close() {}
     }
 
+    /** Begins the trace of a request that says nothing of traces. */
+    static Optional<RequestTrace> begin(Tracing tracing, String model, long version) {
+        return tracing.begin(model, version, "", header -> Optional.empty());
+    }
+
+    private Optional<RequestTrace> beginAsked(String traceparent) {
+        return tracing.begin("m", 1, traceparent, Optional::of);
+    }
+
     /** Which of the next requests, counted from 1, are traced. */
     private List<Integer> chosen(String model, int count) {
         return IntStream.rangeClosed(1, count)
-                .filter(i -> tracing.begin(model, 1).isPresent())
+                .filter(i -> begin(tracing, model, 1).isPresent())
                 .boxed()
                 .toList();
     }
@@ -130,6 +150,43 @@ class TracingTest {
     }
 
     @Test
+    void shouldTraceWhatClientsAskForWhateverTheRate() {
+        collected.joinsClients = true;
+        assertThat(beginAsked(TRACEPARENT)).isEmpty();
+        tracing.change("", timestamps(0));
+        assertThat(chosen("m", 3)).isEmpty();
+        RequestTrace trace = beginAsked(TRACEPARENT).orElseThrow();
+        assertThat(trace.joined()).hasValue(new TraceParent("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"));
+        assertThat(trace.child("n", 1).joined()).isEmpty();
+        assertThat(trace.children()).extracting(RequestTrace::modelName).containsExactly("n");
+        tracing.change("", Map.of("trace_level", List.of("OFF")));
+        assertThat(beginAsked(TRACEPARENT)).isEmpty();
+    }
+
+    @Test
+    void shouldNotAskClientsWhereTracesAreNoPartsOfTheirs() {
+        tracing.change("", timestamps(2));
+        assertThat(beginAsked(TRACEPARENT)).isEmpty();
+        assertThat(beginAsked(TRACEPARENT).orElseThrow().joined()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+                "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+                "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+                "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+                "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more"
+            })
+    void shouldTakeAMalformedTraceparentForNone(String header) {
+        assertThat(TraceParent.parse(header)).isEmpty();
+        assertThat(TraceParent.parse("cc" + TRACEPARENT.substring(2) + "-more")).isPresent();
+    }
+
+    @Test
     void shouldRefuseToTraceToNowhere() {
         try (Tracing nowhere = Tracing.off()) {
             assertThatThrownBy(() -> nowhere.change("", timestamps(1)))
@@ -140,9 +197,10 @@ class TracingTest {
     @Test
     void shouldTellATraceOnceWithItsParent() {
         tracing.change("", Map.of("trace_level", List.of("TIMESTAMPS"), "trace_rate", List.of("1")));
-        RequestTrace parent = tracing.begin("ensemble", 2).orElseThrow();
-        parent.requestId("r");
+        RequestTrace parent = begin(tracing, "ensemble", 2).orElseThrow();
+        parent.started("r", List.of());
         RequestTrace child = parent.child("member", 1);
+        child.started("r", List.of());
         child.reached(TraceStage.COMPUTE_START, 7);
         child.end();
         parent.end();
@@ -150,7 +208,7 @@ class TracingTest {
         assertThat(collected.traces).containsExactly(child, parent);
         assertThat(child.parentId()).isEqualTo(parent.id());
         assertThat(child.requestId()).isEqualTo("r");
-        assertThat(child.events()).containsExactly(new TraceEvent.Timestamp(TraceStage.COMPUTE_START, 7));
+        assertThat(child.events()).hasSize(2).last().isEqualTo(new TraceEvent.Timestamp(TraceStage.COMPUTE_START, 7));
         assertThat(Set.of(parent.id(), child.id())).hasSize(2);
     }
 }

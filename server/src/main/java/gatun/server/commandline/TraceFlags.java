@@ -13,7 +13,8 @@ final class TraceFlags {
             converter = TraceOption.Reader.class,
             description =
                     "Which requests are traced: level=TIMESTAMPS or level=TENSORS, rate=N for one of N, count=N for at"
-                            + " most N; and where to: triton,file=PATH, triton,log-frequency=N for a file after each N;"
+                            + " most N; and where to: triton,file=PATH, triton,log-frequency=N for a file after each N,"
+                            + " or mode=opentelemetry with opentelemetry,url=URL, opentelemetry,resource=NAME=VALUE;"
                             + " may be given several times.")
     List<TraceOption> options = new ArrayList<>();
 

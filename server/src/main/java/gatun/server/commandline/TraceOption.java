@@ -33,6 +33,10 @@ interface TraceOption {
 
         @Override
         public TraceOption convert(String text) {
+            if (text.startsWith(CollectorOption.PREFIX)) {
+                CollectorOption option = CollectorOption.read(text.substring(CollectorOption.PREFIX.length()));
+                return before -> before.withCollector(option.apply(before.collector()));
+            }
             String setting = text.startsWith(TRITON) ? text.substring(TRITON.length()) : text;
             int equals = setting.indexOf('=');
             String name = equals < 0 ? setting : setting.substring(0, equals);
@@ -40,7 +44,7 @@ interface TraceOption {
             return switch (name) {
                 case "level" -> level(value);
                 case "rate" -> {
-                    long rate = number(text, value, 1, MAX_UNSIGNED);
+                    long rate = number(text, value, 0, MAX_UNSIGNED);
                     yield before -> before.withSettings(new TraceSettings(
                             before.settings().levels(),
                             rate,
@@ -67,8 +71,9 @@ interface TraceOption {
                 case "mode" -> mode(value);
                 default ->
                     throw new TypeConversionException("'" + text + "' is not a setting of the tracing:"
-                            + " level=TIMESTAMPS, level=TENSORS or level=OFF, rate=N, count=N, mode=triton,"
-                            + " triton,file=PATH or triton,log-frequency=N");
+                            + " level=TIMESTAMPS, level=TENSORS or level=OFF, rate=N, count=N,"
+                            + " mode=triton or mode=opentelemetry, triton,file=PATH, triton,log-frequency=N,"
+                            + " opentelemetry,url=URL or opentelemetry,resource=NAME=VALUE");
             };
         }
 
@@ -98,10 +103,13 @@ interface TraceOption {
         }
 
         private static TraceOption mode(String value) {
-            if (!value.equals("triton")) {
-                throw new TypeConversionException("'" + value + "' is not a mode of tracing: triton");
-            }
-            return before -> before;
+            return switch (value) {
+                case "triton" -> before -> before.withOpenTelemetry(false);
+                case "opentelemetry" -> before -> before.withOpenTelemetry(true);
+                default ->
+                    throw new TypeConversionException(
+                            "'" + value + "' is not a mode of tracing: triton or opentelemetry");
+            };
         }
 
         private static long number(String text, String value, long least, long most) {

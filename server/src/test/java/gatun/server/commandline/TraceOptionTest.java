@@ -6,10 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import gatun.runtime.tracing.TraceLevel;
 import gatun.runtime.tracing.TraceSettings;
 import gatun.server.TracingSettings;
+import gatun.server.opentelemetry.CollectorSettings;
+import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine.TypeConversionException;
 
 class TraceOptionTest {
@@ -37,11 +43,53 @@ class TraceOptionTest {
     }
 
     @Test
+    void shouldReadWhoTakesTraces() {
+        TracingSettings all = settings(
+                "opentelemetry,url=collector:4318/v1/traces",
+                "mode=opentelemetry",
+                "opentelemetry,resource=service.name=a=b",
+                "opentelemetry,resource=service.version=",
+                "opentelemetry,bsp_max_queue_size=100",
+                "opentelemetry,bsp_schedule_delay=20",
+                "opentelemetry,bsp_max_export_batch_size=7");
+
+        assertThat(all.openTelemetry()).isTrue();
+        assertThat(all.collector())
+                .isEqualTo(new CollectorSettings(
+                        URI.create("http://collector:4318/v1/traces"),
+                        Map.of("service.name", "a=b", "service.version", ""),
+                        100,
+                        Duration.ofMillis(20),
+                        7));
+        assertThat(settings("mode=opentelemetry", "mode=triton").openTelemetry())
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "url=ftp://c, is not the URL of a collector",
+        "url=, is not the URL of a collector",
+        "url=http://a b, is not the URL of a collector",
+        "resource=a, does not say what traces tell of this server",
+        "resource==b, does not say what traces tell of this server",
+        "bsp_max_queue_size=0, a number of spans from 1",
+        "bsp_schedule_delay=x, a number of milliseconds from 1 up",
+        "bsp_max_export_batch_size=-1, a number of spans from 1",
+        "header=x, is not a setting of OpenTelemetry",
+    })
+    void shouldRefuseAMalformedSettingOfOpenTelemetry(String setting, String text) {
+        assertThatThrownBy(() -> settings("opentelemetry," + setting))
+                .isInstanceOf(TypeConversionException.class)
+                .hasMessageContaining(text);
+    }
+
+    @Test
     void shouldRefuseWhatMeansNothing() {
         assertThatThrownBy(() -> settings("speed=5"))
                 .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining("'speed=5' is not a setting of the tracing");
-        assertThatThrownBy(() -> settings("rate=0")).hasMessageContaining("'0' is not a number from 1 up");
+        assertThatThrownBy(() -> settings("rate=-1")).hasMessageContaining("'-1' is not a number from 0 up");
+        assertThatThrownBy(() -> settings("mode=file")).hasMessageContaining("triton or opentelemetry");
         assertThatThrownBy(() -> settings("level=ALL")).hasMessageContaining("TIMESTAMPS, TENSORS or OFF");
     }
 }

@@ -1,0 +1,26 @@
+package gatun.runtime.tracing;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Of what a request is a part, as the client told in its header {@code traceparent} (W3C Trace Context).
+ *
+ * @param traceId 32 hexadecimal digits, not all zero
+ * @param spanId 16 hexadecimal digits, not all zero
+ */
+public record TraceParent(String traceId, String spanId) {
+    /** Versions after 00 may append fields; ff is none. */
+    private static final Pattern FORM =
+            Pattern.compile("(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?");
+
+    /** What a header's value tells; empty when it is malformed, which is as if there were none. */
+    static Optional<TraceParent> parse(String header) {
+        Matcher form = FORM.matcher(header.strip());
+        if (!form.matches() || (form.group(1).equals("00") && form.group(4) != null)) {
+            return Optional.empty();
+        }
+        return Optional.of(new TraceParent(form.group(2), form.group(3)));
+    }
+}

@@ -1,0 +1,137 @@
+package gatun.server.opentelemetry;
+
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceEvent.Timestamp;
+import gatun.runtime.tracing.TraceStage;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+/**
+ * A part of a trace as OpenTelemetry is to see it, under Triton's names: {@code InferRequest} from a request's first byte to the last of its
+ * answer, the model's name while the server has the request, {@code compute} while an instance has it. A request that was made for another
+ * lies within that one's span. Each span has the stages that fall to it as events.
+ *
+ * @param name what the span is called
+ * @param attributes what it tells beside its times
+ * @param events its stages, in the order of their times
+ * @param children the spans within it; an empty span has some
+ */
+record TracedSpan(String name, Attributes attributes, List<Timestamp> events, List<TracedSpan> children) {
+    /** The spans of a client's request; empty when it has reached no stage that is told. */
+    static Optional<TracedSpan> of(RequestTrace trace) {
+        return span("InferRequest", Attributes.empty(), events(trace, Part.EDGE), request(trace));
+    }
+
+    private static List<TracedSpan> request(RequestTrace trace) {
+        List<TracedSpan> children = new ArrayList<>();
+        span("compute", Attributes.empty(), events(trace, Part.COMPUTE), List.of())
+                .ifPresent(children::add);
+        trace.children().forEach(child -> children.addAll(request(child)));
+        return span(trace.modelName(), attributes(trace), events(trace, Part.REQUEST), children).stream()
+                .toList();
+    }
+
+    private static Optional<TracedSpan> span(
+            String name, Attributes attributes, List<Timestamp> events, List<TracedSpan> children) {
+        return events.isEmpty() && children.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new TracedSpan(name, attributes, events, children));
+    }
+
+    private static Attributes attributes(RequestTrace trace) {
+        AttributesBuilder attributes = Attributes.builder()
+                .put("triton.model_name", trace.modelName())
+                .put("triton.model_version", trace.modelVersion())
+                .put("triton.trace_id", trace.id())
+                .put("triton.trace_parent_id", trace.parentId());
+        if (!trace.requestId().isEmpty()) {
+            attributes.put("triton.request_id", trace.requestId());
+        }
+        return attributes.build();
+    }
+
+    private static List<Timestamp> events(RequestTrace trace, Part part) {
+        return trace.events().stream()
+                .flatMap(event -> event instanceof Timestamp timestamp ? Stream.of(timestamp) : Stream.empty())
+                .filter(timestamp -> Part.of(timestamp.stage()) == part)
+                .sorted(Comparator.comparingLong(Timestamp::nanos))
+                .toList();
+    }
+
+    /** How many spans these are. */
+    int count() {
+        return 1 + children.stream().mapToInt(TracedSpan::count).sum();
+    }
+
+    /**
+     * Begins and ends these spans, at the times that their events tell.
+     *
+     * @param parent what the outermost is a part of
+     * @param epochNanos what to add to the times of events for nanoseconds since 1970
+     */
+    void record(Tracer tracer, Context parent, long epochNanos) {
+        Span span = tracer.spanBuilder(name)
+                .setParent(parent)
+                // As Triton has it, for inner spans too.
+                .setSpanKind(SpanKind.SERVER)
+                .setAllAttributes(attributes)
+                .setStartTimestamp(beganNanos() + epochNanos, TimeUnit.NANOSECONDS)
+                .startSpan();
+        for (Timestamp event : events) {
+            span.addEvent(event.stage().name(), event.nanos() + epochNanos, TimeUnit.NANOSECONDS);
+        }
+        Context within = parent.with(span);
+        children.forEach(child -> child.record(tracer, within, epochNanos));
+        span.end(endedNanos() + epochNanos, TimeUnit.NANOSECONDS);
+    }
+
+    private long beganNanos() {
+        return LongStream.concat(
+                        events.stream().mapToLong(Timestamp::nanos),
+                        children.stream().mapToLong(TracedSpan::beganNanos))
+                .min()
+                .orElseThrow();
+    }
+
+    private long endedNanos() {
+        return LongStream.concat(
+                        events.stream().mapToLong(Timestamp::nanos),
+                        children.stream().mapToLong(TracedSpan::endedNanos))
+                .max()
+                .orElseThrow();
+    }
+
+    /** Which span of a request a stage falls to. */
+    private enum Part {
+        EDGE,
+        REQUEST,
+        COMPUTE;
+
+        static Part of(TraceStage stage) {
+            return switch (stage) {
+                case HTTP_RECV_START,
+                        HTTP_RECV_END,
+                        HTTP_SEND_START,
+                        HTTP_SEND_END,
+                        GRPC_WAITREAD_START,
+                        GRPC_WAITREAD_END,
+                        GRPC_SEND_START,
+                        GRPC_SEND_END,
+                        INFER_RESPONSE_COMPLETE -> EDGE;
+                case REQUEST_START, QUEUE_START, REQUEST_END -> REQUEST;
+                case COMPUTE_START, COMPUTE_INPUT_END, COMPUTE_OUTPUT_START, COMPUTE_END -> COMPUTE;
+            };
+        }
+    }
+}
