@@ -3,6 +3,7 @@ package gatun.http.connection;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a client sends, as Helidon reads it. Bodies may be taken past Helidon, straight into native memory; it is then told
@@ -35,15 +36,33 @@ final class ClientBytes extends DataReader {
         this.source = source;
     }
 
-    /** Reads what {@code early} has read from the socket already, then {@code socket}, but first what looks at it have read. */
-    static ClientBytes of(DataReader early, Supplier<byte[]> socket, ClientPresence presence, Progress progress) {
-        return new ClientBytes(new FirstRequest(() -> next(early, socket, presence, progress)));
+    /**
+     * Reads what {@code early} has read from the socket already, then {@code socket}, but first what looks at it have read. What begins
+     * between two requests is {@code direct}'s before it is Helidon's.
+     */
+    static ClientBytes of(
+            DataReader early,
+            DirectRequests direct,
+            Supplier<byte[]> socket,
+            ClientPresence presence,
+            Progress progress) {
+        return new ClientBytes(new FirstRequest(() -> next(early, direct, socket, presence, progress)));
     }
 
-    private static byte[] next(DataReader early, Supplier<byte[]> socket, ClientPresence presence, Progress progress) {
+    private static byte @Nullable [] next(
+            DataReader early,
+            DirectRequests direct,
+            Supplier<byte[]> socket,
+            ClientPresence presence,
+            Progress progress) {
         int available = early.available();
         if (available > 0) {
+            direct.leave();
             return early.readBytes(available);
+        }
+        byte[] other = direct.untilOther();
+        if (other == null || other.length > 0) {
+            return other;
         }
         byte[] kept = presence.takeKept();
         if (kept != null) {

@@ -64,6 +64,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private byte[] moreHeaders = NO_HEADERS;
 
     private final EdgeRouting routing;
+    private final DirectRequests direct;
     private final ServerConnection http1;
 
     /**
@@ -91,9 +92,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.answers = new AnswerBytes(transport, progress);
         this.watch = watch;
         this.presence = new ClientPresence(transport);
-        this.bytes = ClientBytes.of(context.dataReader(), socket.reader(), presence, progress);
-        this.remotePeer = context.remotePeer();
         this.routing = new EdgeRouting(this, routes, origins, context.router());
+        this.direct = new DirectRequests(transport, progress, presence, routing);
+        this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, progress);
+        this.remotePeer = context.remotePeer();
         this.http1 = http1Connections.connection(this);
     }
 
@@ -101,6 +103,13 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     void beginsRequest() {
         progress.works();
         moreHeaders = NO_HEADERS;
+    }
+
+    /** Helidon is through with a request, but for what nobody wanted of its body. */
+    void endsRequest(IncomingRequest request) {
+        if (request.bodyConsumed() && bytes.buffered(1) == 0) {
+            direct.begin();
+        }
     }
 
     /** Adds whole lines, each with its line end, to the head of the answer to the present request. */
@@ -154,6 +163,13 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         sendHead();
     }
 
+    /** Sends an answer of a status that has no body. */
+    void sendBodiless(ResponseHeaders headers, boolean close) {
+        head.clear();
+        headers.writeBodilessTo(head, moreHeaders, close);
+        sendHead();
+    }
+
     /** Begins an answer in pieces: chunks, or for HTTP/1.0 all up to the connection's end. Nothing is sent before the first piece. */
     void beginPieces(ResponseHeaders headers, boolean close) {
         head.clear();
@@ -202,7 +218,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         progress.works();
         head.clear();
         if (onGone != null) {
-            presence.waits(onGone, bytes.buffered(1) > 0);
+            presence.waits(onGone, hasMore());
         }
     }
 
@@ -230,7 +246,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * @throws CloseConnectionException when the client is gone and there is no answer
      */
     <T> T whileClientWaits(Runnable onGone, Supplier<T> answer) {
-        presence.waits(onGone, bytes.buffered(1) > 0);
+        presence.waits(onGone, hasMore());
         watch.wakeUp();
         try {
             return answer.get();
@@ -243,6 +259,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         } finally {
             presence.waitsNoMore();
         }
+    }
+
+    /** Whether the client has sent more than the present request. */
+    private boolean hasMore() {
+        return direct.hasMore() || bytes.buffered(1) > 0;
     }
 
     /** As {@link ClientPresence#look}. */
@@ -262,7 +283,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             while (done < byteSize) {
                 int window = (int) Math.min(byteSize - done, AnswerBytes.WINDOW);
                 ByteBuffer view = target.asSlice(offset + done, window).asByteBuffer();
-                int early = (int) bytes.buffered(window);
+                direct.moveTo(view);
+                int early = (int) bytes.buffered(view.remaining());
                 if (early > 0) {
                     bytes.readBuffer(early).writeTo(view, early);
                 }
@@ -323,12 +345,15 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             // our thread.
             socket.close();
         }
-        http1.close(interrupt);
+        // Helidon takes a request that is answered before it sees it for no request at all.
+        if (direct.stop() || interrupt) {
+            http1.close(interrupt);
+        }
     }
 
     @Override
     public boolean canInterrupt() {
-        return http1 instanceof InterruptableTask<?> task && task.canInterrupt();
+        return !direct.atWork() && http1 instanceof InterruptableTask<?> task && task.canInterrupt();
     }
 
     private Duration timeout() {

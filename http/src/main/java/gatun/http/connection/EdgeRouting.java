@@ -39,13 +39,35 @@ final class EdgeRouting implements HttpRouting, Router {
 
     @Override
     public void route(ConnectionContext context, RoutingRequest request, RoutingResponse response) {
+        HelidonRequest incoming = new HelidonRequest(request, connection.bytes());
+        Exchange exchange = new Exchange(connection, incoming);
+        if (!answer(exchange)) {
+            others.route(context, request, response);
+        }
+        exchange.finish();
+        connection.endsRequest(incoming);
+    }
+
+    /**
+     * Answers a request that Helidon has not seen by our routes.
+     *
+     * @return false when it is for the listener's own; nothing has been done then
+     * @throws CloseConnectionException when the connection is to end
+     */
+    boolean answer(DirectRequest request) {
+        Exchange exchange = new Exchange(connection, request);
+        if (!answer(exchange)) {
+            return false;
+        }
+        exchange.finish();
+        return true;
+    }
+
+    private boolean answer(Exchange exchange) {
         connection.beginsRequest();
-        Exchange exchange = new Exchange(connection, request, response);
         try {
             exchange.allowOrigin(origins);
-            if (!routes.answer(exchange)) {
-                others.route(context, request, response);
-            }
+            return routes.answer(exchange);
         } catch (CloseConnectionException e) {
             throw e;
         } catch (GatunException e) {
@@ -54,7 +76,7 @@ final class EdgeRouting implements HttpRouting, Router {
             LOG.error("{} {} failed unexpectedly", exchange.method(), exchange.path(), e);
             fail(exchange, new GatunException(ErrorCode.INTERNAL, "internal error; the server's log has the details"));
         }
-        exchange.finish();
+        return true;
     }
 
     private static void fail(Exchange exchange, GatunException failure) {

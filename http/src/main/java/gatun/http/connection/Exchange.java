@@ -3,15 +3,11 @@ package gatun.http.connection;
 import gatun.http.json.JsonWriter;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
-import io.helidon.http.Header;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
-import io.helidon.http.HeaderValues;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
-import io.helidon.webserver.http.ServerRequest;
-import io.helidon.webserver.http.ServerResponse;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Optional;
@@ -29,45 +25,38 @@ public final class Exchange {
     /** How long a browser may remember what a page of another server may do. */
     private static final String MAX_AGE_SECONDS = "600";
 
-    private static final String BEFORE_SERVER = "://";
-
     private static final MemorySegment[] NO_TENSORS = {};
 
+    private static final ResponseHeaders.Constant OK = ResponseHeaders.constant(Status.OK_200);
+    private static final ResponseHeaders.Constant NO_CONTENT = ResponseHeaders.constant(Status.NO_CONTENT_204);
+
     private final ClientConnection connection;
-    private final ServerRequest request;
-    private final ServerResponse response;
+    private final IncomingRequest request;
     private final RequestBody body;
     private boolean answered;
     /** The page of another server that may read the answer; empty for none. */
     private String allowedOrigin = "";
 
-    /** The request that came over {@code connection}. */
-    Exchange(ClientConnection connection, ServerRequest request, ServerResponse response) {
+    /** {@code request}, which came over {@code connection}. */
+    Exchange(ClientConnection connection, IncomingRequest request) {
         this.connection = connection;
         this.request = request;
-        this.response = response;
         this.body = new RequestBody(connection, request);
     }
 
     /** The path as it was sent, without the query; of a whole address, as proxies are asked for it, the part behind the server. */
     public String path() {
-        String path = request.prologue().uriPath().rawPath();
-        if (path.startsWith("/")) {
-            return path;
-        }
-        int server = path.indexOf(BEFORE_SERVER);
-        int slash = server < 0 ? -1 : path.indexOf('/', server + BEFORE_SERVER.length());
-        return slash < 0 ? path : path.substring(slash);
+        return request.path();
     }
 
     /** The method. */
     public Method method() {
-        return request.prologue().method();
+        return request.method();
     }
 
     /** The first value of a header. */
     public Optional<String> header(HeaderName name) {
-        return request.headers().first(name);
+        return request.first(name);
     }
 
     /** The first value of the header of this name, whose case makes no difference. */
@@ -77,14 +66,12 @@ public final class Exchange {
 
     /** Shows {@code reader} the name, as the client wrote it, and the first value of each header. */
     public void eachHeader(BiConsumer<String, String> reader) {
-        for (Header header : request.headers()) {
-            reader.accept(header.name(), header.get());
-        }
+        request.eachHeader(reader);
     }
 
     /** Whether the request has a header. */
     public boolean hasHeader(HeaderName name) {
-        return request.headers().contains(name);
+        return request.has(name);
     }
 
     /** The request's body, not yet read. */
@@ -147,26 +134,18 @@ public final class Exchange {
 
     /** Answers with {@code status} and no body. */
     public void answerEmpty(Status status) {
-        answered = true;
-        prepare(status).send();
+        answer(ResponseHeaders.of(ResponseHeaders.constant(status)), json());
     }
 
     /** Answers with status 200 and {@code bytes}, whose type a header tells. */
     public void answer(byte[] bytes) {
-        answered = true;
-        prepare(Status.OK_200).send(bytes);
+        answer(ResponseHeaders.of(OK), json().raw(bytes, bytes.length));
     }
 
     /** Answers that the request failed, as JSON: {@code {"error":"..."}}. */
     public void answerFailure(Status status, String text) {
-        answered = true;
-        ServerResponse failure = prepare(status).header(HeaderValues.CONTENT_TYPE_JSON);
-        if (method().equals(Method.HEAD)) {
-            failure.send();
-            return;
-        }
         JsonWriter json = json().raw("{\"error\":").string(text).raw('}');
-        failure.send(json.array(), 0, json.size());
+        answer(ResponseHeaders.of(ResponseHeaders.constant(status, "Content-Type: application/json")), json);
     }
 
     /** Answers that the request failed. */
@@ -174,14 +153,9 @@ public final class Exchange {
         answerFailure(status(failure.code()), failure.getMessage());
     }
 
-    /** Sets a header of an answer that is no answer with tensors. */
+    /** Adds a header to the answer, before it is given; {@code value} is ASCII without line ends. */
     public void header(HeaderName name, String value) {
-        response.header(name, value);
-    }
-
-    /** Adds a header to an answer with tensors or of pieces, before it is given; {@code value} is ASCII without line ends. */
-    public void moreHeader(String name, String value) {
-        connection.moreHeaders(name + ": " + value + "\r\n");
+        connection.moreHeaders(name.defaultCase() + ": " + value + "\r\n");
     }
 
     /** Lets the page that sends this request read its answer, where {@code origins} have it. */
@@ -211,12 +185,13 @@ public final class Exchange {
                     header(HeaderNames.ACCESS_CONTROL_REQUEST_HEADERS).orElse("*"));
             header(HeaderNames.ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS);
         }
-        answerEmpty(Status.NO_CONTENT_204);
+        answered = true;
+        connection.sendBodiless(ResponseHeaders.of(NO_CONTENT), closes());
     }
 
     /** Whether an answer has been begun, so that no other can be given. */
     boolean answered() {
-        return answered || response.isSent();
+        return answered;
     }
 
     /**
@@ -228,7 +203,7 @@ public final class Exchange {
         if (!closes()) {
             return;
         }
-        if (bodyConsumed()) {
+        if (request.bodyConsumed()) {
             throw new CloseConnectionException("the client asked for it");
         }
         throw connection.linger();
@@ -251,36 +226,16 @@ public final class Exchange {
         return Arrays.copyOf(json.array(), json.size());
     }
 
-    private ServerResponse prepare(Status status) {
-        response.status(status);
-        if (!allowedOrigin.isEmpty()) {
-            response.header(HeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, allowedOrigin);
-            response.header(HeaderNames.VARY, "Origin");
-        }
-        if (closes()) {
-            response.header(HeaderValues.CONNECTION_CLOSE);
-        }
-        return response;
-    }
-
     private boolean closes() {
-        if (request.headers().contains(HeaderNames.CONNECTION)
-                && request.headers().containsToken(HeaderValues.CONNECTION_CLOSE)) {
+        if (request.closes() || body.broken()) {
             return true;
         }
-        if (body.broken()) {
-            return true;
-        }
-        if (bodyConsumed()) {
+        if (request.bodyConsumed()) {
             return false;
         }
         // Who asked whether to send the body, and is refused, may send it or not: what comes next could be either.
         return body.announcedByteSize() == RequestBody.IN_CHUNKS
                 || body.announcedByteSize() > UNWANTED_BYTES
                 || hasHeader(HeaderNames.EXPECT);
-    }
-
-    private boolean bodyConsumed() {
-        return body.announcedByteSize() == 0 || request.content().consumed();
     }
 }

@@ -4,11 +4,6 @@ import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import io.helidon.common.buffers.DataReader;
-import io.helidon.http.HeaderNames;
-import io.helidon.webserver.ServerConnectionException;
-import io.helidon.webserver.http.ServerRequest;
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -26,7 +21,7 @@ public final class RequestBody {
     private static final long FIRST_CHUNKED_BYTES = 64 * 1024;
 
     private final ClientConnection connection;
-    private final ServerRequest request;
+    private final IncomingRequest request;
     private final long announcedByteSize;
     private boolean broken;
 
@@ -52,12 +47,10 @@ public final class RequestBody {
     }
 
     /** The body of {@code request}, which came over {@code connection}. */
-    public RequestBody(ClientConnection connection, ServerRequest request) {
+    RequestBody(ClientConnection connection, IncomingRequest request) {
         this.connection = connection;
         this.request = request;
-        this.announcedByteSize = request.headers().contains(HeaderNames.TRANSFER_ENCODING)
-                ? IN_CHUNKS
-                : request.headers().contentLength().orElse(0);
+        this.announcedByteSize = request.announcedByteSize();
     }
 
     /** The size that the client announced, in bytes; {@link #IN_CHUNKS} when it did not, 0 when there is no body. */
@@ -98,10 +91,9 @@ public final class RequestBody {
         Buffer buffer = pool.take(landingOffset + announcedByteSize);
         try {
             if (announcedByteSize > 0) {
-                InputStream helidons = open();
+                request.beginBody();
                 fill(buffer.segment(), landingOffset, announcedByteSize);
-                connection.bytes().tookAnnouncedBody();
-                finish(helidons);
+                request.endBody();
             }
             return new Landed(buffer, landingOffset, announcedByteSize);
         } catch (Throwable t) {
@@ -111,7 +103,7 @@ public final class RequestBody {
     }
 
     private Landed landChunks(BufferPool pool, int landingOffset, long byteLimit, Refusal refusal) {
-        InputStream helidons = open();
+        request.beginBody();
         broken = true;
         Buffer buffer = pool.take(landingOffset + FIRST_CHUNKED_BYTES);
         try {
@@ -133,29 +125,12 @@ public final class RequestBody {
                 }
             }
             skipTrailer();
-            connection.bytes().tookChunkedBody();
-            finish(helidons);
+            request.endBody();
             broken = false;
             return new Landed(buffer, landingOffset, byteSize);
         } catch (Throwable t) {
             buffer.close();
             throw t;
-        }
-    }
-
-    /** Asks Helidon for the body, which makes it send {@code 100 Continue} to a client that waits for it. */
-    private InputStream open() {
-        return request.content().inputStream();
-    }
-
-    /** Makes Helidon find the end of the body that was taken past it. */
-    private static void finish(InputStream helidons) {
-        try {
-            if (helidons.read() >= 0) {
-                throw new IllegalStateException("a body was read twice");
-            }
-        } catch (IOException e) {
-            throw new ServerConnectionException("reading nothing", e);
         }
     }
 

@@ -37,8 +37,11 @@ public record ResponseHeaders(Constant constant, long value) {
 
     /** Lines of an answer of this status with these headers. */
     public static Constant constant(Status status, String... headers) {
-        return new Constant(ascii(
-                "HTTP/1.1 " + status.codeText() + " " + status.reasonPhrase() + "\r\n" + String.join("\r\n", headers)));
+        StringBuilder lines = new StringBuilder("HTTP/1.1 " + status.codeText() + " " + status.reasonPhrase());
+        for (String header : headers) {
+            lines.append("\r\n").append(header);
+        }
+        return new Constant(ascii(lines.toString()));
     }
 
     /** A head of nothing but constant lines. */
@@ -56,6 +59,12 @@ public record ResponseHeaders(Constant constant, long value) {
         writeConstant(head, moreLines);
         head.raw(CONTENT_LENGTH, CONTENT_LENGTH.length).unsigned(byteSize);
         writeEnd(head, close);
+    }
+
+    /** Writes the whole head of an answer that cannot have a body. */
+    void writeBodilessTo(JsonWriter head, byte[] moreLines, boolean close) {
+        writeConstant(head, moreLines);
+        head.raw(close ? "Connection: close\r\n\r\n" : "\r\n");
     }
 
     /** Writes the whole head of an answer in chunks. */

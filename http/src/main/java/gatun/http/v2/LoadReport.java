@@ -17,7 +17,7 @@ import java.util.Locale;
  */
 final class LoadReport {
     private static final HeaderName FORMAT = HeaderNames.create("endpoint-load-metrics-format");
-    private static final String REPORT = "endpoint-load-metrics";
+    private static final HeaderName REPORT = HeaderNames.create("endpoint-load-metrics");
 
     private LoadReport() {}
 
@@ -30,8 +30,8 @@ final class LoadReport {
         BufferPool buffers = server.buffers();
         double poolUtilization = (double) buffers.usedBytes() / buffers.byteLimit();
         switch (exchange.header(FORMAT).orElse("")) {
-            case "text" -> exchange.moreHeader(REPORT, text(pending, poolUtilization));
-            case "json" -> exchange.moreHeader(REPORT, json(pending, poolUtilization));
+            case "text" -> exchange.header(REPORT, text(pending, poolUtilization));
+            case "json" -> exchange.header(REPORT, json(pending, poolUtilization));
             default -> {
                 // Of a format that is not known there is no report, as in Triton.
             }

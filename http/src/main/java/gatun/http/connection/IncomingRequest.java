@@ -1,0 +1,39 @@
+package gatun.http.connection;
+
+import io.helidon.http.HeaderName;
+import io.helidon.http.Method;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+/** A request as it came in: its head, and where its body ends. For the connection's thread, until the request is answered. */
+interface IncomingRequest {
+    /** The method. */
+    Method method();
+
+    /** The path as it was sent, without the query; of a whole address, as proxies are asked for it, the part behind the server. */
+    String path();
+
+    /** The first value of a header. */
+    Optional<String> first(HeaderName name);
+
+    /** Whether the request has a header. */
+    boolean has(HeaderName name);
+
+    /** Shows {@code reader} the name, as the client wrote it, and the first value of each header. */
+    void eachHeader(BiConsumer<String, String> reader);
+
+    /** Whether the client wants the connection to end after the answer. */
+    boolean closes();
+
+    /** The size of the body in bytes; {@link RequestBody#IN_CHUNKS} when it is not known before, 0 when there is no body. */
+    long announcedByteSize();
+
+    /** Says that the body is going to be read, which sends {@code 100 Continue} to a client that waits for it. */
+    void beginBody();
+
+    /** Says that the body has been read to its end, past whoever read the head. */
+    void endBody();
+
+    /** Whether nothing is left of the body. */
+    boolean bodyConsumed();
+}
