@@ -48,8 +48,11 @@ public final class GrpcEdge implements AutoCloseable {
         List<ServerServiceDefinition> services = new ArrayList<>(List.of(
                 settings.compression()
                         .applyTo(RestrictedServices.restrict(
-                                InferenceServices.of(server, settings.clientSharedMemory(), settings.forwarding()),
-                                settings.access())),
+                                InferenceServices.of(
+                                        server,
+                                        settings.clientSharedMemory(),
+                                        settings.headers().forwarding()),
+                                settings.headers().access())),
                 ProtoReflectionServiceV1.newInstance().bindService(),
                 olderReflection()));
         services.addAll(List.of(others));
@@ -58,7 +61,8 @@ public final class GrpcEdge implements AutoCloseable {
                 services.stream()
                         .map(service -> service.getServiceDescriptor().getName())
                         .collect(Collectors.toSet()));
-        services.add(RestrictedServices.restrict(health.bindService(), settings.access()));
+        services.add(RestrictedServices.restrict(
+                health.bindService(), settings.headers().access()));
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
         return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions), health);
     }

@@ -1,8 +1,7 @@
 package gatun.grpc;
 
 import gatun.grpc.connection.KeepaliveSettings;
-import gatun.runtime.access.ApiAccess;
-import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.access.HeaderRules;
 
 /**
  * How the gRPC services behave.
@@ -12,8 +11,7 @@ import gatun.runtime.access.HeaderForwarding;
  *     repeat it
  * @param clientSharedMemory whether clients may register shared memory
  * @param keepalive how connections are kept alive, and when they end
- * @param access which calls need a header or a token
- * @param forwarding which metadata becomes parameters of inference requests
+ * @param headers which calls need which metadata, and what of it models learn
  * @param compression how much inference responses are compressed
  */
 public record GrpcSettings(
@@ -21,8 +19,7 @@ public record GrpcSettings(
         int maxConcurrentCalls,
         boolean clientSharedMemory,
         KeepaliveSettings keepalive,
-        ApiAccess access,
-        HeaderForwarding forwarding,
+        HeaderRules headers,
         ResponseCompression compression) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
@@ -33,38 +30,27 @@ public record GrpcSettings(
                 DEFAULT_MAX_CALLS,
                 false,
                 KeepaliveSettings.standard(),
-                ApiAccess.open(),
-                HeaderForwarding.none(),
+                HeaderRules.none(),
                 ResponseCompression.NONE);
     }
 
     /** The same, with another choice for shared memory. */
     public GrpcSettings withClientSharedMemory(boolean allowed) {
-        return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, allowed, keepalive, access, forwarding, compression);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed, keepalive, headers, compression);
     }
 
     /** The same, with connections that are kept alive otherwise. */
     public GrpcSettings withKeepalive(KeepaliveSettings settings) {
-        return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings, access, forwarding, compression);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings, headers, compression);
     }
 
-    /** The same with other restrictions. */
-    public GrpcSettings withAccess(ApiAccess other) {
-        return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, other, forwarding, compression);
-    }
-
-    /** The same with other metadata forwarded. */
-    public GrpcSettings withForwarding(HeaderForwarding other) {
-        return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, access, other, compression);
+    /** The same, with other rules for metadata. */
+    public GrpcSettings withHeaders(HeaderRules other) {
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, other, compression);
     }
 
     /** The same, with inference responses compressed so much. */
     public GrpcSettings withCompression(ResponseCompression level) {
-        return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, access, forwarding, level);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, headers, level);
     }
 }

@@ -1,7 +1,6 @@
 package gatun.http;
 
-import gatun.runtime.access.ApiAccess;
-import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.access.HeaderRules;
 import java.util.Set;
 
 /**
@@ -10,8 +9,7 @@ import java.util.Set;
  * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that a request may have
  * @param clientSharedMemory whether clients may register shared memory
  * @param metrics what the metrics show
- * @param access which requests need a header or a token
- * @param forwarding which headers become parameters of inference requests
+ * @param headers which requests need which headers, and what of them models learn
  * @param patience how long clients are waited for
  * @param allowedOrigins pages of which other servers a browser lets read answers, by their origins; {@code *} for any
  */
@@ -19,8 +17,7 @@ public record HttpSettings(
         long maxInputByteSize,
         boolean clientSharedMemory,
         ShownMetrics metrics,
-        ApiAccess access,
-        HeaderForwarding forwarding,
+        HeaderRules headers,
         Patience patience,
         Set<String> allowedOrigins) {
     /** What Triton allows by default: 64 MiB. */
@@ -32,32 +29,24 @@ public record HttpSettings(
                 maxInputByteSize,
                 clientSharedMemory,
                 ShownMetrics.STANDARD,
-                ApiAccess.open(),
-                HeaderForwarding.none(),
+                HeaderRules.none(),
                 Patience.STANDARD,
                 Set.of());
     }
 
-    /** The same with other restrictions. */
-    public HttpSettings withAccess(ApiAccess other) {
-        return new HttpSettings(
-                maxInputByteSize, clientSharedMemory, metrics, other, forwarding, patience, allowedOrigins);
-    }
-
-    /** The same with other headers forwarded. */
-    public HttpSettings withForwarding(HeaderForwarding other) {
-        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, access, other, patience, allowedOrigins);
+    /** The same with other rules for headers. */
+    public HttpSettings withHeaders(HeaderRules other) {
+        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, other, patience, allowedOrigins);
     }
 
     /** The same with other patience for slow clients. */
     public HttpSettings withPatience(Patience other) {
-        return new HttpSettings(
-                maxInputByteSize, clientSharedMemory, metrics, access, forwarding, other, allowedOrigins);
+        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, headers, other, allowedOrigins);
     }
 
     /** The same with other pages let in. */
     public HttpSettings withAllowedOrigins(Set<String> other) {
-        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, access, forwarding, patience, other);
+        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, headers, patience, other);
     }
 
     /** Checks the limits, and keeps a copy of the origins. */

@@ -95,7 +95,6 @@ final class Edges {
                         sharedMemory,
                         settings.metrics().shown(),
                         access.http(),
-                        access.httpForwarding(),
                         settings.http().patience(),
                         settings.http().allowedOrigins()));
         GrpcEdge grpc = opened.add(GrpcEdge.of(
@@ -103,8 +102,7 @@ final class Edges {
                 GrpcSettings.standard()
                         .withClientSharedMemory(sharedMemory)
                         .withKeepalive(settings.grpc().keepalive())
-                        .withAccess(access.grpc())
-                        .withForwarding(access.grpcForwarding())
+                        .withHeaders(access.grpc())
                         .withCompression(settings.grpc().compression())));
         Listeners listeners = opened.add(new Listeners());
         AutoCloseable announcement = grpc::announceStop;

@@ -20,6 +20,7 @@ import gatun.protocol.inference.TraceSettingRequest;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.access.HeaderRules;
 import gatun.runtime.access.TokenFile;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -88,8 +89,9 @@ class AccessTest {
                 ApiGroup.TRACE, stub -> stub.traceSetting(TraceSettingRequest.getDefaultInstance()),
                 ApiGroup.LOGGING, stub -> stub.logSettings(LogSettingsRequest.getDefaultInstance()));
         assertThat(calls).containsOnlyKeys(ApiGroup.values());
-        try (EdgeServer edge =
-                new EdgeServer(server, GrpcSettings.standard().withAccess(new ApiAccess(keys, Map.of())))) {
+        try (EdgeServer edge = new EdgeServer(
+                server,
+                GrpcSettings.standard().withHeaders(HeaderRules.none().withAccess(new ApiAccess(keys, Map.of()))))) {
             calls.forEach((group, call) -> {
                 String key = "key-of-" + group.wireName();
                 Status refused = failure(() -> call.accept(stub(edge, metadata("other", "secret"))));
@@ -110,7 +112,8 @@ class AccessTest {
         Path file = Files.writeString(folder.resolve("tokens"), "first\n");
         ApiAccess access = new ApiAccess(Map.of(), Map.of(ApiGroup.INFERENCE, TokenFile.open(file)));
         ModelInferRequest request = ServiceFixture.request().build();
-        try (EdgeServer edge = new EdgeServer(server, GrpcSettings.standard().withAccess(access))) {
+        try (EdgeServer edge = new EdgeServer(
+                server, GrpcSettings.standard().withHeaders(HeaderRules.none().withAccess(access)))) {
             Status refused = failure(() -> stub(edge, new Metadata()).modelInfer(request));
             assertThat(refused.getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
             assertThat(refused.getDescription()).contains("Authorization: Bearer TOKEN");
@@ -123,8 +126,9 @@ class AccessTest {
 
     @Test
     void shouldForwardMetadataButNoneThatTheProtocolHasForItself() {
-        GrpcSettings settings =
-                GrpcSettings.standard().withForwarding(HeaderForwarding.of(Pattern.compile("^(user-name|timeout)")));
+        GrpcSettings settings = GrpcSettings.standard()
+                .withHeaders(HeaderRules.none()
+                        .withForwarding(HeaderForwarding.of(Pattern.compile("^(user-name|timeout)"))));
         ModelInferRequest request = ServiceFixture.request().build();
         try (EdgeServer edge = new EdgeServer(server, settings)) {
             ModelInferResponse response = stub(edge, metadata("user-name", "u")).modelInfer(request);

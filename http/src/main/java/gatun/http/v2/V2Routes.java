@@ -33,10 +33,11 @@ public final class V2Routes implements Routes {
     public V2Routes(InferenceServer server, HttpSettings settings) {
         long maxInputByteSize = settings.maxInputByteSize();
         boolean clientSharedMemory = settings.clientSharedMemory();
-        this.restricted = new RestrictedApis(settings.access());
+        this.restricted = new RestrictedApis(settings.headers().access());
         JsonBody jsonBody = new JsonBody(server.buffers(), maxInputByteSize);
-        this.infer = new InferRoute(server, maxInputByteSize, settings.forwarding());
-        this.generate = new GenerateRoute(server, jsonBody, maxInputByteSize, settings.forwarding());
+        this.infer = new InferRoute(server, maxInputByteSize, settings.headers().forwarding());
+        this.generate = new GenerateRoute(
+                server, jsonBody, maxInputByteSize, settings.headers().forwarding());
         this.metadata = new MetadataRoutes(server);
         this.statistics = new StatisticsRoutes(server);
         this.logging = new LoggingRoutes(server, jsonBody);

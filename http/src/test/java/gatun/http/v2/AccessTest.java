@@ -6,6 +6,7 @@ import gatun.http.EdgeUnderTest;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.access.HeaderRules;
 import gatun.runtime.access.TokenFile;
 import java.io.IOException;
 import java.net.http.HttpRequest;
@@ -63,8 +64,9 @@ class AccessTest {
         for (ApiGroup each : ApiGroup.values()) {
             keys.put(each, new ApiAccess.RequiredHeader("key-of-" + each.wireName(), "secret"));
         }
-        try (EdgeUnderTest edge =
-                EdgeUnderTest.startWith(repository, settings -> settings.withAccess(new ApiAccess(keys, Map.of())))) {
+        try (EdgeUnderTest edge = EdgeUnderTest.startWith(
+                repository,
+                settings -> settings.withHeaders(HeaderRules.none().withAccess(new ApiAccess(keys, Map.of()))))) {
             HttpRequest.Builder request = edge.request(path).method(method, HttpRequest.BodyPublishers.ofString("{}"));
             HttpResponse<String> refused = edge.send(request.build());
             assertThat(refused.statusCode()).isEqualTo(403);
@@ -81,7 +83,8 @@ class AccessTest {
     void shouldWantATokenOfTheGroupsFile() throws IOException {
         Path file = Files.writeString(repository.resolve("tokens"), "first\nsecond\n");
         ApiAccess access = new ApiAccess(Map.of(), Map.of(ApiGroup.INFERENCE, TokenFile.open(file)));
-        try (EdgeUnderTest edge = EdgeUnderTest.startWith(repository, settings -> settings.withAccess(access))) {
+        try (EdgeUnderTest edge = EdgeUnderTest.startWith(
+                repository, settings -> settings.withHeaders(HeaderRules.none().withAccess(access)))) {
             HttpRequest.Builder request =
                     edge.request("/v2/models/m/infer").POST(HttpRequest.BodyPublishers.ofString(INFER));
             HttpResponse<String> refused = edge.send(request.build());
@@ -107,7 +110,8 @@ class AccessTest {
                 new ApiAccess(Map.of(ApiGroup.INFERENCE, new ApiAccess.RequiredHeader("key", "secret")), Map.of());
         String page = "https://console.example";
         try (EdgeUnderTest edge = EdgeUnderTest.startWith(
-                repository, settings -> settings.withAccess(access).withAllowedOrigins(Set.of(page)))) {
+                repository, settings -> settings.withHeaders(HeaderRules.none().withAccess(access))
+                        .withAllowedOrigins(Set.of(page)))) {
             HttpResponse<String> allowed = edge.send(edge.request("/v2/models/m/infer")
                     .method("OPTIONS", HttpRequest.BodyPublishers.noBody())
                     .header("Origin", page)
@@ -124,8 +128,8 @@ class AccessTest {
     @Test
     void shouldForwardHeadersButNoneThatTheProtocolHasForItself() {
         HeaderForwarding forwarding = HeaderForwarding.of(Pattern.compile("^(user-|priority)"));
-        try (EdgeUnderTest edge =
-                EdgeUnderTest.startWith(repository, settings -> settings.withForwarding(forwarding))) {
+        try (EdgeUnderTest edge = EdgeUnderTest.startWith(
+                repository, settings -> settings.withHeaders(HeaderRules.none().withForwarding(forwarding)))) {
             HttpRequest.Builder infer =
                     edge.request("/v2/models/m/infer").POST(HttpRequest.BodyPublishers.ofString(INFER));
             assertThat(edge.send(infer.copy().header("user-name", "u").build()).statusCode())

@@ -4,6 +4,7 @@ import gatun.memory.GatunException;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.access.HeaderRules;
 import gatun.runtime.access.TokenFile;
 import gatun.server.AccessSettings;
 import java.nio.file.Path;
@@ -77,19 +78,18 @@ final class AccessFlags {
      * @throws ParameterException naming the flag that contradicts itself, or whose file protects nothing
      */
     AccessSettings settings(CommandSpec command) {
+        ApiAccess http = new ApiAccess(
+                byGroup(command, "--http-restricted-api", httpRestricted, rule -> header("", rule)),
+                byGroup(command, "--http-token-file", httpTokens, AccessFlags::tokens));
+        ApiAccess grpc = new ApiAccess(
+                byGroup(command, "--grpc-restricted-protocol", grpcRestricted, rule -> header(GRPC_PREFIX, rule)),
+                byGroup(command, "--grpc-token-file", grpcTokens, AccessFlags::tokens));
         return new AccessSettings(
-                new ApiAccess(
-                        byGroup(command, "--http-restricted-api", httpRestricted, rule -> header("", rule)),
-                        byGroup(command, "--http-token-file", httpTokens, AccessFlags::tokens)),
-                new ApiAccess(
-                        byGroup(
-                                command,
-                                "--grpc-restricted-protocol",
-                                grpcRestricted,
-                                rule -> header(GRPC_PREFIX, rule)),
-                        byGroup(command, "--grpc-token-file", grpcTokens, AccessFlags::tokens)),
-                httpForwarded.map(HeaderForwarding::of).orElseGet(HeaderForwarding::none),
-                grpcForwarded.map(HeaderForwarding::of).orElseGet(HeaderForwarding::none));
+                new HeaderRules(http, forwarding(httpForwarded)), new HeaderRules(grpc, forwarding(grpcForwarded)));
+    }
+
+    private static HeaderForwarding forwarding(Optional<Pattern> names) {
+        return names.map(HeaderForwarding::of).orElseGet(HeaderForwarding::none);
     }
 
     private static <T> Map<ApiGroup, T> byGroup(

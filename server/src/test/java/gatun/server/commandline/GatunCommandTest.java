@@ -303,13 +303,16 @@ class GatunCommandTest {
     void shouldRestrictTheGroupsThatAreNamed() {
         ApiAccess http = serve("--http-restricted-api=health,metadata:k=v=w", "--http-restricted-api", "trace:x=y")
                 .access()
-                .http();
+                .http()
+                .access();
         assertThat(http.refusal(ApiGroup.METADATA, name -> Optional.of("v=w"))).isEmpty();
         assertThat(http.refusal(ApiGroup.TRACE, name -> Optional.empty()))
                 .contains(new ApiAccess.Refusal.MissingHeader("x"));
         assertThat(http.refusal(ApiGroup.INFERENCE, name -> Optional.empty())).isEmpty();
-        ApiAccess grpc =
-                serve("--grpc-restricted-protocol=inference:k=v").access().grpc();
+        ApiAccess grpc = serve("--grpc-restricted-protocol=inference:k=v")
+                .access()
+                .grpc()
+                .access();
         assertThat(grpc.refusal(ApiGroup.INFERENCE, name -> Optional.empty()))
                 .contains(new ApiAccess.Refusal.MissingHeader("triton-grpc-protocol-k"));
     }
