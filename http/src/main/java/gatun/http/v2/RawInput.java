@@ -9,6 +9,7 @@ import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 
 /** A body without JSON: all of it is the only input of a model, and the model tells what it is. */
@@ -45,13 +46,16 @@ final class RawInput {
     }
 
     private static void addString(InferenceRequest request, InferBodies.Body body, TensorSpec input, boolean batching) {
-        Shape single = batching ? input.shape().withoutFirst() : input.shape();
-        if (single.rank() != 1 || single.dim(0) != 1) {
+        long[] dims = input.shape().toArray();
+        if (batching) {
+            dims[0] = 1;
+        }
+        if (Arrays.stream(dims).anyMatch(dim -> dim != 1)) {
             throw GatunException.invalidArgument(
                     "For BYTE datatype raw input '" + input.name() + "', the model must have input shape [1]");
         }
         BytesCodec.putLength(body.segment(), 0, body.binaryByteSize());
-        Shape shape = batching ? Shape.of(1, 1) : Shape.of(1);
+        Shape shape = Shape.of(dims);
         MemorySegment bytes = body.segment().asSlice(0, body.binaryOffset() + body.binaryByteSize());
         request.addInput(new Tensor(new TensorSpec(input.name(), Datatype.BYTES, shape), bytes));
     }

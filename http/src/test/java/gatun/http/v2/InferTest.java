@@ -38,6 +38,7 @@ class InferTest {
         EdgeUnderTest.writeModel(repository, "odd", 0, "TYPE_UINT8 [ 3 ]", "TYPE_FP64 [ 2 ]");
         EdgeUnderTest.writeModel(repository, "strings", 0, "TYPE_STRING [ -1, 2 ]");
         EdgeUnderTest.writeModel(repository, "string", 4, "TYPE_STRING [ 1 ]");
+        EdgeUnderTest.writeModel(repository, "one", 0, "TYPE_STRING [ 1, 1, 1 ]");
         edge = EdgeUnderTest.start(repository);
     }
 
@@ -199,6 +200,8 @@ class InferTest {
 
         assertThat(text(answer)).contains("\"shape\":[1,1],\"parameters\":{\"binary_data_size\":9}");
         assertThat(answer.body()).endsWith(new byte[] {5, 0, 0, 0, 'h', 'e', 'l', 'l', 'o'});
+        assertThat(text(postRaw("one", new byte[] {'x'})))
+                .contains("\"shape\":[1,1,1],\"parameters\":{\"binary_data_size\":5}");
         assertThat(text(postRaw("strings", new byte[1])))
                 .isEqualTo("{\"error\":\"For BYTE datatype raw input 'IN0', the model must have input shape [1]\"}");
     }
