@@ -2,6 +2,9 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import gatun.protocol.inference.TraceSettingRequest;
 import gatun.protocol.inference.TraceSettingResponse;
 import java.nio.file.Files;
@@ -58,5 +61,59 @@ class TraceIT {
                 .isNotEmpty()
                 .allSatisfy(line -> assertThat(line).contains("model_name").doesNotContain("simple_ensemble"));
         assertThat(String.join("", lines)).contains("COMPUTE_INPUT_END", "HTTP_RECV_END", "REQUEST_END");
+    }
+
+    @Test
+    void shouldTellTheTensorsOfAnEnsembleAndItsMembers(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("trace.json");
+        try (ServerProcess server = ServerProcess.launch(
+                        ServerProcess.exampleModels(),
+                        "--model-control-mode=explicit",
+                        "--load-model=simple_ensemble",
+                        "--trace-config=level=TENSORS",
+                        "--trace-config=rate=1",
+                        "--trace-config=triton,file=" + file);
+                HttpApi http = new HttpApi(server)) {
+            assertThat(http.post("/v2/models/simple_ensemble/infer", SimpleModel.json())
+                            .statusCode())
+                    .isEqualTo(200);
+        }
+        List<JsonObject> objects = JsonParser.parseString(Files.readString(file)).getAsJsonArray().asList().stream()
+                .map(JsonElement::getAsJsonObject)
+                .toList();
+        List<Integer> members = objects.stream()
+                .filter(object -> object.has("parent_id"))
+                .map(object -> object.get("id").getAsInt())
+                .toList();
+
+        assertThat(members).isNotEmpty();
+        assertThat(activities(objects, 1))
+                .contains("TENSOR_QUEUE_INPUT INPUT0 1,16 INT32", "TENSOR_QUEUE_INPUT INPUT1 1,16 INT32")
+                .anyMatch(activity -> activity.startsWith("TENSOR_BACKEND_OUTPUT"));
+        assertThat(members).allSatisfy(member -> assertThat(activities(objects, member))
+                .anyMatch(activity -> activity.startsWith("TENSOR_QUEUE_INPUT"))
+                .anyMatch(activity -> activity.startsWith("TENSOR_BACKEND_OUTPUT")));
+        assertThat(objects)
+                .filteredOn(object -> object.has("tensor"))
+                .extracting(
+                        object -> object.getAsJsonObject("tensor").get("data").getAsString())
+                .contains("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16");
+        assertThat(objects).noneMatch(object -> object.has("timestamps"));
+    }
+
+    /** What the trace {@code id} tells of tensors, without their elements. */
+    private static List<String> activities(List<JsonObject> objects, int id) {
+        return objects.stream()
+                .filter(object -> object.get("id").getAsInt() == id && object.has("tensor"))
+                .map(object -> {
+                    JsonObject tensor = object.getAsJsonObject("tensor");
+                    return String.join(
+                            " ",
+                            object.get("activity").getAsString(),
+                            tensor.get("name").getAsString(),
+                            tensor.get("shape").getAsString(),
+                            tensor.get("dtype").getAsString());
+                })
+                .toList();
     }
 }

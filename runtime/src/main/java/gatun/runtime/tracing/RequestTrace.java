@@ -1,6 +1,8 @@
 package gatun.runtime.tracing;
 
 import gatun.memory.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -8,13 +10,15 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Collectors;
-import java.util.stream.LongStream;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** What became of one request. Whoever began it ends it; what is said after that is lost. Safe for any thread. */
 public final class RequestTrace {
     /** The parent of a trace that has none. */
     public static final long NO_PARENT = 0;
+
+    private static final byte[] NO_BYTES = {};
+    private static final long RELEASED = -1;
 
     private final Tracing tracing;
     private final TraceScope scope;
@@ -24,6 +28,9 @@ public final class RequestTrace {
     private final Optional<TraceParent> joined;
     private final String modelName;
     private final long modelVersion;
+    /** The bytes of its tensors; {@link #RELEASED} when they are not held any more. */
+    private final AtomicLong held = new AtomicLong();
+
     private final Queue<TraceEvent> events = new ConcurrentLinkedQueue<>();
     private final Queue<RequestTrace> children = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean ended = new AtomicBoolean();
@@ -126,16 +133,29 @@ public final class RequestTrace {
     }
 
     private void tensor(String activity, Tensor tensor) {
-        if (levels.contains(TraceLevel.TENSORS)) {
-            String shape = LongStream.of(tensor.spec().shape().toArray())
-                    .mapToObj(Long::toString)
-                    .collect(Collectors.joining(","));
-            events.add(new TraceEvent.TensorData(
-                    activity,
-                    tensor.spec().name(),
-                    TensorText.of(tensor),
-                    shape,
-                    tensor.spec().datatype().wireName()));
+        if (levels.contains(TraceLevel.TENSORS) && tracing.tellsTensors()) {
+            byte[] copy = claim(tensor.bytes().byteSize()) ? tensor.bytes().toArray(ValueLayout.JAVA_BYTE) : NO_BYTES;
+            events.add(new TraceEvent.TensorData(activity, tensor.spec(), MemorySegment.ofArray(copy)));
+        }
+    }
+
+    /** Whether so many bytes more may be held, which {@link #release} gives back. */
+    private boolean claim(long bytes) {
+        if (!tracing.memory().take(bytes)) {
+            return false;
+        }
+        if (held.getAndUpdate(before -> before == RELEASED ? before : before + bytes) != RELEASED) {
+            return true;
+        }
+        tracing.memory().giveBack(bytes);
+        return false;
+    }
+
+    /** Gives back the memory of its tensors: it has been written, or never will be. Only the first call does anything. */
+    void release() {
+        long before = held.getAndSet(RELEASED);
+        if (before > 0) {
+            tracing.memory().giveBack(before);
         }
     }
 

@@ -1,37 +1,58 @@
 package gatun.runtime.tracing;
 
+import com.google.gson.JsonPrimitive;
 import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.ElementLayouts;
-import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.io.IOException;
+import java.io.Writer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.util.StringJoiner;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 
-/** The elements of a tensor as text. */
+/** Tensors as traces tell them. */
 final class TensorText {
     private TensorText() {}
 
-    /** The elements, separated by commas. */
-    static String of(Tensor tensor) {
-        StringJoiner text = new StringJoiner(",");
-        MemorySegment bytes = tensor.bytes();
-        Datatype datatype = tensor.spec().datatype();
+    /** The dimensions, separated by commas. */
+    static String shape(TensorSpec spec) {
+        return LongStream.of(spec.shape().toArray()).mapToObj(Long::toString).collect(Collectors.joining(","));
+    }
+
+    /**
+     * Writes elements, separated by commas, as they stand within a string of JSON; those of BYTES in quotation marks, as Triton has them. Bytes
+     * that end within an element end the text before it.
+     */
+    static void write(Datatype datatype, MemorySegment bytes, Writer out) throws IOException {
         if (datatype == Datatype.BYTES) {
-            for (long at = 0; at < bytes.byteSize(); ) {
-                long byteSize = BytesCodec.elementByteSize(bytes, at);
-                byte[] element =
-                        bytes.asSlice(at + BytesCodec.LENGTH_BYTES, byteSize).toArray(ValueLayout.JAVA_BYTE);
-                text.add(new String(element, StandardCharsets.UTF_8));
-                at += BytesCodec.LENGTH_BYTES + byteSize;
+            writeTexts(bytes, out);
+            return;
+        }
+        int size = datatype.byteSize();
+        for (long at = 0; at <= bytes.byteSize() - size; at += size) {
+            if (at > 0) {
+                out.append(',');
             }
-            return text.toString();
+            out.append(element(datatype, bytes, at));
         }
-        for (long at = 0; at < bytes.byteSize(); at += datatype.byteSize()) {
-            text.add(element(datatype, bytes, at));
+    }
+
+    private static void writeTexts(MemorySegment bytes, Writer out) throws IOException {
+        for (long at = 0; at <= bytes.byteSize() - BytesCodec.LENGTH_BYTES; ) {
+            long length = Integer.toUnsignedLong(bytes.get(ElementLayouts.INT32, at));
+            long begin = at + BytesCodec.LENGTH_BYTES;
+            if (length > bytes.byteSize() - begin) {
+                return;
+            }
+            byte[] element = bytes.asSlice(begin, length).toArray(ValueLayout.JAVA_BYTE);
+            String quoted = new JsonPrimitive(new String(element, StandardCharsets.UTF_8)).toString();
+            out.append(at == 0 ? "\\\"" : ",\\\"");
+            out.append(quoted, 1, quoted.length() - 1).append("\\\"");
+            at = begin + length;
         }
-        return text.toString();
     }
 
     private static String element(Datatype datatype, MemorySegment bytes, long at) {

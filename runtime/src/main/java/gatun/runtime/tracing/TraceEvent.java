@@ -1,5 +1,8 @@
 package gatun.runtime.tracing;
 
+import gatun.memory.TensorSpec;
+import java.lang.foreign.MemorySegment;
+
 /** What a trace tells of a request. */
 public sealed interface TraceEvent {
     /**
@@ -14,10 +17,8 @@ public sealed interface TraceEvent {
      * A tensor came by.
      *
      * @param activity where, such as {@code TENSOR_QUEUE_INPUT}
-     * @param name the tensor's name
-     * @param data its elements, separated by commas
-     * @param shape its dimensions, separated by commas
-     * @param datatype its datatype's name
+     * @param spec what the tensor is
+     * @param bytes a copy of its bytes on the heap; none when there was no room for them
      */
-    record TensorData(String activity, String name, String data, String shape, String datatype) implements TraceEvent {}
+    record TensorData(String activity, TensorSpec spec, MemorySegment bytes) implements TraceEvent {}
 }

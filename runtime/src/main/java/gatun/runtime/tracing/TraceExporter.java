@@ -18,6 +18,9 @@ public interface TraceExporter extends AutoCloseable {
     /** Whether clients may make requests parts of traces of their own. Such requests are traced whatever rate and count say. */
     boolean joinsClients();
 
+    /** Whether tensors are told. Where they are not, traces do not hold them. */
+    boolean tellsTensors();
+
     /** Takes a trace that has ended. Returns at once: what takes time is done by another thread. */
     void export(RequestTrace trace);
 

@@ -1,20 +1,14 @@
 package gatun.runtime.tracing;
 
-import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,17 +25,19 @@ public final class TraceFile implements TraceExporter {
     /** How many traces a file may be awaited by in memory, whatever frequency a client asks for: it must not exhaust that. */
     private static final int MOST_COLLECTED = 1_000;
 
-    private static final byte[] END = "\n]\n".getBytes(StandardCharsets.UTF_8);
-
     private final String file;
     private final BlockingQueue<Runnable> work = new LinkedBlockingQueue<>(CAPACITY);
     private final Thread writer;
-    private final AtomicBoolean dropped = new AtomicBoolean();
+    private final AtomicLong lost = new AtomicLong();
 
     // Used by the writer only.
     private final Map<TraceScope, List<RequestTrace>> collected = new HashMap<>();
     private int index;
     private boolean begun;
+
+    /** Whether the log has said that the last traces could not be written. */
+    private boolean failing;
+
     private boolean ended;
 
     private TraceFile(String file) {
@@ -77,13 +73,22 @@ public final class TraceFile implements TraceExporter {
     }
 
     @Override
+    public boolean tellsTensors() {
+        return true;
+    }
+
+    @Override
     public String obstacle() {
         return file.isEmpty() ? "trace file name is not given" : "";
     }
 
     @Override
     public void export(RequestTrace trace) {
-        if (!work.offer(() -> collect(trace)) && dropped.compareAndSet(false, true)) {
+        if (work.offer(() -> collect(trace))) {
+            return;
+        }
+        trace.release();
+        if (lost.getAndIncrement() == 0) {
             LOG.warn("Traces come faster than they can be written to {}; some are dropped", file);
         }
     }
@@ -109,6 +114,9 @@ public final class TraceFile implements TraceExporter {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        if (lost.get() > 0) {
+            LOG.warn("{} traces were not written to {}", lost.get(), file);
+        }
     }
 
     private void put(Runnable task) {
@@ -132,8 +140,7 @@ public final class TraceFile implements TraceExporter {
     private void collect(RequestTrace trace) {
         long frequency = trace.scope().settings().logFrequency();
         if (frequency == 0) {
-            save(Path.of(file), List.of(trace), begun);
-            begun = true;
+            begun |= save(Path.of(file), List.of(trace), begun);
             return;
         }
         List<RequestTrace> traces = collected.computeIfAbsent(trace.scope(), scope -> new ArrayList<>());
@@ -153,83 +160,21 @@ public final class TraceFile implements TraceExporter {
         save(Path.of(file + "." + index++), traces, false);
     }
 
-    private static void save(Path target, List<RequestTrace> traces, boolean append) {
-        StringBuilder text = new StringBuilder();
-        for (RequestTrace trace : traces) {
-            for (String object : objects(trace)) {
-                text.append(append || !text.isEmpty() ? ",\n" : "[\n").append(object);
+    /** Writes traces, or logs why that cannot be; tells which. */
+    private boolean save(Path target, List<RequestTrace> traces, boolean append) {
+        try {
+            TraceJson.write(target, traces, append);
+            failing = false;
+            return true;
+        } catch (IOException | RuntimeException e) {
+            lost.addAndGet(traces.size());
+            if (!failing) {
+                LOG.warn("Traces cannot be written to {}: {}", target, e.toString());
             }
-        }
-        ByteBuffer bytes = StandardCharsets.UTF_8.encode(text.toString());
-        try (FileChannel channel = append
-                ? FileChannel.open(target, StandardOpenOption.WRITE)
-                : FileChannel.open(
-                        target,
-                        StandardOpenOption.WRITE,
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.TRUNCATE_EXISTING)) {
-            channel.position(append ? channel.size() - END.length : 0);
-            writeFully(channel, bytes);
-            writeFully(channel, ByteBuffer.wrap(END));
-        } catch (IOException e) {
-            LOG.warn("Traces cannot be written to {}: {}", target, e.getMessage());
-        }
-    }
-
-    private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
-        }
-    }
-
-    private static List<String> objects(RequestTrace trace) {
-        List<String> objects = new ArrayList<>();
-        objects.add(object(trace.id(), json -> {
-            json.name("model_name").value(trace.modelName());
-            json.name("model_version").value(trace.modelVersion());
-            if (!trace.requestId().isEmpty()) {
-                json.name("request_id").value(trace.requestId());
-            }
-            if (trace.parentId() != RequestTrace.NO_PARENT) {
-                json.name("parent_id").value(trace.parentId());
-            }
-        }));
-        for (TraceEvent event : trace.events()) {
-            objects.add(object(trace.id(), json -> write(json, event)));
-        }
-        return objects;
-    }
-
-    private interface Members {
-        void write(JsonWriter json) throws IOException;
-    }
-
-    private static String object(long id, Members members) {
-        StringWriter text = new StringWriter();
-        try (JsonWriter json = new JsonWriter(text)) {
-            json.beginObject().name("id").value(id);
-            members.write(json);
-            json.endObject();
-        } catch (IOException e) {
-            throw new AssertionError("writing to memory", e);
-        }
-        return text.toString();
-    }
-
-    private static void write(JsonWriter json, TraceEvent event) throws IOException {
-        switch (event) {
-            case TraceEvent.Timestamp timestamp -> {
-                json.name("timestamps").beginArray().beginObject();
-                json.name("name").value(timestamp.stage().name());
-                json.name("ns").value(timestamp.nanos());
-                json.endObject().endArray();
-            }
-            case TraceEvent.TensorData tensor -> {
-                json.name("activity").value(tensor.activity()).name("tensor").beginObject();
-                json.name("name").value(tensor.name()).name("data").value(tensor.data());
-                json.name("shape").value(tensor.shape()).name("dtype").value(tensor.datatype());
-                json.endObject();
-            }
+            failing = true;
+            return false;
+        } finally {
+            traces.forEach(RequestTrace::release);
         }
     }
 }

@@ -17,8 +17,12 @@ import org.jspecify.annotations.Nullable;
  * nothing pays one volatile read for each request. Owns its exporter. Safe for any thread.
  */
 public final class Tracing implements AutoCloseable {
+    /** What the tensors of all traces may take, of a heap that has other things to do. */
+    private static final long TENSOR_BYTES = 32L << 20;
+
     private final TraceSettings atStart;
     private final TraceExporter exporter;
+    private final TraceMemory memory = new TraceMemory(TENSOR_BYTES);
     private final AtomicLong ids = new AtomicLong();
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -156,6 +160,14 @@ public final class Tracing implements AutoCloseable {
         return ids.incrementAndGet();
     }
 
+    TraceMemory memory() {
+        return memory;
+    }
+
+    boolean tellsTensors() {
+        return exporter.tellsTensors();
+    }
+
     void export(RequestTrace trace) {
         exporter.export(trace);
     }
@@ -164,5 +176,6 @@ public final class Tracing implements AutoCloseable {
     @Override
     public void close() {
         exporter.close();
+        memory.close();
     }
 }

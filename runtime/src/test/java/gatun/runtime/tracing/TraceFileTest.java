@@ -13,6 +13,7 @@ import gatun.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -94,6 +95,98 @@ class TraceFileTest {
                 .hasToString("{\"id\":1,\"activity\":\"TENSOR_QUEUE_INPUT\",\"tensor\":{\"name\":\"IN\","
                         + "\"data\":\"1.5,-2.0\",\"shape\":\"1,2\",\"dtype\":\"FP32\"}}");
         assertThat(array("trace.json")).hasSize(2);
+    }
+
+    private static Tensor tensor(Arena arena, Datatype datatype, long elements) {
+        MemorySegment bytes = arena.allocate(elements * datatype.byteSize());
+        return new Tensor(new TensorSpec("IN", datatype, Shape.of(elements)), bytes);
+    }
+
+    @Test
+    void shouldWriteTheTextsOfBytesInQuotationMarksAndEndWhereTheyAreCutOff() throws IOException {
+        byte[] texts = {2, 0, 0, 0, 'a', '"', 0, 0, 0, 0, 3, 0, 0, 0, 0x7f};
+        try (Tracing tracing = tracing(Set.of(TraceLevel.TENSORS), 0);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = arena.allocateFrom(ValueLayout.JAVA_BYTE, texts);
+            RequestTrace trace = begin(tracing, "m", 1).orElseThrow();
+            trace.started("", List.of(new Tensor(new TensorSpec("IN", Datatype.BYTES, Shape.of(3)), bytes)));
+            trace.end();
+        }
+        assertThat(array("trace.json")
+                        .get(1)
+                        .getAsJsonObject()
+                        .getAsJsonObject("tensor")
+                        .get("data")
+                        .getAsString())
+                .isEqualTo("\"a\"\",\"\"");
+    }
+
+    @Test
+    void shouldLeaveOutTensorsThatTakeTooMuchMemoryUntilTracesAreWritten() throws IOException {
+        TraceMemory memory;
+        try (Tracing tracing = tracing(Set.of(TraceLevel.TENSORS), 0);
+                Arena arena = Arena.ofConfined()) {
+            memory = tracing.memory();
+            Tensor large = tensor(arena, Datatype.INT64, 3 << 20);
+            RequestTrace first = begin(tracing, "m", 1).orElseThrow();
+            first.started("", List.of(large));
+            RequestTrace second = begin(tracing, "m", 1).orElseThrow();
+            second.started("", List.of(large));
+            assertThat(memory.held()).isEqualTo(24 << 20);
+            second.end();
+            first.end();
+        }
+        assertThat(memory.held()).isZero();
+        List<String> lines = Files.readAllLines(folder.resolve("trace.json"));
+        assertThat(lines)
+                .filteredOn(line -> line.startsWith("{\"id\":2,\"activity\""))
+                .singleElement()
+                .asString()
+                .contains("\"data\":\"\",\"shape\":\"3145728\"");
+        assertThat(lines)
+                .filteredOn(line -> line.startsWith("{\"id\":1,\"activity\""))
+                .singleElement()
+                .satisfies(line -> assertThat(line.length()).isGreaterThan(2 * (3 << 20)));
+    }
+
+    @Test
+    void shouldHoldNothingForATensorThatComesAfterTheEnd() {
+        Tracing tracing = tracing(Set.of(TraceLevel.TENSORS), 0);
+        try (Arena arena = Arena.ofConfined()) {
+            RequestTrace trace = begin(tracing, "m", 1).orElseThrow();
+            trace.end();
+            tracing.close();
+            trace.answered(tensor(arena, Datatype.INT8, 100));
+        }
+        assertThat(tracing.memory().held()).isZero();
+    }
+
+    @Test
+    void shouldBeginTheFileAnewWhenItIsGone() throws IOException {
+        Path file = folder.resolve("gone.json");
+        try (Tracing tracing = tracing(Set.of(TraceLevel.TIMESTAMPS), 0)) {
+            RequestTrace trace = begin(tracing, "m", 1).orElseThrow();
+            trace.reached(TraceStage.REQUEST_START);
+            TraceJson.write(file, List.of(trace), false);
+            TraceJson.write(file, List.of(trace), true);
+            assertThat(array("gone.json")).hasSize(4);
+            Files.delete(file);
+            TraceJson.write(file, List.of(trace), true);
+            assertThat(array("gone.json")).hasSize(2);
+        }
+    }
+
+    @Test
+    void shouldKeepTracingWhenTheFileCannotBeWritten() throws IOException {
+        Path missing = folder.resolve("missing");
+        try (Tracing tracing = new Tracing(
+                new TraceSettings(Set.of(TraceLevel.TENSORS), 1, TraceSettings.UNLIMITED, 0),
+                TraceFile.to(missing.resolve("trace.json")))) {
+            trace(tracing, "a", 1);
+            trace(tracing, "b", 2);
+            assertThat(missing).doesNotExist();
+        }
+        assertThat(folder).isEmptyDirectory();
     }
 
     private JsonArray array(String file) throws IOException {

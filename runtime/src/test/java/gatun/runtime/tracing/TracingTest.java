@@ -3,8 +3,13 @@ package gatun.runtime.tracing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.memory.Datatype;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,6 +44,11 @@ class TracingTest {
         @Override
         public boolean joinsClients() {
             return joinsClients;
+        }
+
+        @Override
+        public boolean tellsTensors() {
+            return false;
         }
 
         @Override
@@ -192,6 +202,14 @@ class TracingTest {
             assertThatThrownBy(() -> nowhere.change("", timestamps(1)))
                     .hasMessage("Attempting to set invalid trace setting :trace file name is not given");
         }
+    }
+
+    @Test
+    void shouldHoldNoTensorsWhereTheyAreNotTold() {
+        tracing.change("", Map.of("trace_level", List.of("TENSORS"), "trace_rate", List.of("1")));
+        RequestTrace trace = begin(tracing, "m", 1).orElseThrow();
+        trace.answered(new Tensor(new TensorSpec("OUT", Datatype.INT8, Shape.of(0)), MemorySegment.NULL));
+        assertThat(trace.events()).isEmpty();
     }
 
     @Test

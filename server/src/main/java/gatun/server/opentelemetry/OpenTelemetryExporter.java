@@ -96,6 +96,11 @@ public final class OpenTelemetryExporter implements TraceExporter {
         return true;
     }
 
+    @Override
+    public boolean tellsTensors() {
+        return false;
+    }
+
     /** Sends the trace of a client's request with those of all requests that were made for it; the latter alone wait for that. */
     @Override
     public void export(RequestTrace trace) {

@@ -1,0 +1,109 @@
+package gatun.runtime.tracing;
+
+import com.google.gson.stream.JsonWriter;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Set;
+
+/** Traces as Triton writes them to files: an array of objects, each telling something of the trace whose id it names. */
+final class TraceJson {
+    private static final String END = "\n]\n";
+
+    private TraceJson() {}
+
+    /**
+     * Writes traces to a file, without having all of their text in memory. When that fails, the file is as it was before, as far as that can be.
+     *
+     * @param append whether the file has traces already that are to be kept; if it has none after all, or is gone, it is begun anew
+     * @throws IOException when the traces could not be written
+     */
+    static void write(Path file, List<RequestTrace> traces, boolean append) throws IOException {
+        Set<StandardOpenOption> options = append
+                ? Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE)
+                : Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING);
+        try (FileChannel channel = FileChannel.open(file, options)) {
+            long begin = Math.max(0, channel.size() - END.length());
+            try {
+                channel.position(begin);
+                write(channel, traces, begin > 0);
+            } catch (IOException | RuntimeException e) {
+                restore(channel, begin);
+                throw e;
+            }
+        }
+    }
+
+    private static void write(FileChannel channel, List<RequestTrace> traces, boolean append) throws IOException {
+        // Not closed: it would close the channel, which is the caller's.
+        Writer out = new BufferedWriter(Channels.newWriter(channel, StandardCharsets.UTF_8));
+        String before = append ? ",\n" : "[\n";
+        for (RequestTrace trace : traces) {
+            out.write(before);
+            before = ",\n";
+            writeHead(trace, out);
+            for (TraceEvent event : trace.events()) {
+                out.write(before);
+                write(trace.id(), event, out);
+            }
+        }
+        out.write(END);
+        out.flush();
+    }
+
+    private static void restore(FileChannel channel, long begin) throws IOException {
+        channel.truncate(begin);
+        if (begin > 0) {
+            channel.write(ByteBuffer.wrap(END.getBytes(StandardCharsets.UTF_8)), begin);
+        }
+    }
+
+    private static JsonWriter begin(long id, Writer out) throws IOException {
+        return new JsonWriter(out).beginObject().name("id").value(id);
+    }
+
+    private static void writeHead(RequestTrace trace, Writer out) throws IOException {
+        JsonWriter json = begin(trace.id(), out);
+        json.name("model_name").value(trace.modelName());
+        json.name("model_version").value(trace.modelVersion());
+        if (!trace.requestId().isEmpty()) {
+            json.name("request_id").value(trace.requestId());
+        }
+        if (trace.parentId() != RequestTrace.NO_PARENT) {
+            json.name("parent_id").value(trace.parentId());
+        }
+        json.endObject();
+    }
+
+    private static void write(long id, TraceEvent event, Writer out) throws IOException {
+        JsonWriter json = begin(id, out);
+        switch (event) {
+            case TraceEvent.Timestamp timestamp -> {
+                json.name("timestamps").beginArray().beginObject();
+                json.name("name").value(timestamp.stage().name());
+                json.name("ns").value(timestamp.nanos());
+                json.endObject().endArray();
+            }
+            case TraceEvent.TensorData tensor -> {
+                json.name("activity").value(tensor.activity()).name("tensor").beginObject();
+                json.name("name").value(tensor.spec().name());
+                // The text of a large tensor goes out piece by piece; the writer of JSON keeps nothing back, so that it
+                // may.
+                json.name("data").jsonValue("\"");
+                TensorText.write(tensor.spec().datatype(), tensor.bytes(), out);
+                out.write('"');
+                json.name("shape").value(TensorText.shape(tensor.spec()));
+                json.name("dtype").value(tensor.spec().datatype().wireName());
+                json.endObject();
+            }
+        }
+        json.endObject();
+    }
+}

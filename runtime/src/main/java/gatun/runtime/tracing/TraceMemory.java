@@ -1,0 +1,58 @@
+package gatun.runtime.tracing;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How many bytes of tensors traces may hold until they are written. What does not fit is left out of its trace, and counted; the log says so
+ * once. Safe for any thread.
+ */
+final class TraceMemory {
+    private static final Logger LOG = LoggerFactory.getLogger(TraceMemory.class);
+
+    private final long limit;
+    private final AtomicLong held = new AtomicLong();
+    private final AtomicLong leftOut = new AtomicLong();
+    private final AtomicBoolean told = new AtomicBoolean();
+
+    /** Lets all traces together hold {@code limit} bytes. */
+    TraceMemory(long limit) {
+        this.limit = limit;
+    }
+
+    /** Whether a trace may hold a tensor of so many bytes. If it may, they are to be given back. */
+    boolean take(long bytes) {
+        if (bytes <= limit && held.addAndGet(bytes) <= limit) {
+            return true;
+        }
+        if (bytes <= limit) {
+            held.addAndGet(-bytes);
+        }
+        leftOut.incrementAndGet();
+        if (told.compareAndSet(false, true)) {
+            LOG.warn(
+                    "Tensors of traces come faster than they are written and take more than {} bytes; some are left out",
+                    limit);
+        }
+        return false;
+    }
+
+    /** Takes note that so many bytes are not held any more. */
+    void giveBack(long bytes) {
+        held.addAndGet(-bytes);
+    }
+
+    /** The bytes that are held now. */
+    long held() {
+        return held.get();
+    }
+
+    /** Logs how many tensors were left out, if any were. */
+    void close() {
+        if (leftOut.get() > 0) {
+            LOG.warn("{} tensors were left out of traces", leftOut.get());
+        }
+    }
+}
