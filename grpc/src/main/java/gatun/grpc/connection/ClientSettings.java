@@ -40,12 +40,8 @@ final class ClientSettings {
     /** Reads the present SETTINGS frame, lets it take effect for {@code streams} and what comes, and acknowledges it. */
     void read(Collection<GrpcStream> streams) throws IOException {
         boolean ack = reader.has(Http2.FLAG_ACK);
-        if (reader.length() % ENTRY_SIZE != 0 || (ack && reader.length() != 0)) {
-            throw new ConnectionError(Http2Error.FRAME_SIZE_ERROR, "a SETTINGS frame of " + reader.length() + " bytes");
-        }
-        if (reader.streamId() != 0) {
-            throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "SETTINGS on stream " + reader.streamId());
-        }
+        reader.requireSize(reader.length() % ENTRY_SIZE == 0 && (!ack || reader.length() == 0));
+        reader.requireConnection();
         if (ack) {
             return;
         }

@@ -66,6 +66,44 @@ final class FrameReader {
         return streamId;
     }
 
+    /**
+     * Goes on with a frame that has a size which its type may have.
+     *
+     * @throws ConnectionError FRAME_SIZE_ERROR where it does not fit
+     */
+    void requireSize(boolean fits) {
+        if (!fits) {
+            throw new ConnectionError(
+                    Http2Error.FRAME_SIZE_ERROR,
+                    "a frame of type " + type + " with " + length + " bytes on stream " + streamId);
+        }
+    }
+
+    /**
+     * Goes on with a frame that belongs to the connection.
+     *
+     * @throws ConnectionError PROTOCOL_ERROR where it came on a stream
+     */
+    void requireConnection() {
+        if (streamId != 0) {
+            throw new ConnectionError(
+                    Http2Error.PROTOCOL_ERROR,
+                    "a frame of type " + type + " on stream " + streamId + ", which belongs to the connection");
+        }
+    }
+
+    /**
+     * Goes on with a frame that belongs to a stream.
+     *
+     * @throws ConnectionError PROTOCOL_ERROR where it came on the connection
+     */
+    void requireStream() {
+        if (streamId == 0) {
+            throw new ConnectionError(
+                    Http2Error.PROTOCOL_ERROR, "a frame of type " + type + " that belongs to no stream");
+        }
+    }
+
     /** Waits until {@code count} bytes, at most the buffer's size, are in the buffer. */
     void require(int count) throws IOException {
         while (buffer.remaining() < count) {

@@ -185,11 +185,11 @@ final class GrpcConnection implements ServerConnection {
     private void passOver() throws IOException {
         floods.controlFrame();
         if (reader.type() == Http2.GOAWAY) {
-            require(reader.length() >= Long.BYTES);
-            requireConnection();
+            reader.requireSize(reader.length() >= Long.BYTES);
+            reader.requireConnection();
         } else if (reader.type() == Http2.PRIORITY) {
-            require(reader.length() == HeaderBlockReader.PRIORITY_SIZE);
-            requireStream();
+            reader.requireSize(reader.length() == HeaderBlockReader.PRIORITY_SIZE);
+            reader.requireStream();
         }
         reader.skip(reader.length());
     }
@@ -199,7 +199,7 @@ final class GrpcConnection implements ServerConnection {
         int padding = 0;
         requireOpened("DATA");
         if (reader.has(Http2.FLAG_PADDED)) {
-            require(length >= 1);
+            reader.requireSize(length >= 1);
             padding = 1 + reader.readByte();
             if (padding > length) {
                 throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "a DATA frame's padding is longer than the frame");
@@ -296,7 +296,7 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void reset() throws IOException {
-        require(reader.length() == Integer.BYTES);
+        reader.requireSize(reader.length() == Integer.BYTES);
         int code = reader.readInt();
         requireOpened("RST_STREAM");
         GrpcStream stream = streams.get(reader.streamId());
@@ -307,8 +307,8 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void ping() throws IOException {
-        require(reader.length() == Long.BYTES);
-        requireConnection();
+        reader.requireSize(reader.length() == Long.BYTES);
+        reader.requireConnection();
         floods.controlFrame();
         long data = reader.readLong();
         if (reader.has(Http2.FLAG_ACK)) {
@@ -320,7 +320,7 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void windowUpdate() throws IOException {
-        require(reader.length() == Integer.BYTES);
+        reader.requireSize(reader.length() == Integer.BYTES);
         int increment = reader.readInt() & Integer.MAX_VALUE;
         int id = reader.streamId();
         if (id == 0) {
@@ -348,31 +348,6 @@ final class GrpcConnection implements ServerConnection {
             end.fail(w, Http2Error.FLOW_CONTROL_ERROR, "the connection's window exceeds what HTTP/2 allows");
         } else if (wasShut) {
             streams.values().forEach(GrpcStream::wake);
-        }
-    }
-
-    private void require(boolean holds) {
-        if (!holds) {
-            throw new ConnectionError(
-                    Http2Error.FRAME_SIZE_ERROR,
-                    "a frame of type " + reader.type() + " with " + reader.length() + " bytes on stream "
-                            + reader.streamId());
-        }
-    }
-
-    private void requireConnection() {
-        if (reader.streamId() != 0) {
-            throw new ConnectionError(
-                    Http2Error.PROTOCOL_ERROR,
-                    "a frame of type " + reader.type() + " on stream " + reader.streamId()
-                            + ", which belongs to the connection");
-        }
-    }
-
-    private void requireStream() {
-        if (reader.streamId() == 0) {
-            throw new ConnectionError(
-                    Http2Error.PROTOCOL_ERROR, "a frame of type " + reader.type() + " that belongs to no stream");
         }
     }
 

@@ -197,6 +197,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
         if (increment > 0 && !remoteClosed && !sendClosed) {
             writer.enqueue(w -> {
                 if (!sendClosed) {
+                    receiveWindow.told(increment);
                     w.frames().windowUpdate(id, increment);
                 }
             });

@@ -57,11 +57,7 @@ final class HeaderBlockReader {
         boolean padded = reader.has(Http2.FLAG_PADDED);
         int priority = reader.has(Http2.FLAG_PRIORITY) ? PRIORITY_SIZE : 0;
         int around = (padded ? 1 : 0) + priority;
-        if (reader.length() < around) {
-            throw new ConnectionError(
-                    Http2Error.FRAME_SIZE_ERROR,
-                    "a HEADERS frame of " + reader.length() + " bytes, shorter than its fields");
-        }
+        reader.requireSize(reader.length() >= around);
         int padding = padded ? reader.readByte() : 0;
         reader.skip(priority);
         int length = reader.length() - around - padding;

@@ -6,7 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * How much a client may still send on one stream. A message's bytes are given back when its handler has consumed it, so a
  * slow handler holds back its own client only. A message that does not fit into what is left gets its whole length at
  * once, because its memory is already taken; but only when no earlier message waits, or a client could make the server
- * take memory without end. The reader and the call's thread use it.
+ * take memory without end. Bytes count as given back for the client when it is told so, which is late where it does not read
+ * what it is told. Safe for any thread.
  */
 final class ReceiveWindow {
     private final ReentrantLock lock = new ReentrantLock();
@@ -15,13 +16,19 @@ final class ReceiveWindow {
     private final long announceSize;
 
     // Guarded by lock.
+    /** What the client may send once it has been told all that was decided. */
     private long available;
+
+    /** What the client may send by what it has been told. */
+    private long told;
+
     private long returned;
     private int waitingMessages;
     private long awaited;
 
     ReceiveWindow(int size) {
         this.available = size;
+        this.told = size;
         this.announceSize = Math.max(1, size / 2);
     }
 
@@ -36,9 +43,10 @@ final class ReceiveWindow {
         lock.lock();
         try {
             available -= payload + padding;
+            told -= payload + padding;
             awaited = Math.max(0, awaited - payload);
             returned += padding;
-            return available >= 0;
+            return told >= 0;
         } finally {
             lock.unlock();
         }
@@ -83,6 +91,16 @@ final class ReceiveWindow {
                 return announceAwaited();
             }
             return returned >= announceSize ? announce(returned) : 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The client is told {@code increment} now; before it can know. */
+    void told(int increment) {
+        lock.lock();
+        try {
+            told += increment;
         } finally {
             lock.unlock();
         }

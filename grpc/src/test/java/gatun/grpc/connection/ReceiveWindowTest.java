@@ -14,6 +14,7 @@ class ReceiveWindowTest {
         window.messageWaits();
 
         assertThat(window.messageConsumed(600)).isEqualTo(600);
+        window.told(600);
         assertThat(window.received(1000, 0)).isTrue();
         assertThat(window.received(1, 0)).isFalse();
     }
@@ -25,7 +26,9 @@ class ReceiveWindowTest {
             assertThat(window.received(10, 0)).isTrue();
             assertThat(window.messageBegins(0)).isZero();
             window.messageWaits();
-            announced += window.messageConsumed(10) > 0 ? 1 : 0;
+            int increment = window.messageConsumed(10);
+            window.told(increment);
+            announced += increment > 0 ? 1 : 0;
         }
 
         assertThat(announced).isEqualTo(2);
@@ -38,6 +41,7 @@ class ReceiveWindowTest {
         int increment = window.messageBegins(5_000);
 
         assertThat(increment).isEqualTo(5_000);
+        window.told(increment);
         assertThat(window.received(5_000, 0)).isTrue();
         window.messageWaits();
         assertThat(window.messageConsumed(5_500)).isEqualTo(500);
@@ -59,8 +63,19 @@ class ReceiveWindowTest {
             assertThat(window.received(10, 90)).isTrue();
             assertThat(window.messageBegins(0)).isZero();
             window.messageWaits();
-            window.messageConsumed(10);
+            window.told(window.messageConsumed(10));
         }
+    }
+
+    @Test
+    void shouldNotLetAClientSendWhatItHasNotBeenToldYet() {
+        assertThat(window.received(600, 0)).isTrue();
+        assertThat(window.messageBegins(0)).isZero();
+        window.messageWaits();
+
+        assertThat(window.messageConsumed(600)).isEqualTo(600);
+        assertThat(window.received(400, 0)).isTrue();
+        assertThat(window.received(1, 0)).isFalse();
     }
 
     @Test
