@@ -29,6 +29,11 @@ public final class Shape {
         return dims.length == 0 ? SCALAR : new Shape(dims.clone());
     }
 
+    /** A shape of the first {@code rank} of these dimensions, which are copied. */
+    public static Shape ofFirst(long[] dims, int rank) {
+        return rank == 0 ? SCALAR : new Shape(Arrays.copyOf(dims, rank));
+    }
+
     /** How many dimensions there are; 0 for a scalar. */
     public int rank() {
         return dims.length;

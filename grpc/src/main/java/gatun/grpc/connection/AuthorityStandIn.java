@@ -131,13 +131,14 @@ final class AuthorityStandIn {
         out.put((byte) rest);
     }
 
-    private static void skipString(ByteBuffer in) {
+    /** Passes over a string of HPACK. */
+    static void skipString(ByteBuffer in) {
         int length = integer(in, STRING_PREFIX);
         in.position(length > in.remaining() ? in.limit() : in.position() + length);
     }
 
     /** Reads an integer of HPACK; one that is cut off or too large for a block ends the block. */
-    private static int integer(ByteBuffer in, int prefix) {
+    static int integer(ByteBuffer in, int prefix) {
         if (!in.hasRemaining()) {
             return 0;
         }

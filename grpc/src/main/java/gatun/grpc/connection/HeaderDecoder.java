@@ -4,6 +4,7 @@ import io.grpc.Metadata;
 import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.eclipse.jetty.http.HttpField;
@@ -52,6 +53,7 @@ final class HeaderDecoder {
 
     private final HpackDecoder hpack;
     private final AuthorityStandIn authorities = new AuthorityStandIn();
+    private final RepeatedBlock lastBlock = new RepeatedBlock();
     private final int sizeLimit;
 
     HeaderDecoder(int sizeLimit) {
@@ -67,12 +69,18 @@ final class HeaderDecoder {
      * @throws RefusedHeaders when the block is fine by HTTP/2 but not by us
      */
     RequestHead decode(ByteBuffer block) throws MalformedHeaders, RefusedHeaders {
+        Optional<RequestHead> repeated = lastBlock.read(block);
+        if (repeated.isPresent()) {
+            return repeated.get();
+        }
         MetaData fields = decodeFields(block);
         if (!(fields instanceof MetaData.Request request)
                 || request.getHttpURI().getPathQuery() == null) {
             throw new MalformedHeaders("a request without method and path");
         }
-        return head(request);
+        RequestHead head = head(request);
+        lastBlock.decoded(head);
+        return head;
     }
 
     /** Decodes a block whose content nobody wants, which the compression state needs all the same. */
@@ -85,6 +93,7 @@ final class HeaderDecoder {
     }
 
     private MetaData decodeFields(ByteBuffer block) throws MalformedHeaders {
+        lastBlock.note(block);
         try {
             return hpack.decode(authorities.readable(block));
         } catch (HpackException.StreamException e) {

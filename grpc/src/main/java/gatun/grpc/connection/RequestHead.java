@@ -22,4 +22,12 @@ record RequestHead(
         String timeout,
         String encoding,
         String acceptEncoding,
-        Metadata metadata) {}
+        Metadata metadata) {
+
+    /** The same for another call, which may change its metadata. */
+    RequestHead again() {
+        Metadata copy = new Metadata();
+        copy.merge(metadata);
+        return new RequestHead(method, path, authority, contentType, timeout, encoding, acceptEncoding, copy);
+    }
+}

@@ -45,6 +45,7 @@ public final class InferDecoder {
     private static final int UINT64_PARAM = 5 << 3 | WireReader.VARINT;
 
     private static final int MAX_RANK = 1024;
+    private static final int USUAL_RANK = 8;
 
     private final TextCache texts = new TextCache();
 
@@ -58,6 +59,7 @@ public final class InferDecoder {
     public InferMessage decode(MemorySegment bytes, Hold hold) {
         InferMessage message = new InferMessage(bytes, hold);
         WireReader in = new WireReader(bytes);
+        long[] dims = new long[USUAL_RANK];
         while (in.hasMore()) {
             int tag = in.tag();
             if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
@@ -71,7 +73,7 @@ public final class InferDecoder {
                 case MODEL_VERSION -> message.modelVersion = text(in, bytes, start, length);
                 case ID -> message.id = text(in, bytes, start, length);
                 case PARAMETERS -> message.add(parameter(in, bytes, start, length));
-                case INPUTS -> message.inputs.add(input(in, bytes, start, length));
+                case INPUTS -> message.inputs.add(input(in, bytes, start, length, dims));
                 case OUTPUTS -> message.outputs.add(output(in, bytes, start, length));
                 case RAW_INPUT_CONTENTS -> message.addRaw(start, length);
                 default -> {
@@ -82,9 +84,9 @@ public final class InferDecoder {
         return message;
     }
 
-    private InferMessage.Input input(WireReader in, MemorySegment bytes, int start, int length) {
+    private InferMessage.Input input(WireReader in, MemorySegment bytes, int start, int length, long[] scratch) {
         InferMessage.Input input = new InferMessage.Input();
-        long[] dims = new long[4];
+        long[] dims = scratch;
         int rank = 0;
         int outerLimit = in.limit();
         in.window(start, start + length);
@@ -129,7 +131,7 @@ public final class InferDecoder {
             in.window(end, start + length);
         }
         in.window(start + length, outerLimit);
-        input.shape = Shape.of(rank == dims.length ? dims : Arrays.copyOf(dims, rank));
+        input.shape = Shape.ofFirst(dims, rank);
         return input;
     }
 

@@ -8,7 +8,6 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.ParameterValue;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -166,35 +165,40 @@ public final class InferEncoder {
             List<OutputTensor> outputs = response.outputs();
             int[] cuts = new int[outputs.size()];
             long byteSize = 0;
+            int sentCount = 0;
             for (int i = 0; i < cuts.length; i++) {
-                head.header(RAW_OUTPUT_CONTENTS, sentLength(outputs.get(i)));
+                long length = sentLength(outputs.get(i));
+                head.header(RAW_OUTPUT_CONTENTS, length);
                 cuts[i] = head.size();
-                byteSize += sentLength(outputs.get(i));
+                byteSize += length;
+                sentCount += length > 0 ? 1 : 0;
             }
             byteSize += head.size();
             if (byteSize > Integer.MAX_VALUE) {
                 throw GatunException.invalidArgument(
                         "Response has byte size " + byteSize + " which exceeds gRPC's byte size limit 2147483647.");
             }
-            List<MemorySegment> parts = new ArrayList<>(2 * cuts.length + 2);
+            boolean ends = cuts.length > 0 && sentLength(outputs.get(cuts.length - 1)) > 0;
+            MemorySegment[] parts = new MemorySegment[2 * sentCount + (ends ? 0 : 1) + (streamed ? 1 : 0)];
+            int count = 0;
             if (streamed) {
                 WireWriter outer = new WireWriter();
                 outer.header(INFER_RESPONSE, byteSize);
-                parts.add(outer.segment());
+                parts[count++] = outer.segment();
             }
             MemorySegment heads = head.segment();
             int from = 0;
             for (int i = 0; i < cuts.length; i++) {
                 if (sentLength(outputs.get(i)) > 0) {
-                    parts.add(heads.asSlice(from, cuts[i] - from));
-                    parts.add(outputs.get(i).tensor().bytes());
+                    parts[count++] = heads.asSlice(from, cuts[i] - from);
+                    parts[count++] = outputs.get(i).tensor().bytes();
                     from = cuts[i];
                 }
             }
-            if (from < head.size()) {
-                parts.add(heads.asSlice(from, head.size() - from));
+            if (!ends) {
+                parts[count] = heads.asSlice(from, head.size() - from);
             }
-            return new OutboundMessage(parts.toArray(MemorySegment[]::new), response::close);
+            return new OutboundMessage(parts, response::close);
         } catch (Throwable t) {
             response.close();
             throw t;

@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /** Writes protobuf's wire format to the heap. One thread uses it. */
 final class WireWriter {
-    private static final int FIRST_SIZE = 256;
+    private static final int FIRST_SIZE = 128;
     private static final int MAX_VARINT_SIZE = 10;
 
     private byte[] bytes = new byte[FIRST_SIZE];

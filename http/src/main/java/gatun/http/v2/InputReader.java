@@ -137,7 +137,7 @@ final class InputReader {
             }
             dims[rank++] = json.readUnsigned(SHAPE);
         }
-        return Shape.of(rank == dims.length ? dims : Arrays.copyOf(dims, rank));
+        return Shape.ofFirst(dims, rank);
     }
 
     private void readParameters() {
