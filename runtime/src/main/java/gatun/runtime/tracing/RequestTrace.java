@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** What became of one request. Whoever began it ends it; what is said after that is lost. Safe for any thread. */
 public final class RequestTrace {
@@ -24,7 +25,7 @@ public final class RequestTrace {
     private final TraceScope scope;
     private final Set<TraceLevel> levels;
     private final long id;
-    private final long parentId;
+    private final @Nullable RequestTrace parent;
     private final Optional<TraceParent> joined;
     private final String modelName;
     private final long modelVersion;
@@ -39,7 +40,7 @@ public final class RequestTrace {
     RequestTrace(
             Tracing tracing,
             TraceScope scope,
-            long parentId,
+            @Nullable RequestTrace parent,
             Optional<TraceParent> joined,
             String modelName,
             long modelVersion) {
@@ -47,7 +48,7 @@ public final class RequestTrace {
         this.scope = scope;
         this.levels = scope.settings().levels();
         this.id = tracing.nextId();
-        this.parentId = parentId;
+        this.parent = parent;
         this.joined = joined;
         this.modelName = modelName;
         this.modelVersion = modelVersion;
@@ -60,7 +61,7 @@ public final class RequestTrace {
 
     /** The trace of the request that this one was made for; {@link #NO_PARENT} for a client's request. */
     public long parentId() {
-        return parentId;
+        return parent == null ? NO_PARENT : parent.id;
     }
 
     /** Of what the client says that its request is a part; empty where it says nothing, and for a request made for another. */
@@ -151,25 +152,37 @@ public final class RequestTrace {
         return false;
     }
 
-    /** Gives back the memory of its tensors: it has been written, or never will be. Only the first call does anything. */
+    /** Gives back the memory of its tensors, and of its children's: they have been written, or never will be. */
     void release() {
         long before = held.getAndSet(RELEASED);
         if (before > 0) {
             tracing.memory().giveBack(before);
         }
+        children.forEach(RequestTrace::release);
+    }
+
+    /** Whether the trace of the client's request has ended. */
+    private boolean isOver() {
+        return parent == null ? ended.get() : parent.isOver();
     }
 
     /** A trace of a request to another model that is made for this one. */
     public RequestTrace child(String model, long version) {
-        RequestTrace child = new RequestTrace(tracing, scope, id, Optional.empty(), model, version);
+        RequestTrace child = new RequestTrace(tracing, scope, this, Optional.empty(), model, version);
         children.add(child);
         return child;
     }
 
-    /** Sends the trace to where traces go; only the first call does anything. */
+    /** Sends the trace of a client's request to where traces go, with its children; only the first call does anything. */
     public void end() {
-        if (ended.compareAndSet(false, true)) {
+        if (!ended.compareAndSet(false, true)) {
+            return;
+        }
+        if (parent == null) {
             tracing.export(this);
+        } else if (isOver()) {
+            // Too late to be told with the client's request, and perhaps to be released with it.
+            release();
         }
     }
 }

@@ -21,7 +21,10 @@ public interface TraceExporter extends AutoCloseable {
     /** Whether tensors are told. Where they are not, traces do not hold them. */
     boolean tellsTensors();
 
-    /** Takes a trace that has ended. Returns at once: what takes time is done by another thread. */
+    /**
+     * Takes the trace of a client's request that has ended, with those of the requests that were made for it as its children. Returns at
+     * once: what takes time is done by another thread.
+     */
     void export(RequestTrace trace);
 
     /** Writes out what waits for more; called when the settings have changed. */

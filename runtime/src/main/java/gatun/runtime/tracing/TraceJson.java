@@ -48,14 +48,22 @@ final class TraceJson {
         for (RequestTrace trace : traces) {
             out.write(before);
             before = ",\n";
-            writeHead(trace, out);
-            for (TraceEvent event : trace.events()) {
-                out.write(before);
-                write(trace.id(), event, out);
-            }
+            write(trace, out);
         }
         out.write(END);
         out.flush();
+    }
+
+    private static void write(RequestTrace trace, Writer out) throws IOException {
+        writeHead(trace, out);
+        for (TraceEvent event : trace.events()) {
+            out.write(",\n");
+            write(trace.id(), event, out);
+        }
+        for (RequestTrace child : trace.children()) {
+            out.write(",\n");
+            write(child, out);
+        }
     }
 
     private static void restore(FileChannel channel, long begin) throws IOException {

@@ -83,7 +83,7 @@ public final class Tracing implements AutoCloseable {
         // Counts the request, whoever wants its trace.
         boolean chosen = scope.choosesNext();
         return chosen || joined.isPresent()
-                ? Optional.of(new RequestTrace(this, scope, RequestTrace.NO_PARENT, joined, model, version))
+                ? Optional.of(new RequestTrace(this, scope, null, joined, model, version))
                 : Optional.empty();
     }
 

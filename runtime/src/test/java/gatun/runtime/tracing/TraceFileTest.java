@@ -70,6 +70,22 @@ class TraceFileTest {
     }
 
     @Test
+    void shouldWriteTheRequestsOfAnEnsembleToTheFileOfItsOwn() throws IOException {
+        try (Tracing tracing = tracing(Set.of(TraceLevel.TIMESTAMPS), 2)) {
+            for (int i = 0; i < 2; i++) {
+                RequestTrace trace = begin(tracing, "whole", 1).orElseThrow();
+                trace.child("part", 1).end();
+                trace.child("part", 1).end();
+                trace.end();
+            }
+        }
+        assertThat(array("trace.json.0"))
+                .extracting(object -> object.getAsJsonObject().get("model_name").getAsString())
+                .containsExactly("whole", "part", "part", "whole", "part", "part");
+        assertThat(folder.resolve("trace.json.1")).doesNotExist();
+    }
+
+    @Test
     void shouldNotCollectTracesWithoutEndWhateverFrequencyAClientAsksFor() throws IOException {
         try (Tracing tracing = tracing(Set.of(TraceLevel.TIMESTAMPS), Long.MAX_VALUE)) {
             for (int i = 0; i < 1_001; i++) {
@@ -147,6 +163,21 @@ class TraceFileTest {
                 .filteredOn(line -> line.startsWith("{\"id\":1,\"activity\""))
                 .singleElement()
                 .satisfies(line -> assertThat(line.length()).isGreaterThan(2 * (3 << 20)));
+    }
+
+    @Test
+    void shouldHoldNothingForRequestsThatAreMadeTooLate() {
+        Tracing tracing = tracing(Set.of(TraceLevel.TENSORS), 0);
+        try (Arena arena = Arena.ofConfined()) {
+            RequestTrace trace = begin(tracing, "m", 1).orElseThrow();
+            trace.end();
+            tracing.close();
+            RequestTrace late = trace.child("n", 1);
+            late.answered(tensor(arena, Datatype.INT8, 100));
+            assertThat(tracing.memory().held()).isEqualTo(100);
+            late.end();
+        }
+        assertThat(tracing.memory().held()).isZero();
     }
 
     @Test

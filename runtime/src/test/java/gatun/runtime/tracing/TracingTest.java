@@ -223,7 +223,8 @@ class TracingTest {
         child.end();
         parent.end();
         parent.end();
-        assertThat(collected.traces).containsExactly(child, parent);
+        assertThat(collected.traces).containsExactly(parent);
+        assertThat(parent.children()).containsExactly(child);
         assertThat(child.parentId()).isEqualTo(parent.id());
         assertThat(child.requestId()).isEqualTo("r");
         assertThat(child.events()).hasSize(2).last().isEqualTo(new TraceEvent.Timestamp(TraceStage.COMPUTE_START, 7));

@@ -101,12 +101,8 @@ public final class OpenTelemetryExporter implements TraceExporter {
         return false;
     }
 
-    /** Sends the trace of a client's request with those of all requests that were made for it; the latter alone wait for that. */
     @Override
     public void export(RequestTrace trace) {
-        if (trace.parentId() != RequestTrace.NO_PARENT) {
-            return;
-        }
         TracedSpan.of(trace).filter(root -> backlog.admits(root.count())).ifPresent(root -> {
             Context parent = trace.joined()
                     .map(client -> SpanContext.createFromRemoteParent(
