@@ -266,6 +266,11 @@ final class DirectRequest implements IncomingRequest {
         return true;
     }
 
+    /** Whether {@code text} can be the name of a header. */
+    static boolean isName(String text) {
+        return !text.isEmpty() && text.chars().allMatch(c -> c < IN_NAMES.length && IN_NAMES[c]);
+    }
+
     private static boolean isIn(boolean[] characters, byte b) {
         return b >= 0 && characters[b];
     }

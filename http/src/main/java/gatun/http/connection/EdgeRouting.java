@@ -2,6 +2,7 @@ package gatun.http.connection;
 
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.Router;
@@ -22,6 +23,9 @@ import org.slf4j.LoggerFactory;
 final class EdgeRouting implements HttpRouting, Router {
     private static final Logger LOG = LoggerFactory.getLogger(EdgeRouting.class);
 
+    private static final String MALFORMED_HEADER =
+            "a header is malformed: expected a name, a colon right behind it, and a value without control characters";
+
     private final ClientConnection connection;
     private final Routes routes;
     private final AllowedOrigins origins;
@@ -41,7 +45,10 @@ final class EdgeRouting implements HttpRouting, Router {
     public void route(ConnectionContext context, RoutingRequest request, RoutingResponse response) {
         HelidonRequest incoming = new HelidonRequest(request, connection.bytes());
         Exchange exchange = new Exchange(connection, incoming);
-        if (!answer(exchange)) {
+        if (incoming.malformed()) {
+            connection.beginsRequest();
+            exchange.answerFailure(Status.BAD_REQUEST_400, MALFORMED_HEADER);
+        } else if (!answer(exchange)) {
             others.route(context, request, response);
         }
         exchange.finish();

@@ -320,6 +320,32 @@ class ConnectionTest {
     }
 
     @Test
+    void shouldRefuseHeadersThatOthersMayUnderstandOtherwise() {
+        for (String header : new String[] {
+            "Content-Length : 5",
+            "Transfer-Encoding : chunked",
+            "X(: y",
+            ": y",
+            "X: a\u0000b",
+            "X: a\u007fb",
+            "X: a\u000bb"
+        }) {
+            try (RawClient client = connect()) {
+                client.sendLines("GET /v2/health/live HTTP/1.1\nHost: h\n" + header + "\n\nhello");
+
+                RawClient.Answer answer = client.read();
+
+                assertThat(answer.status()).as(header).isEqualTo(400);
+                assertThat(answer.headers()).containsEntry("connection", "close");
+            }
+        }
+        try (RawClient client = connect()) {
+            client.sendLines("GET /v2/health/live HTTP/1.1\nHost: h\nX:\ta \u00e9\n\n");
+            assertThat(client.read().status()).isEqualTo(200);
+        }
+    }
+
+    @Test
     void shouldTakeWholeAddressesAsProxiesAreAskedForThem() {
         try (RawClient client = connect()) {
             client.sendLines("POST http://server:8000/v2/models/floats/infer?q=1 HTTP/1.1\nHost: h\n" + length(JSON)
