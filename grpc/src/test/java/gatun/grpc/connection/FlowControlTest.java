@@ -116,12 +116,16 @@ class FlowControlTest {
             if (frame.type() == Http2.DATA) {
                 int length = frame.payload().remaining();
                 received.merge(id, length, Integer::sum);
+                Window stream = windows.computeIfAbsent(id, any -> new Window());
                 connection.take(length);
-                windows.computeIfAbsent(id, any -> new Window()).take(length);
-                if (connection.left <= random.nextInt(Http2.DEFAULT_WINDOW_SIZE)) {
-                    grant(client, connection, 0, 1 + random.nextInt(60_000));
+                stream.take(length);
+                // Only when there is nothing left, so that one byte too many is seen.
+                if (connection.left == 0) {
+                    grant(client, connection, 0, 1 + random.nextInt(20_000));
                 }
-                grant(client, windows.get(id), id, length);
+                if (stream.left == 0) {
+                    grant(client, stream, id, 1 + random.nextInt(60_000));
+                }
             } else if (frame.type() == Http2.WINDOW_UPDATE) {
                 assertThat(frame.payloadInt(0)).as("the increment of a window").isPositive();
             } else {
