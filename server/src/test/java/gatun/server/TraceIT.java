@@ -1,12 +1,15 @@
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import gatun.protocol.inference.ModelInferRequest;
 import gatun.protocol.inference.TraceSettingRequest;
 import gatun.protocol.inference.TraceSettingResponse;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -99,6 +102,52 @@ class TraceIT {
                         object -> object.getAsJsonObject("tensor").get("data").getAsString())
                 .contains("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16");
         assertThat(objects).noneMatch(object -> object.has("timestamps"));
+    }
+
+    @Test
+    void shouldTellOfGrpcRequestsWhetherTheyCanBeReadOrNot(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("trace.json");
+        try (ServerProcess server = ServerProcess.launch(
+                        ServerProcess.exampleModels(),
+                        "--model-control-mode=explicit",
+                        "--load-model=simple",
+                        "--trace-config=level=TIMESTAMPS",
+                        "--trace-config=rate=1",
+                        "--trace-config=triton,file=" + file);
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            ModelInferRequest withoutData = SimpleModel.grpc().toBuilder()
+                    .clearRawInputContents()
+                    .setId("unreadable")
+                    .build();
+            assertThatThrownBy(() -> grpc.service().modelInfer(withoutData))
+                    .hasMessageContaining("unable to find data for input tensor 'INPUT0'");
+            grpc.service().modelInfer(SimpleModel.grpc());
+        }
+        assertThat(stages(file, 1)).containsExactly("GRPC_WAITREAD_START");
+        assertThat(stages(file, 2))
+                .containsExactly(
+                        "GRPC_WAITREAD_START",
+                        "GRPC_WAITREAD_END",
+                        "REQUEST_START",
+                        "QUEUE_START",
+                        "COMPUTE_START",
+                        "COMPUTE_INPUT_END",
+                        "COMPUTE_OUTPUT_START",
+                        "COMPUTE_END",
+                        "REQUEST_END",
+                        "INFER_RESPONSE_COMPLETE",
+                        "GRPC_SEND_START",
+                        "GRPC_SEND_END");
+    }
+
+    /** The stages that the trace {@code id} tells. */
+    private static List<String> stages(Path file, int id) throws IOException {
+        return JsonParser.parseString(Files.readString(file)).getAsJsonArray().asList().stream()
+                .map(JsonElement::getAsJsonObject)
+                .filter(object -> object.get("id").getAsInt() == id && object.has("timestamps"))
+                .map(object -> object.getAsJsonArray("timestamps").get(0).getAsJsonObject())
+                .map(timestamp -> timestamp.get("name").getAsString())
+                .toList();
     }
 
     /** What the trace {@code id} tells of tensors, without their elements. */
