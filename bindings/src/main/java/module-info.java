@@ -4,6 +4,7 @@ module gatun.bindings {
 
     exports gatun.bindings to
             gatun.memory,
+            gatun.server,
             gatun.backend.onnxruntime;
     // A backend drives its engine's whole interface: a front class for each function would only repeat it.
     exports gatun.bindings.onnxruntime to

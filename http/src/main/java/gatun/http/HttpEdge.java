@@ -13,7 +13,9 @@ import io.helidon.webserver.ListenerConfig;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.HttpService;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Sets up Helidon listeners to speak HTTP: one kind for clients, one for those who scrape metrics. The caller chooses the
@@ -57,9 +59,13 @@ public final class HttpEdge {
         speak(listener, new V2Routes(server, settings), others, tls);
     }
 
-    /** Sets up a listener for metrics. */
-    public void configureMetrics(ListenerConfig.BuilderBase<?, ?> listener) {
-        speak(listener, new MetricsRoutes(server, settings.metrics()), HttpRouting.builder(), Optional.empty());
+    /**
+     * Sets up a listener for metrics.
+     *
+     * @param gpus tells how busy GPUs are, each time that it is asked; by any thread
+     */
+    public void configureMetrics(ListenerConfig.BuilderBase<?, ?> listener, Supplier<List<GpuUse>> gpus) {
+        speak(listener, new MetricsRoutes(server, settings.metrics(), gpus), HttpRouting.builder(), Optional.empty());
     }
 
     private Duration checkPeriod() {

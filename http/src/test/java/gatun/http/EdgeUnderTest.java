@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -57,7 +58,7 @@ public final class EdgeUnderTest implements AutoCloseable {
         HttpEdge edge = new HttpEdge(server, settings);
         this.web = start(builder -> tls.ifPresentOrElse(
                 files -> edge.configure(builder, files, services), () -> edge.configure(builder, services)));
-        this.metrics = start(edge::configureMetrics);
+        this.metrics = start(builder -> edge.configureMetrics(builder, List::of));
     }
 
     /** Starts with the models of {@code repository}, to which {@link #writeModel} writes. */

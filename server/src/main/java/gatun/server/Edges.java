@@ -2,6 +2,7 @@ package gatun.server;
 
 import gatun.grpc.GrpcEdge;
 import gatun.grpc.GrpcSettings;
+import gatun.http.GpuUse;
 import gatun.http.HttpEdge;
 import gatun.http.HttpSettings;
 import gatun.listener.ServerTls;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** Which protocols are spoken where. */
 final class Edges {
@@ -104,6 +106,7 @@ final class Edges {
                         .withKeepalive(settings.grpc().keepalive())
                         .withHeaders(access.grpc())
                         .withCompression(settings.grpc().compression())));
+        Supplier<List<GpuUse>> gpus = settings.metrics().gpus() ? new NvidiaGpus() : List::of;
         Listeners listeners = opened.add(new Listeners());
         AutoCloseable announcement = grpc::announceStop;
         opened.add(announcement);
@@ -113,7 +116,7 @@ final class Edges {
                         case HTTP -> http::configure;
                         case HTTPS -> listener -> http.configure(listener, httpTls.orElseThrow());
                         case GRPC -> listener -> serve(grpc, place, listener);
-                        case METRICS -> http::configureMetrics;
+                        case METRICS -> listener -> http.configureMetrics(listener, gpus);
                     };
             listeners.add(Listener.start(place.protocol(), place.address(), settings.exitTimeout(), protocol));
         }

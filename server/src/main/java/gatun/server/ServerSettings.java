@@ -108,6 +108,7 @@ public record ServerSettings(
      * @param address the address to listen on
      * @param port the port to listen on; 0 for any free one
      * @param shown what they show
+     * @param gpus whether they show how busy GPUs are, where there are any
      */
-    public record MetricsSettings(boolean enabled, String address, int port, ShownMetrics shown) {}
+    public record MetricsSettings(boolean enabled, String address, int port, ShownMetrics shown, boolean gpus) {}
 }

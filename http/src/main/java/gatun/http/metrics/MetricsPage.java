@@ -1,5 +1,6 @@
 package gatun.http.metrics;
 
+import gatun.http.GpuUse;
 import gatun.http.ShownMetrics;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceServer;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -91,10 +93,16 @@ public final class MetricsPage {
     private final ModelLabels labels;
     private final LatencyFamilies latencies;
     private final Optional<HostUsage> host;
+    private final Supplier<List<GpuUse>> gpus;
 
-    /** A page about {@code server}. */
-    public MetricsPage(InferenceServer server, ShownMetrics shown) {
+    /**
+     * A page about {@code server}.
+     *
+     * @param gpus tells how busy GPUs are, each time that it is asked
+     */
+    public MetricsPage(InferenceServer server, ShownMetrics shown, Supplier<List<GpuUse>> gpus) {
         this.server = server;
+        this.gpus = gpus;
         labels = new ModelLabels(server);
         latencies = new LatencyFamilies(shown.latencies(), labels);
         host = shown.hostInterval().map(interval -> new HostUsage(PROC, interval, System::nanoTime));
@@ -188,10 +196,21 @@ public final class MetricsPage {
             families.add(
                     gauge("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes", (double) use.usedBytes()));
         });
+        List<GpuUse> present = gpus.get();
+        families.addAll(GpuFamilies.gauges(present));
+        List<Point> energy = GpuFamilies.energy(present);
+        if (!energy.isEmpty()) {
+            families.add(counter(
+                    "nv_energy_consumption",
+                    "GPU energy consumption in joules since the server was started",
+                    energy,
+                    typed));
+        }
         return new MetricSnapshots(families);
     }
 
-    private record Point(Labels labels, double value) {}
+    /** A value and what it is about. */
+    record Point(Labels labels, double value) {}
 
     private MetricSnapshot failures(List<ModelStatistics> models, boolean typed) {
         List<Point> points = new ArrayList<>();

@@ -1,5 +1,6 @@
 package gatun.http.metrics;
 
+import gatun.http.GpuUse;
 import gatun.http.ShownMetrics;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
@@ -7,14 +8,20 @@ import gatun.runtime.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
+import java.util.List;
+import java.util.function.Supplier;
 
 /** The paths of the metrics port: the page, and nothing anywhere else. Safe for any thread. */
 public final class MetricsRoutes implements Routes {
     private final MetricsPage page;
 
-    /** Routes to the metrics of {@code server}. */
-    public MetricsRoutes(InferenceServer server, ShownMetrics shown) {
-        this.page = new MetricsPage(server, shown);
+    /**
+     * Routes to the metrics of {@code server}.
+     *
+     * @param gpus tells how busy GPUs are, each time that it is asked
+     */
+    public MetricsRoutes(InferenceServer server, ShownMetrics shown, Supplier<List<GpuUse>> gpus) {
+        this.page = new MetricsPage(server, shown, gpus);
     }
 
     @Override

@@ -43,7 +43,7 @@ class DashboardTest {
         ModelLatencies latencies =
                 new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {
-            String page = new String(new MetricsPage(server, everything).render(""), StandardCharsets.UTF_8);
+            String page = new String(new MetricsPage(server, everything, List::of).render(""), StandardCharsets.UTF_8);
             Set<String> shown = page.lines()
                     .filter(line -> !line.startsWith("#"))
                     .map(line -> line.split("[ {]", 2)[0])

@@ -2,6 +2,7 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.http.GpuUse;
 import gatun.http.LatencyMetrics;
 import gatun.http.ShownMetrics;
 import gatun.runtime.BatchStatistics;
@@ -17,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 
 class MetricsPageTest {
@@ -45,7 +47,7 @@ class MetricsPageTest {
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            String page = text(new MetricsPage(server, ShownMetrics.STANDARD), "");
+            String page = text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), "");
 
             assertThat(page.lines())
                     .contains(
@@ -72,7 +74,7 @@ class MetricsPageTest {
     @Test
     void shouldAnswerOpenMetricsToThoseWhoAcceptIt() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            MetricsPage page = new MetricsPage(server, ShownMetrics.STANDARD);
+            MetricsPage page = new MetricsPage(server, ShownMetrics.STANDARD, List::of);
 
             assertThat(page.contentType("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
                     .startsWith("application/openmetrics-text");
@@ -86,7 +88,7 @@ class MetricsPageTest {
     @Test
     void shouldRenderAServerWithoutModels() {
         try (CountedServer server = new CountedServer()) {
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD), ""))
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), ""))
                     .contains("nv_pinned_memory_pool_used_bytes 0.0");
         }
     }
@@ -120,7 +122,7 @@ class MetricsPageTest {
                 Optional.of(new CacheLatencies(micros(7, 8), micros(9))),
                 Map.of("nv_inference_first_response_histogram_ms", List.of(60.0, 1000.0)));
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
-            String page = text(new MetricsPage(server, EVERYTHING), "");
+            String page = text(new MetricsPage(server, EVERYTHING, List::of), "");
 
             assertThat(page.lines())
                     .contains(
@@ -151,7 +153,7 @@ class MetricsPageTest {
         ModelLatencies digits =
                 new ModelLatencies("digits", "3", true, Map.of(Origin.V2_HTTP, stages(40)), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD), ""))
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), ""))
                     .doesNotContain("summary", "histogram", "stage");
         }
     }
@@ -159,7 +161,8 @@ class MetricsPageTest {
     @Test
     void shouldGiveCountersTheirTypeAndTheNameThatTritonGivesThem() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD), "").lines())
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), "")
+                            .lines())
                     .contains(
                             "# TYPE nv_inference_count counter",
                             "# TYPE nv_inference_request_failure counter",
@@ -171,15 +174,52 @@ class MetricsPageTest {
     @Test
     void shouldTellOfTheMachineUnlessThatIsSwitchedOff() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD), ""))
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), ""))
                     .containsPattern("\nnv_cpu_utilization [01]\\.")
                     .containsPattern("\nnv_cpu_memory_total_bytes [1-9]")
                     .containsPattern("\nnv_cpu_memory_used_bytes [1-9]");
-            assertThat(text(new MetricsPage(server, EVERYTHING), "")).doesNotContain("nv_cpu");
+            assertThat(text(new MetricsPage(server, EVERYTHING, List::of), "")).doesNotContain("nv_cpu");
         }
     }
 
     private static String text(MetricsPage page, String accept) {
         return new String(page.render(accept), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void shouldTellOfGpusWhatTheyTell() {
+        GpuUse busy = new GpuUse(
+                "GPU-1",
+                OptionalDouble.of(0.5),
+                OptionalDouble.of(80e9),
+                OptionalDouble.of(3e9),
+                OptionalDouble.of(123.5),
+                OptionalDouble.of(700),
+                OptionalDouble.of(1.25));
+        GpuUse silent = new GpuUse(
+                "GPU-2",
+                OptionalDouble.of(0),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty());
+        try (CountedServer server = new CountedServer()) {
+            String page = text(new MetricsPage(server, ShownMetrics.STANDARD, () -> List.of(busy, silent)), "");
+
+            assertThat(page.lines().filter(line -> line.contains("gpu_uuid")))
+                    .containsExactlyInAnyOrder(
+                            "nv_gpu_utilization{gpu_uuid=\"GPU-1\"} 0.5",
+                            "nv_gpu_utilization{gpu_uuid=\"GPU-2\"} 0.0",
+                            "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-1\"} 8.0E10",
+                            "nv_gpu_memory_used_bytes{gpu_uuid=\"GPU-1\"} 3.0E9",
+                            "nv_gpu_power_usage{gpu_uuid=\"GPU-1\"} 123.5",
+                            "nv_gpu_power_limit{gpu_uuid=\"GPU-1\"} 700.0",
+                            "nv_energy_consumption{gpu_uuid=\"GPU-1\"} 1.25");
+            assertThat(page.lines())
+                    .contains("# TYPE nv_gpu_utilization gauge", "# TYPE nv_energy_consumption counter");
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), ""))
+                    .doesNotContain("nv_gpu", "nv_energy");
+        }
     }
 }

@@ -66,7 +66,7 @@ final class KnownFlags {
     private static Map<String, String> origins() {
         Map<String, String> origins = new TreeMap<>();
         add(origins, TRITON, """
-                --allow-gpu-metrics --allow-sagemaker --allow-vertex-ai
+                --allow-sagemaker --allow-vertex-ai
                 --buffer-manager-thread-count --cache-directory --cuda-memory-pool-byte-size
                 --cuda-virtual-address-size --enable-peer-access
                 --grpc-infer-allocation-pool-size

@@ -54,6 +54,16 @@ final class MetricsFlags {
     boolean host;
 
     @Option(
+            names = "--allow-gpu-metrics",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "true",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether the metrics tell how busy GPUs are, where there are any.")
+    boolean gpus;
+
+    @Option(
             names = "--metrics-interval-ms",
             paramLabel = "MILLIS",
             defaultValue = "2000",
@@ -66,6 +76,7 @@ final class MetricsFlags {
                 allowed,
                 address.orElse(httpAddress),
                 port,
-                new ShownMetrics(MetricsOption.apply(options), hostInterval));
+                new ShownMetrics(MetricsOption.apply(options), hostInterval),
+                gpus);
     }
 }

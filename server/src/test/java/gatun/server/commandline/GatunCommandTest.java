@@ -100,7 +100,8 @@ class GatunCommandTest {
                         Optional.empty(),
                         KeepaliveSettings.standard(),
                         ResponseCompression.NONE));
-        assertThat(settings.metrics()).isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD));
+        assertThat(settings.metrics())
+                .isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD, true));
         assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0));
         assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().controlMode()).isEqualTo(ControlMode.NONE);
