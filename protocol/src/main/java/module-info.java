@@ -7,4 +7,6 @@ module gatun.protocol {
     requires com.google.common;
 
     exports gatun.protocol.inference;
+    exports gatun.protocol.tensorflow;
+    exports gatun.protocol.tensorflow.serving;
 }
