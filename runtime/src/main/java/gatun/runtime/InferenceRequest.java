@@ -26,6 +26,7 @@ public final class InferenceRequest implements AutoCloseable {
     private final Cancellation cancellation = new Cancellation();
     private Origin origin = Origin.EMBEDDED;
     private String id = "";
+    private String entryPoint = "";
     private long timeoutMicros;
     private long priority;
     private @Nullable CorrelationId correlationId;
@@ -53,6 +54,9 @@ public final class InferenceRequest implements AutoCloseable {
         InferenceRequest request = new InferenceRequest(other);
         request.origin = origin;
         request.id = id;
+        if (other.name().equals(model.name())) {
+            request.entryPoint = entryPoint;
+        }
         request.timeoutMicros = timeoutMicros;
         request.priority = priority;
         request.correlationId = correlationId;
@@ -81,6 +85,16 @@ public final class InferenceRequest implements AutoCloseable {
     /** Sets whether the client named no version. */
     public void anyVersion(boolean unnamed) {
         anyVersion = unnamed;
+    }
+
+    /** The name of the entry point that is to answer; empty for the model's first. */
+    public String entryPoint() {
+        return entryPoint;
+    }
+
+    /** Sets the name of the entry point that is to answer. */
+    public void entryPoint(String name) {
+        entryPoint = name;
     }
 
     /** Lets other threads give this request up. */

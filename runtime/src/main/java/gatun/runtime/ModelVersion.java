@@ -2,7 +2,10 @@ package gatun.runtime;
 
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
+import java.util.Collections;
 import java.util.List;
+import java.util.SequencedMap;
+import java.util.TreeMap;
 
 /** A version of a model that was found ready. Any thread may use it; it stays valid after the version is unloaded, when requests to it are refused. */
 public interface ModelVersion {
@@ -28,6 +31,16 @@ public interface ModelVersion {
 
     /** The outputs as responses shape them, the batch dimension included, in the configuration's order. */
     List<TensorSpec> outputs();
+
+    /**
+     * The ways to ask the model, by name. The first is the one that the configuration describes and that requests mean which name none;
+     * most models have no other.
+     */
+    default SequencedMap<String, EntryPoint> entryPoints() {
+        SequencedMap<String, EntryPoint> only = new TreeMap<>();
+        only.put(EntryPoint.DEFAULT, EntryPoint.only(inputs(), outputs()));
+        return Collections.unmodifiableSequencedMap(only);
+    }
 
     /** The configuration as completed and normalised. */
     ModelConfig config();

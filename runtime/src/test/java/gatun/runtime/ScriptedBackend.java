@@ -9,6 +9,7 @@ import gatun.runtime.spi.BackendModel;
 import gatun.runtime.spi.Execution;
 import gatun.runtime.spi.InstanceSpec;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -26,6 +27,9 @@ final class ScriptedBackend implements Backend {
 
     /** What happens before a version is loaded. */
     public volatile Runnable beforeLoad = () -> {};
+
+    /** What models say of their entry points. */
+    public volatile List<EntryPoint> entryPoints = List.of();
 
     /** Whether the engine is started now. */
     public volatile boolean started;
@@ -79,6 +83,11 @@ final class ScriptedBackend implements Backend {
                 }
                 open.incrementAndGet();
                 return new Instance();
+            }
+
+            @Override
+            public List<EntryPoint> entryPoints() {
+                return entryPoints;
             }
 
             @Override

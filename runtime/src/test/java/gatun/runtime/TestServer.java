@@ -14,6 +14,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -61,6 +62,14 @@ final class TestServer implements AutoCloseable {
 
     public TestServer open(Consumer<Execution> script) {
         return open(script, options -> options);
+    }
+
+    /** As {@link #open(Consumer)}, of models with these entry points. */
+    public TestServer open(Consumer<Execution> script, List<EntryPoint> entryPoints) {
+        return open(script, options -> {
+            backend.entryPoints = entryPoints;
+            return options;
+        });
     }
 
     public TestServer open(Consumer<Execution> script, UnaryOperator<ServerOptions> settings) {

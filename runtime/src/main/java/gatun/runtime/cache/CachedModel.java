@@ -9,6 +9,7 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelOutput;
+import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
@@ -25,19 +26,22 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A model whose responses are remembered: an equal request to the same version is answered from the cache. Requests are equal when they
  * want the same outputs and all inputs agree in name, datatype, shape and bytes, as do the parameters that a backend sees. What is
  * remembered are whole outputs in memory that no client can reach, made of inputs that no client could change meanwhile: regions and
- * classification concern the one request that asks for them. Safe for any thread.
+ * classification concern the one request that asks for them. Requests for another entry point than the model's first are not remembered.
+ * Safe for any thread.
  */
 public final class CachedModel implements ServedModel {
     private final ServedModel model;
     private final ResponseCache cache;
     private final BufferPool pool;
     private final ComposedRequests requests;
+    private final String firstEntryPoint;
     private final CacheCounters counters = new CacheCounters();
     private final ReentrantLock replacing = new ReentrantLock(); // held to replace the generation
     private volatile Generation generation;
@@ -58,7 +62,8 @@ public final class CachedModel implements ServedModel {
         for (ModelOutput output : model.config().getOutputList()) {
             labels.put(output.getName(), model.labels(output.getName()));
         }
-        requests = new ComposedRequests(model.config(), labels, pool);
+        requests = ComposedRequests.of(model, labels, pool);
+        firstEntryPoint = model.entryPoints().firstEntry().getKey();
         generation = new Generation(model.sources(), new ResponseCache.Share());
     }
 
@@ -75,6 +80,9 @@ public final class CachedModel implements ServedModel {
 
     @Override
     public InferenceResponse infer(InferenceRequest request) {
+        if (!request.entryPoint().isEmpty() && !request.entryPoint().equals(firstEntryPoint)) {
+            return model.infer(request);
+        }
         long arrivedNanos = System.nanoTime();
         ComposedAnswer answer;
         try {
@@ -312,6 +320,11 @@ public final class CachedModel implements ServedModel {
     @Override
     public boolean adjustInstances(ModelConfig config) {
         return model.adjustInstances(config);
+    }
+
+    @Override
+    public SequencedMap<String, EntryPoint> entryPoints() {
+        return model.entryPoints();
     }
 
     @Override

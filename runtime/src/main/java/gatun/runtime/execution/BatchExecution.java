@@ -16,7 +16,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * network, or to windows side by side. One object serves all runs of the instance, one after the other; used by the instance's thread only.
  */
 class BatchExecution extends TimedExecution {
-    private final ModelSignature signature;
+    private final BufferPool pool;
     /** What becomes of single responses; null unless the model is decoupled. */
     private final @Nullable ResponseTable responses;
 
@@ -34,8 +36,14 @@ class BatchExecution extends TimedExecution {
     private final List<OutputRule> rules = new ArrayList<>();
     private final List<BatchOutput> outputs = new ArrayList<>();
 
-    /** What serves each of the model's outputs where it is wanted; made once, as a run would otherwise make them anew. */
-    private final BatchOutput[] allOutputs;
+    /** The entry point that the present run is for, or the last one was. */
+    private ModelSignature signature;
+
+    /** What serves each of the entry point's outputs where it is wanted; kept, as a run would otherwise make them anew. */
+    private BatchOutput[] allOutputs;
+
+    /** The same of all entry points that have been asked for. */
+    private final Map<ModelSignature, BatchOutput[]> outputsOfEntryPoints = new HashMap<>();
 
     private final List<Buffer> gathered = new ArrayList<>();
     private final List<MemorySegment> pieces = new ArrayList<>();
@@ -49,18 +57,34 @@ class BatchExecution extends TimedExecution {
     /** @param responses where the single responses of a decoupled model are counted; null for any other */
     BatchExecution(ModelSignature signature, BufferPool pool, @Nullable ResponseTable responses) {
         super(pool);
-        this.signature = signature;
-        allOutputs = new BatchOutput[signature.outputCount()];
-        for (int i = 0; i < allOutputs.length; i++) {
-            allOutputs[i] = new BatchOutput(signature.output(i), signature, pool, tickets);
-        }
+        this.pool = pool;
         this.responses = responses;
+        this.signature = signature;
+        allOutputs = outputsOf(signature);
+        outputsOfEntryPoints.put(signature, allOutputs);
+    }
+
+    private BatchOutput[] outputsOf(ModelSignature asked) {
+        BatchOutput[] made = new BatchOutput[asked.outputCount()];
+        for (int i = 0; i < made.length; i++) {
+            made[i] = new BatchOutput(asked.output(i), asked, pool, tickets);
+        }
+        return made;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point
+    private void turnTo(ModelSignature asked) {
+        if (asked != signature) {
+            signature = asked;
+            allOutputs = outputsOfEntryPoints.computeIfAbsent(asked, this::outputsOf);
+        }
     }
 
     /** Begins a run for tickets that all {@linkplain InferenceTicket#joins join} the first. */
     void begin(List<InferenceTicket> batch) {
         start();
         tickets.addAll(batch);
+        turnTo(batch.getFirst().signature());
         int inputCount = batch.getFirst().inputCount();
         if (inputs.length != inputCount) {
             inputs = new Tensor[inputCount];
@@ -276,6 +300,11 @@ class BatchExecution extends TimedExecution {
         if (!wanted && failure != null) {
             throw refuse(failure);
         }
+    }
+
+    @Override
+    public String entryPoint() {
+        return signature.entryPoint().name();
     }
 
     @Override

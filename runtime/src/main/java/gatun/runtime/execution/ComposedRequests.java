@@ -4,7 +4,9 @@ import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelVersion;
 import java.util.List;
 import java.util.Map;
 
@@ -24,9 +26,24 @@ public final class ComposedRequests {
      * @param pool where answers come from that must be copied
      */
     public ComposedRequests(ModelConfig config, Map<String, List<String>> labels, BufferPool pool) {
-        signature = new ModelSignature(config, labels);
+        this(new ModelSignature(config, labels), pool);
+    }
+
+    private ComposedRequests(ModelSignature signature, BufferPool pool) {
+        this.signature = signature;
         check = new RequestCheck(signature);
         this.pool = pool;
+    }
+
+    /**
+     * For requests to the first entry point of {@code model}.
+     *
+     * @param labels the names of its classes, by output name
+     * @param pool where answers come from that must be copied
+     */
+    public static ComposedRequests of(ModelVersion model, Map<String, List<String>> labels, BufferPool pool) {
+        EntryPoint first = model.entryPoints().firstEntry().getValue();
+        return new ComposedRequests(new ModelSignature(model.config(), labels, first), pool);
     }
 
     /**

@@ -14,8 +14,8 @@ import gatun.runtime.statistics.ResponseTable;
 final class DecoupledExecution extends InstanceExecution {
     private final ResponseTable responses;
 
-    DecoupledExecution(ModelSignature signature, BufferPool pool, ResponseTable responses) {
-        super(signature, pool);
+    DecoupledExecution(BufferPool pool, ResponseTable responses) {
+        super(pool);
         this.responses = responses;
     }
 

@@ -39,7 +39,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     private final Tensor[] inputs;
     private final RequestedOutput[] wanted;
     private final OutputRule[] rules;
-    private final @Nullable BatchTensors batchTensors;
+    private final ModelSignature signature;
     private final MadeOutputs made;
     private boolean showsInputs;
     private volatile boolean unwanted;
@@ -70,7 +70,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
      * @param inputs the inputs it brings, in the configuration's order and as the backend gets them
      * @param wanted the outputs that it wants, in the order of the answer
      * @param rules what the configuration says of each wanted output
-     * @param batchTensors what it says of ragged inputs; null when the model has none
+     * @param signature the entry point that it is for
      */
     InferenceTicket(
             InferenceRequest request,
@@ -79,14 +79,14 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
             Tensor[] inputs,
             RequestedOutput[] wanted,
             OutputRule[] rules,
-            @Nullable BatchTensors batchTensors) {
+            ModelSignature signature) {
         this.request = request;
         this.arrivedNanos = arrivedNanos;
         this.batchSize = batchSize;
         this.inputs = inputs;
         this.wanted = wanted;
         this.rules = rules;
-        this.batchTensors = batchTensors;
+        this.signature = signature;
         made = new MadeOutputs(wanted.length);
     }
 
@@ -116,7 +116,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
                 emptyInputs,
                 new RequestedOutput[0],
                 new OutputRule[0],
-                null);
+                signature);
         gap.toleratesRunAgain();
         return gap;
     }
@@ -140,7 +140,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         for (int i = 0; i < more.size(); i++) {
             all[inputs.length + i] = more.get(i);
         }
-        return new InferenceTicket(request, arrivedNanos, batchSize, all, wanted, rules, batchTensors);
+        return new InferenceTicket(request, arrivedNanos, batchSize, all, wanted, rules, signature);
     }
 
     /** Tells the request's trace, if it has one, of the run that answered it. */
@@ -183,11 +183,15 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return Math.max(1, batchSize);
     }
 
-    /** Tickets run together when they bring the same inputs, whose shapes differ in the batch dimension only, but for ragged ones. */
+    /**
+     * Tickets run together when they are for the same entry point and bring the same inputs, whose shapes differ in the batch dimension
+     * only, but for ragged ones.
+     */
     @Override
     protected boolean joins(Ticket first) {
-        Tensor[] others = ((InferenceTicket) first).inputs;
-        if (inputs.length != others.length) {
+        InferenceTicket leader = (InferenceTicket) first;
+        Tensor[] others = leader.inputs;
+        if (inputs.length != others.length || !isSameEntryPoint(leader)) {
             return false;
         }
         for (int i = 0; i < inputs.length; i++) {
@@ -203,8 +207,19 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return sequences == null || sequences.haveSameStates(step(), first.step());
     }
 
+    @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point
+    private boolean isSameEntryPoint(InferenceTicket other) {
+        return signature == other.signature && signature.batching();
+    }
+
     private boolean isRagged(String input) {
+        BatchTensors batchTensors = signature.batchTensors();
         return batchTensors != null && batchTensors.isRagged(input);
+    }
+
+    /** The entry point that it is for. */
+    ModelSignature signature() {
+        return signature;
     }
 
     int inputCount() {

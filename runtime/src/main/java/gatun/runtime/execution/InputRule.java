@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  * What a request must bring as one input.
  *
  * @param dims the dimensions without the batch dimension
+ * @param anyShape whether it may have any shape, whatever {@code dims} says
  * @param optional whether a request may leave it out
  * @param reshape what the backend gets instead of the client's dimensions; null for those themselves
  */
@@ -15,5 +16,6 @@ record InputRule(
         String name,
         Datatype datatype,
         Shape dims,
+        boolean anyShape,
         boolean optional,
         @Nullable Reshape reshape) {}

@@ -22,15 +22,13 @@ import org.jspecify.annotations.Nullable;
  * the instance, one after the other; used by the instance's thread only.
  */
 class InstanceExecution extends TimedExecution {
-    private final ModelSignature signature;
     private final BufferPool pool;
 
     private @Nullable InferenceTicket ticket;
     private int sent;
 
-    InstanceExecution(ModelSignature signature, BufferPool pool) {
+    InstanceExecution(BufferPool pool) {
         super(pool);
-        this.signature = signature;
         this.pool = pool;
     }
 
@@ -54,7 +52,8 @@ class InstanceExecution extends TimedExecution {
             if (done.result(i) == null) {
                 throw new GatunException(
                         ErrorCode.INTERNAL,
-                        "the backend gave no output '" + outputName(i) + "' of model '" + signature.modelName() + "'");
+                        "the backend gave no output '" + outputName(i) + "' of model '"
+                                + done.signature().modelName() + "'");
             }
             classify(i);
         }
@@ -68,7 +67,7 @@ class InstanceExecution extends TimedExecution {
         InferenceTicket running = ticket();
         OutputTensor result = running.result(index);
         if (result != null && running.wanted(index).classification() > 0) {
-            Classification.apply(running, index, result, signature.leadingDims(), pool);
+            Classification.apply(running, index, result, running.signature().leadingDims(), pool);
         }
     }
 
@@ -102,6 +101,11 @@ class InstanceExecution extends TimedExecution {
     @Override
     public void send() {
         sent++;
+    }
+
+    @Override
+    public String entryPoint() {
+        return ticket().signature().entryPoint().name();
     }
 
     @Override
@@ -164,6 +168,7 @@ class InstanceExecution extends TimedExecution {
     private TensorSpec spec(int index, Datatype datatype, Shape shape, long byteSize) {
         InferenceTicket running = ticket();
         OutputRule rule = running.rule(index);
+        ModelSignature signature = running.signature();
         TensorSpec spec = rule.answered(datatype, shape, signature);
         rule.requireShape(shape, running.batchSize(), signature);
         rule.requireSize(shape, byteSize, signature);

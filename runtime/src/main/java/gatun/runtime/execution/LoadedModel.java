@@ -7,6 +7,7 @@ import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelMetrics;
 import gatun.runtime.Cancellation;
+import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
@@ -24,10 +25,13 @@ import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.runtime.tracing.TraceStage;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +55,7 @@ public final class LoadedModel implements ServedModel {
     private final String versionText;
     private final ModelSignature signature;
     private final RequestCheck check;
+    private final SequencedMap<String, EntryPoint> entryPoints;
     private final QueueRules queueRules;
     private final @Nullable SequenceModel sequences;
     private final BackendModel backend;
@@ -66,6 +71,7 @@ public final class LoadedModel implements ServedModel {
             ModelConfig config,
             long version,
             ModelSignature signature,
+            List<ModelSignature> others,
             BackendModel backend,
             ModelInstances instances,
             QueueRules queueRules,
@@ -77,7 +83,8 @@ public final class LoadedModel implements ServedModel {
         this.version = version;
         this.versionText = Long.toString(version);
         this.signature = signature;
-        this.check = new RequestCheck(signature);
+        this.check = new RequestCheck(signature, others);
+        this.entryPoints = entryPoints(signature, others);
         this.queueRules = queueRules;
         this.sequences = sequences;
         this.backend = backend;
@@ -85,6 +92,13 @@ public final class LoadedModel implements ServedModel {
         this.scheduler = scheduler;
         this.counters = counters;
         this.readyVersions = readyVersions;
+    }
+
+    private static SequencedMap<String, EntryPoint> entryPoints(ModelSignature first, List<ModelSignature> others) {
+        SequencedMap<String, EntryPoint> all = new LinkedHashMap<>();
+        all.put(first.entryPoint().name(), first.entryPoint());
+        others.forEach(other -> all.put(other.entryPoint().name(), other.entryPoint()));
+        return Collections.unmodifiableSequencedMap(all);
     }
 
     /**
@@ -110,8 +124,13 @@ public final class LoadedModel implements ServedModel {
             int queueLimit,
             RateLimiter rateLimiter,
             Supplier<List<String>> readyVersions) {
-        ModelSignature signature = new ModelSignature(config, labels);
+        List<EntryPoint> entryPoints = backend.entryPoints();
+        ModelSignature signature =
+                new ModelSignature(config, labels, entryPoints.isEmpty() ? null : entryPoints.getFirst());
         SequenceModel sequences = SequenceModel.of(config, states, queueLimit);
+        List<ModelSignature> others = sequences == null && signature.batchTensors() == null
+                ? entryPoints.stream().skip(1).map(signature::of).toList()
+                : List.of();
         WarmUp warmUp = new WarmUp(warmUpSamples, new LoadingVersion(config, version, signature));
         ModelCounters counters = new ModelCounters();
         ModelInstances instances =
@@ -127,6 +146,7 @@ public final class LoadedModel implements ServedModel {
                     config,
                     version,
                     signature,
+                    others,
                     backend,
                     instances,
                     queueRules,
@@ -339,6 +359,11 @@ public final class LoadedModel implements ServedModel {
     @Override
     public List<TensorSpec> outputs() {
         return signature.outputSpecs();
+    }
+
+    @Override
+    public SequencedMap<String, EntryPoint> entryPoints() {
+        return entryPoints;
     }
 
     @Override

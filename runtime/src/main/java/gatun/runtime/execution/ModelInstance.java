@@ -79,9 +79,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
         decoupled = signature.decoupled();
-        execution = decoupled
-                ? new DecoupledExecution(signature, pool, counters.responses())
-                : new InstanceExecution(signature, pool);
+        execution = decoupled ? new DecoupledExecution(pool, counters.responses()) : new InstanceExecution(pool);
         BatchTensors batchTensors = signature.batchTensors();
         @Nullable ResponseTable responses = decoupled ? counters.responses() : null;
         alwaysBatch = batchTensors != null;

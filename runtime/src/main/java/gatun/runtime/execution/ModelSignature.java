@@ -5,14 +5,17 @@ import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
+import gatun.runtime.EntryPoint;
+import gatun.runtime.EntryTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.spi.Datatypes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The inputs and outputs of a model in the form that checking a request needs, prepared when the model is loaded. Immutable. */
+/** The inputs and outputs of a model's entry point in the form that checking a request needs, prepared when the model is loaded. Immutable. */
 final class ModelSignature {
     private final String modelName;
     private final int maxBatchSize;
@@ -24,6 +27,7 @@ final class ModelSignature {
     private final boolean decoupled;
     private final List<TensorSpec> inputSpecs;
     private final List<TensorSpec> outputSpecs;
+    private final EntryPoint entryPoint;
 
     /**
      * Prepares a configuration that has been checked.
@@ -31,6 +35,16 @@ final class ModelSignature {
      * @param labels the lines of the label files, by output name
      */
     ModelSignature(ModelConfig config, Map<String, List<String>> labels) {
+        this(config, labels, null);
+    }
+
+    /**
+     * Prepares a configuration that has been checked.
+     *
+     * @param labels the lines of the label files, by output name
+     * @param named what the model's files say of the entry point that the configuration describes; null for nothing
+     */
+    ModelSignature(ModelConfig config, Map<String, List<String>> labels, @Nullable EntryPoint named) {
         modelName = config.getName();
         maxBatchSize = config.getMaxBatchSize();
         decoupled = config.getModelTransactionPolicy().getDecoupled();
@@ -52,6 +66,51 @@ final class ModelSignature {
                     output.getName(), Datatypes.of(output.getDataType()), withBatch(shape(output.getDimsList()))));
         }
         outputSpecs = List.copyOf(answered);
+        entryPoint = named == null ? EntryPoint.only(inputSpecs, outputSpecs) : named;
+    }
+
+    /** Prepares another entry point of the model than the one which the configuration describes. */
+    private ModelSignature(ModelSignature first, EntryPoint entryPoint) {
+        this.entryPoint = entryPoint;
+        modelName = first.modelName;
+        maxBatchSize = hasBatchDimension(entryPoint) ? first.maxBatchSize : 0;
+        decoupled = first.decoupled;
+        inputs = entryPoint.inputs().stream().map(this::inputRule).toArray(InputRule[]::new);
+        outputs = entryPoint.outputs().stream().map(this::outputRule).toArray(OutputRule[]::new);
+        batchTensors = null;
+        allOutputs = entryPoint.outputs().stream()
+                .map(output -> RequestedOutput.of(output.spec().name()))
+                .toArray(RequestedOutput[]::new);
+        requiredInputCount = inputs.length;
+        inputSpecs = entryPoint.inputs().stream().map(EntryTensor::spec).toList();
+        outputSpecs = entryPoint.outputs().stream().map(EntryTensor::spec).toList();
+    }
+
+    /** The same model asked another way; its requests have a batch dimension where all tensors leave their first one open. */
+    ModelSignature of(EntryPoint other) {
+        return new ModelSignature(this, other);
+    }
+
+    private static boolean hasBatchDimension(EntryPoint entryPoint) {
+        return Stream.concat(entryPoint.inputs().stream(), entryPoint.outputs().stream())
+                .allMatch(tensor -> !tensor.anyShape()
+                        && tensor.spec().shape().rank() > 0
+                        && tensor.spec().shape().dim(0) == Shape.VARIABLE);
+    }
+
+    private InputRule inputRule(EntryTensor tensor) {
+        TensorSpec spec = tensor.spec();
+        return new InputRule(spec.name(), spec.datatype(), withoutBatch(tensor), tensor.anyShape(), false, null);
+    }
+
+    private OutputRule outputRule(EntryTensor tensor) {
+        TensorSpec spec = tensor.spec();
+        return new OutputRule(spec.name(), spec.datatype(), withoutBatch(tensor), tensor.anyShape(), null, List.of());
+    }
+
+    private Shape withoutBatch(EntryTensor tensor) {
+        Shape shape = tensor.spec().shape();
+        return batching() ? shape.withoutFirst() : shape;
     }
 
     private static InputRule rule(ModelInput input) {
@@ -63,6 +122,7 @@ final class ModelSignature {
                 input.getName(),
                 Datatypes.of(input.getDataType()),
                 shape(input.getDimsList()),
+                false,
                 input.getOptional(),
                 reshape);
     }
@@ -70,13 +130,19 @@ final class ModelSignature {
     private static OutputRule rule(ModelOutput output, List<String> labels) {
         if (!output.hasReshape()) {
             return new OutputRule(
-                    output.getName(), Datatypes.of(output.getDataType()), shape(output.getDimsList()), null, labels);
+                    output.getName(),
+                    Datatypes.of(output.getDataType()),
+                    shape(output.getDimsList()),
+                    false,
+                    null,
+                    labels);
         }
         List<Long> backendDims = output.getReshape().getShapeList();
         return new OutputRule(
                 output.getName(),
                 Datatypes.of(output.getDataType()),
                 shape(backendDims),
+                false,
                 new Reshape(backendDims, output.getDimsList()),
                 labels);
     }
@@ -95,6 +161,11 @@ final class ModelSignature {
 
     private Shape withBatch(Shape dims) {
         return batching() ? dims.prepend(Shape.VARIABLE) : dims;
+    }
+
+    /** What clients know of this. */
+    EntryPoint entryPoint() {
+        return entryPoint;
     }
 
     String modelName() {

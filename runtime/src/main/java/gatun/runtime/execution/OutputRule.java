@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * What a model answers as one output.
  *
  * @param backendDims the dimensions that the backend gives, without the batch dimension
+ * @param anyShape whether it may have any shape, whatever {@code backendDims} says
  * @param reshape what the client gets instead of the backend's dimensions; null for those themselves
  * @param labels the names of its classes, by index; empty when it has none
  */
@@ -20,6 +21,7 @@ record OutputRule(
         String name,
         Datatype datatype,
         Shape backendDims,
+        boolean anyShape,
         @Nullable Reshape reshape,
         List<String> labels) {
     /**
@@ -55,7 +57,7 @@ record OutputRule(
      * @throws GatunException INTERNAL when the backend does not keep to the configuration
      */
     void requireShape(Shape shape, int rows, ModelSignature signature) {
-        if (!fits(shape, rows, signature.leadingDims())) {
+        if (!anyShape && !fits(shape, rows, signature.leadingDims())) {
             Shape expected = signature.leadingDims() == 0 ? backendDims : backendDims.prepend(rows);
             throw new GatunException(
                     ErrorCode.INTERNAL,

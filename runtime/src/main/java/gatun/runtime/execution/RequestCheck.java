@@ -9,6 +9,8 @@ import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.RequestedOutput;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Checks requests against one model, for all protocols, and puts their tensors in the model's order. The first thing that
@@ -18,9 +20,20 @@ final class RequestCheck {
     private final ModelSignature signature;
     private final OutputRule[] allRules;
     private final RequestedOutput[] allOutputs;
+    /** The checks of the model's other entry points, by name. */
+    private final Map<String, RequestCheck> others;
 
+    /** Checks requests to a model with one entry point. */
     RequestCheck(ModelSignature signature) {
+        this(signature, List.of());
+    }
+
+    /** Checks requests to a model; {@code others} are its entry points that the configuration does not describe. */
+    RequestCheck(ModelSignature signature, List<ModelSignature> others) {
         this.signature = signature;
+        this.others = others.stream()
+                .collect(
+                        Collectors.toUnmodifiableMap(other -> other.entryPoint().name(), RequestCheck::new));
         allRules = new OutputRule[signature.outputCount()];
         allOutputs = new RequestedOutput[signature.outputCount()];
         for (int i = 0; i < allRules.length; i++) {
@@ -36,6 +49,18 @@ final class RequestCheck {
      * @throws GatunException INVALID_ARGUMENT with the protocol's text
      */
     InferenceTicket ticket(InferenceRequest request, long arrivedNanos) {
+        String entryPoint = request.entryPoint();
+        if (entryPoint.isEmpty() || entryPoint.equals(signature.entryPoint().name())) {
+            return checked(request, arrivedNanos);
+        }
+        RequestCheck other = others.get(entryPoint);
+        if (other == null) {
+            throw RequestErrors.unknownEntryPoint(request, signature.modelName());
+        }
+        return other.checked(request, arrivedNanos);
+    }
+
+    private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
         RequestedOutput[] wanted = allOutputs;
         OutputRule[] rules = allRules;
         if (!request.outputs().isEmpty()) {
@@ -51,13 +76,7 @@ final class RequestCheck {
             }
         }
         return new InferenceTicket(
-                request,
-                arrivedNanos,
-                batchSize,
-                withoutGaps(inputs, request),
-                wanted,
-                rules,
-                signature.batchTensors());
+                request, arrivedNanos, batchSize, withoutGaps(inputs, request), wanted, rules, signature);
     }
 
     private OutputRule[] rules(InferenceRequest request, RequestedOutput[] wanted) {
@@ -167,13 +186,17 @@ final class RequestCheck {
         }
         int leading = signature.leadingDims();
         Shape dims = rule.dims();
-        boolean fits = shape.rank() == dims.rank() + leading;
+        boolean fits = rule.anyShape() || shape.rank() == dims.rank() + leading;
         for (int i = 0; i < shape.rank(); i++) {
             long dim = shape.dim(i);
             if (dim < 0) {
                 throw RequestErrors.unspecifiedDimension(request, spec, signature.modelName());
             }
-            fits &= i < leading || !fits || dims.dim(i - leading) == Shape.VARIABLE || dims.dim(i - leading) == dim;
+            fits &= i < leading
+                    || !fits
+                    || rule.anyShape()
+                    || dims.dim(i - leading) == Shape.VARIABLE
+                    || dims.dim(i - leading) == dim;
         }
         if (!fits) {
             throw RequestErrors.wrongShape(request, spec, dims, signature);

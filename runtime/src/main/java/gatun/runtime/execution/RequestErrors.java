@@ -111,6 +111,13 @@ final class RequestErrors {
                         + rule.datatype().wireName() + "'");
     }
 
+    static GatunException unknownEntryPoint(InferenceRequest request, String model) {
+        return invalid(
+                request,
+                "model '" + model + "' has no entry point '" + request.entryPoint() + "'; it has "
+                        + String.join(", ", request.model().entryPoints().keySet()));
+    }
+
     static GatunException unspecifiedDimension(InferenceRequest request, TensorSpec got, String model) {
         return invalid(
                 request,

@@ -1,5 +1,8 @@
 package gatun.runtime.spi;
 
+import gatun.runtime.EntryPoint;
+import java.util.List;
+
 /** A loaded model version. Safe for any thread; closed after its last instance. */
 public interface BackendModel extends AutoCloseable {
     /**
@@ -9,6 +12,15 @@ public interface BackendModel extends AutoCloseable {
      * @throws gatun.memory.GatunException when the engine refuses, also for a device that it does not run on
      */
     BackendInstance newInstance(InstanceSpec spec);
+
+    /**
+     * What else requests may ask for, beside what the configuration describes: the first is that, with the names that the model's files
+     * give, and more may follow, each with inputs and outputs of its own. Empty for a model whose files know nothing of the kind. Models
+     * with sequences or ragged batches are asked by the first only.
+     */
+    default List<EntryPoint> entryPoints() {
+        return List.of();
+    }
 
     /** Gives up what the model took from the engine, if anything. */
     @Override

@@ -4,6 +4,7 @@ import gatun.memory.Datatype;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
+import gatun.runtime.EntryPoint;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -18,6 +19,11 @@ public interface Execution {
      */
     default List<ExecutionRequest> requests() {
         return List.of();
+    }
+
+    /** The name of the model's entry point that is asked for, the same by all requests of the run. */
+    default String entryPoint() {
+        return EntryPoint.DEFAULT;
     }
 
     /** How many inputs there are; less than the model's when optional ones are left out. */
