@@ -45,7 +45,7 @@ public final class InferDecoder {
     private static final int UINT64_PARAM = 5 << 3 | WireReader.VARINT;
 
     private static final int MAX_RANK = 1024;
-    private static final int USUAL_RANK = 8;
+    private static final int USUAL_RANK = 4;
 
     private final TextCache texts = new TextCache();
 
@@ -74,7 +74,7 @@ public final class InferDecoder {
                 case ID -> message.id = text(in, bytes, start, length);
                 case PARAMETERS -> message.add(parameter(in, bytes, start, length));
                 case INPUTS -> message.inputs.add(input(in, bytes, start, length, dims));
-                case OUTPUTS -> message.outputs.add(output(in, bytes, start, length));
+                case OUTPUTS -> message.add(output(in, bytes, start, length));
                 case RAW_INPUT_CONTENTS -> message.addRaw(start, length);
                 default -> {
                     // A field of a newer protocol: passed over already.

@@ -52,11 +52,11 @@ public final class InferMessage implements AutoCloseable {
     String id = "";
     List<Parameter> parameters = List.of();
     final List<Input> inputs = new ArrayList<>(4);
-    final List<Output> outputs = new ArrayList<>(2);
+    List<Output> outputs = List.of();
 
     private final MemorySegment bytes;
     private Hold hold;
-    private int[] rawRanges = new int[8];
+    private int[] rawRanges = new int[4];
     private int rawCount;
 
     /** A message in {@code bytes}, which are valid until {@code hold} is closed. */
@@ -129,6 +129,14 @@ public final class InferMessage implements AutoCloseable {
 
     void add(Parameter parameter) {
         parameters = with(parameters, parameter);
+    }
+
+    /** Most requests name no outputs. */
+    void add(Output output) {
+        if (outputs.isEmpty()) {
+            outputs = new ArrayList<>(4);
+        }
+        outputs.add(output);
     }
 
     /** A map's later entry replaces an earlier one of the same name. */
