@@ -5,6 +5,7 @@ import gatun.http.connection.HttpConnections;
 import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
 import gatun.http.metrics.MetricsRoutes;
+import gatun.http.tensorflow.TensorFlowRoutes;
 import gatun.http.v2.V2Routes;
 import gatun.listener.ServerTls;
 import gatun.runtime.InferenceServer;
@@ -42,7 +43,7 @@ public final class HttpEdge {
      * Sets up a listener for clients.
      *
      * @param listener the listener's configuration, without TLS
-     * @param services what else it is to serve, on paths that do not begin with {@code /v2}
+     * @param services what else it is to serve, on paths that begin neither with {@code /v2} nor with {@code /v1/}
      */
     public void configure(ListenerConfig.BuilderBase<?, ?> listener, HttpService... services) {
         configure(listener, Optional.empty(), services);
@@ -56,7 +57,9 @@ public final class HttpEdge {
     private void configure(
             ListenerConfig.BuilderBase<?, ?> listener, Optional<ServerTls> tls, HttpService... services) {
         HttpRouting.Builder others = HttpRouting.builder().register(services);
-        speak(listener, new V2Routes(server, settings), others, tls);
+        Routes v2 = new V2Routes(server, settings);
+        Routes tensorFlow = new TensorFlowRoutes(server, settings);
+        speak(listener, exchange -> v2.answer(exchange) || tensorFlow.answer(exchange), others, tls);
     }
 
     /**

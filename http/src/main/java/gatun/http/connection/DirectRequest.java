@@ -175,6 +175,12 @@ final class DirectRequest implements IncomingRequest {
     }
 
     @Override
+    public String query() {
+        // A path with a query is not plain.
+        return "";
+    }
+
+    @Override
     public Optional<String> first(HeaderName name) {
         int header = indexOf(name.lowerCase());
         return header < 0 ? Optional.empty() : Optional.of(value(header));

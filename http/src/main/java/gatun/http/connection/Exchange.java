@@ -49,6 +49,11 @@ public final class Exchange {
         return request.path();
     }
 
+    /** The query as it was sent, without the question mark; empty when there is none. */
+    public String query() {
+        return request.query();
+    }
+
     /** The method. */
     public Method method() {
         return request.method();

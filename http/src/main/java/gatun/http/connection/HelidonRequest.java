@@ -74,6 +74,11 @@ final class HelidonRequest implements IncomingRequest {
     }
 
     @Override
+    public String query() {
+        return request.prologue().query().rawValue();
+    }
+
+    @Override
     public Optional<String> first(HeaderName name) {
         return request.headers().first(name);
     }

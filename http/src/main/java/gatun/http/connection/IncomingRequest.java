@@ -13,6 +13,9 @@ interface IncomingRequest {
     /** The path as it was sent, without the query; of a whole address, as proxies are asked for it, the part behind the server. */
     String path();
 
+    /** The query as it was sent, without the question mark; empty when there is none. */
+    String query();
+
     /** The first value of a header. */
     Optional<String> first(HeaderName name);
 

@@ -163,6 +163,11 @@ public final class JsonNumber {
         return form == Form.INTEGER && (digits >= 0 || (negative && digits == Long.MIN_VALUE));
     }
 
+    /** Whether it is written as an integer, of whatever size up to 2^64 - 1. */
+    public boolean isInteger() {
+        return form == Form.INTEGER;
+    }
+
     /** The value in the bits of a long, where {@link #fitsUnsigned64} or {@link #fitsSigned64} holds. */
     public long integerBits() {
         return negative ? -digits : digits;

@@ -34,7 +34,15 @@ public final class JsonReader {
         NULL
     }
 
+    /** How a text that is no JSON is told to the client. */
+    @FunctionalInterface
+    public interface SyntaxFailure {
+        /** The failure {@code what}, a sentence, at byte {@code offset} of the document. */
+        String text(String what, long offset);
+    }
+
     private final MemorySegment text;
+    private final SyntaxFailure syntaxFailure;
     private final long start;
     private final long end;
     private final JsonNumber number = new JsonNumber();
@@ -47,7 +55,17 @@ public final class JsonReader {
 
     /** Reads {@code byteSize} bytes from {@code start} of {@code text}, which must not change meanwhile. */
     public JsonReader(MemorySegment text, long start, long byteSize) {
+        this(
+                text,
+                start,
+                byteSize,
+                (what, offset) -> "failed to parse the request JSON buffer: " + what + " at " + offset);
+    }
+
+    /** The same with the words of another protocol for a text that is no JSON. */
+    public JsonReader(MemorySegment text, long start, long byteSize, SyntaxFailure syntaxFailure) {
         this.text = text;
+        this.syntaxFailure = syntaxFailure;
         number.readFrom(text);
         this.start = start;
         this.end = start + byteSize;
@@ -184,6 +202,20 @@ public final class JsonReader {
             }
         }
         return string.text(text);
+    }
+
+    /** Reads a string that is only looked at so far, and answers the bytes that it has in UTF-8; {@link #copyString} follows. */
+    public long measureString(String failing) {
+        if (peek() != Kind.STRING) {
+            throw wrongType(failing, "string");
+        }
+        at = string.scan(this, text, at, end);
+        return string.byteSize();
+    }
+
+    /** Writes the string that {@link #measureString} has read last, from {@code offset} of {@code target} on. */
+    public void copyString(MemorySegment target, long offset) {
+        string.copyTo(text, target, offset);
     }
 
     /** Reads {@code true} or {@code false}. */
@@ -325,8 +357,7 @@ public final class JsonReader {
 
     /** The failure of a text that is no JSON at byte {@code position} of the segment. */
     GatunException syntax(String what, long position) {
-        return GatunException.invalidArgument(
-                "failed to parse the request JSON buffer: " + what + " at " + (position - start));
+        return GatunException.invalidArgument(syntaxFailure.text(what, position - start));
     }
 
     /** The failure of arrays or objects nested too deeply. */

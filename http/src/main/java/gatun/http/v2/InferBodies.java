@@ -1,5 +1,6 @@
 package gatun.http.v2;
 
+import gatun.http.connection.Decompression;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody;
 import gatun.memory.Buffer;

@@ -1,44 +1,25 @@
 package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
+import gatun.http.connection.RestrictedRequests;
 import gatun.runtime.access.ApiAccess;
-import gatun.runtime.access.ApiAccess.Refusal;
 import gatun.runtime.access.ApiGroup;
-import io.helidon.http.HeaderNames;
-import io.helidon.http.Method;
-import io.helidon.http.Status;
 import java.util.Optional;
 
 /** Refuses requests to restricted groups of paths, before anything of them is read. Safe for any thread. */
 final class RestrictedApis {
-    private final ApiAccess access;
+    private final RestrictedRequests requests;
 
     RestrictedApis(ApiAccess access) {
-        this.access = access;
+        this.requests = new RestrictedRequests(access);
     }
 
     /** Whether the request was refused, and answered so. */
     boolean refused(Exchange exchange, String path) {
-        // Browsers ask with OPTIONS, and without any headers of their page, whether the page may send them; no more is
-        // told than that.
-        if (access.isOpen() || exchange.method().equals(Method.OPTIONS)) {
+        if (requests.areOpenTo(exchange)) {
             return false;
         }
-        Optional<Refusal> refusal = group(path).flatMap(group -> access.refusal(group, exchange::header));
-        refusal.ifPresent(reason -> answer(exchange, reason));
-        return refusal.isPresent();
-    }
-
-    private static void answer(Exchange exchange, Refusal refusal) {
-        switch (refusal) {
-            case Refusal.MissingHeader header ->
-                exchange.answerFailure(
-                        Status.FORBIDDEN_403, "This API is restricted, expecting header '" + header.name() + "'");
-            case Refusal.MissingToken token -> {
-                exchange.header(HeaderNames.WWW_AUTHENTICATE, "Bearer");
-                exchange.answerFailure(Status.UNAUTHORIZED_401, Refusal.MissingToken.TEXT);
-            }
-        }
+        return group(path).filter(group -> requests.refused(exchange, group)).isPresent();
     }
 
     /** The group that a path of the protocol belongs to; empty for one that does not exist. */

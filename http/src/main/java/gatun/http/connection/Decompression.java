@@ -1,6 +1,5 @@
-package gatun.http.v2;
+package gatun.http.connection;
 
-import gatun.http.connection.RequestBody;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
@@ -10,19 +9,21 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.InflaterInputStream;
 import java.util.zip.ZipException;
 
 /** Decompresses bodies, of which the first bytes tell whether it is gzip or zlib. Safe for any thread. */
-final class Decompression {
+public final class Decompression {
     private static final int GZIP_MAGIC = 0x8B1F;
     private static final int PIECE = 8 * 1024;
 
     private final BufferPool buffers;
     private final long maxByteSize;
 
-    Decompression(BufferPool buffers, long maxByteSize) {
+    /** Decompresses into buffers of {@code buffers}, up to {@code maxByteSize} bytes. */
+    public Decompression(BufferPool buffers, long maxByteSize) {
         this.buffers = buffers;
         this.maxByteSize = maxByteSize;
     }
@@ -32,7 +33,33 @@ final class Decompression {
      *
      * @throws GatunException INVALID_ARGUMENT when it comes out too long, or is not compressed
      */
-    RequestBody.Landed inflate(MemorySegment compressed, int landing) {
+    public RequestBody.Landed inflate(MemorySegment compressed, int landing) {
+        try {
+            return read(compressed, landing);
+        } catch (ZipException | EOFException e) {
+            throw GatunException.invalidArgument("the request body is not what its Content-Encoding says: "
+                    + e.getMessage() + "; send gzip or zlib data");
+        } catch (IOException e) {
+            throw new UncheckedIOException("reading memory", e);
+        }
+    }
+
+    /**
+     * The same, but empty when it is not compressed.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it comes out too long
+     */
+    public Optional<RequestBody.Landed> inflateIfCompressed(MemorySegment compressed, int landing) {
+        try {
+            return Optional.of(read(compressed, landing));
+        } catch (ZipException | EOFException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw new UncheckedIOException("reading memory", e);
+        }
+    }
+
+    private RequestBody.Landed read(MemorySegment compressed, int landing) throws IOException {
         Buffer buffer = buffers.take(landing + Math.min(maxByteSize, Math.max(PIECE, 4 * compressed.byteSize())));
         try (InputStream source = open(compressed)) {
             byte[] piece = new byte[PIECE];
@@ -46,13 +73,6 @@ final class Decompression {
                 byteSize += read;
             }
             return new RequestBody.Landed(buffer, landing, byteSize);
-        } catch (ZipException | EOFException e) {
-            buffer.close();
-            throw GatunException.invalidArgument("the request body is not what its Content-Encoding says: "
-                    + e.getMessage() + "; send gzip or zlib data");
-        } catch (IOException e) {
-            buffer.close();
-            throw new UncheckedIOException("reading memory", e);
         } catch (Throwable t) {
             buffer.close();
             throw t;
@@ -60,7 +80,7 @@ final class Decompression {
     }
 
     /** How a body is refused that is too long when decompressed. */
-    GatunException tooLong(long byteSize) {
+    public GatunException tooLong(long byteSize) {
         return GatunException.invalidArgument("Decompressed data size exceeds the maximum allowed value of "
                 + maxByteSize + " bytes. Use --http-max-input-size to increase the limit.");
     }

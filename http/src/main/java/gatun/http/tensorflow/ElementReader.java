@@ -1,0 +1,107 @@
+package gatun.http.tensorflow;
+
+import gatun.http.json.JsonNumber;
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonReader.Kind;
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+
+/** Reads single elements of a tensor. For one thread. */
+final class ElementReader {
+    private final ValueText values;
+    private final Datatype datatype;
+    private final ElementBuffer target;
+
+    /** Reads elements of {@code datatype} to the end of {@code target}, and shows wrong ones by {@code values}. */
+    ElementReader(ValueText values, Datatype datatype, ElementBuffer target) {
+        this.values = values;
+        this.datatype = datatype;
+        this.target = target;
+    }
+
+    /**
+     * Reads the value that {@code json} stands at, which is no array.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it is of another type, UNSUPPORTED when the datatype has no form in JSON
+     */
+    void read(JsonReader json) {
+        Kind kind = json.peek();
+        if (kind == Kind.NUMBER) {
+            readNumber(json);
+        } else if (datatype == Datatype.BYTES && kind == Kind.STRING) {
+            target.putString(json);
+        } else if (datatype == Datatype.BYTES && kind == Kind.OBJECT) {
+            readBase64(json);
+        } else if (datatype == Datatype.BOOL && kind == Kind.BOOLEAN) {
+            target.putByte(json.readBoolean("") ? 1 : 0);
+        } else {
+            throw misfit(json.position(), kind);
+        }
+    }
+
+    private void readNumber(JsonReader json) {
+        long position = json.position();
+        JsonNumber number = json.readNumber("");
+        switch (datatype) {
+            case FP32 -> target.putFloat(number.toFloat());
+            case FP64 -> target.putDouble(number.toDouble());
+            // As in the original, what is beyond a narrow type but not beyond 32 bits is cut, not refused.
+            case INT8, UINT8 -> target.putByte(integer(number, position));
+            case INT16 -> target.putShort(integer(number, position));
+            case INT32 -> target.putInt(integer(number, position));
+            case INT64 -> {
+                check(number.fitsSigned64(), position);
+                target.putLong(number.integerBits());
+            }
+            case UINT32 -> {
+                check(number.fitsUnsigned64() && number.integerBits() >>> Integer.SIZE == 0, position);
+                target.putInt((int) number.integerBits());
+            }
+            case UINT64 -> {
+                check(number.fitsUnsigned64(), position);
+                target.putLong(number.integerBits());
+            }
+            case BOOL, BYTES, FP16, BF16, UINT16, INVALID -> throw misfit(position, Kind.NUMBER);
+        }
+    }
+
+    private int integer(JsonNumber number, long position) {
+        check(number.fitsSigned64() && number.integerBits() == (int) number.integerBits(), position);
+        return (int) number.integerBits();
+    }
+
+    private void check(boolean fits, long position) {
+        if (!fits) {
+            throw misfit(position, Kind.NUMBER);
+        }
+    }
+
+    private void readBase64(JsonReader json) {
+        long position = json.position();
+        long string = Base64Value.find(json);
+        if (string == Base64Value.NONE) {
+            throw GatunException.invalidArgument(
+                    "JSON Value: " + values.at(position) + " not formatted correctly for base64 data");
+        }
+        long end = json.position();
+        json.position(string);
+        target.putBase64(json);
+        json.position(end);
+    }
+
+    private GatunException misfit(long position, Kind kind) {
+        String type = TypeNames.inMessages(datatype);
+        boolean hasNoForm =
+                switch (datatype) {
+                    case FP16, BF16, UINT16, INVALID -> kind != Kind.OBJECT;
+                    default -> false;
+                };
+        if (hasNoForm) {
+            return new GatunException(
+                    ErrorCode.UNSUPPORTED, "Conversion of JSON Value: " + values.at(position) + " to type: " + type);
+        }
+        return GatunException.invalidArgument("JSON Value: " + values.at(position) + " Type: " + values.kind(position)
+                + " is not of expected type: " + type);
+    }
+}

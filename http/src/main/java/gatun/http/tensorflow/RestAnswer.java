@@ -1,0 +1,60 @@
+package gatun.http.tensorflow;
+
+import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import io.helidon.http.Status;
+
+/** The heads of answers, and answers that a request failed. */
+final class RestAnswer {
+    private static final String JSON = "Content-Type: application/json";
+    private static final ResponseHeaders OK = ResponseHeaders.of(ResponseHeaders.constant(JSON));
+    private static final Status CLIENT_CLOSED_REQUEST = Status.create(499, "Client Closed Request");
+    private static final int INDENT = 4;
+
+    private RestAnswer() {}
+
+    /** An empty text in the layout of answers. */
+    static IndentedJson text(Exchange exchange) {
+        return new IndentedJson(exchange.json(), INDENT);
+    }
+
+    /** Answers with what was written to {@link #text}. */
+    static void send(Exchange exchange, IndentedJson text) {
+        exchange.answer(OK, text.text());
+    }
+
+    /** Answers that the request failed. */
+    static void fail(Exchange exchange, GatunException failure) {
+        fail(exchange, status(failure.code()), failure.getMessage());
+    }
+
+    /** Answers that the request failed, and says why. */
+    static void fail(Exchange exchange, Status status, String why) {
+        IndentedJson text =
+                text(exchange).beginObject().name("error").string(why).endObject();
+        exchange.answer(headers(status), text.text());
+    }
+
+    /** Answers that the request failed, without a word. */
+    static void failSilently(Exchange exchange, Status status) {
+        exchange.answer(headers(status), exchange.json());
+    }
+
+    private static ResponseHeaders headers(Status status) {
+        return ResponseHeaders.of(ResponseHeaders.constant(status, JSON));
+    }
+
+    private static Status status(ErrorCode code) {
+        return switch (code) {
+            case INVALID_ARGUMENT -> Status.BAD_REQUEST_400;
+            case NOT_FOUND -> Status.NOT_FOUND_404;
+            case ALREADY_EXISTS -> Status.CONFLICT_409;
+            case CANCELLED -> CLIENT_CLOSED_REQUEST;
+            case INTERNAL, UNKNOWN -> Status.INTERNAL_SERVER_ERROR_500;
+            case UNSUPPORTED -> Status.NOT_IMPLEMENTED_501;
+            case UNAVAILABLE -> Status.SERVICE_UNAVAILABLE_503;
+        };
+    }
+}
