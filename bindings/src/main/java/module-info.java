@@ -5,8 +5,11 @@ module gatun.bindings {
     exports gatun.bindings to
             gatun.memory,
             gatun.server,
-            gatun.backend.onnxruntime;
+            gatun.backend.onnxruntime,
+            gatun.backend.tensorflow;
     // A backend drives its engine's whole interface: a front class for each function would only repeat it.
     exports gatun.bindings.onnxruntime to
             gatun.backend.onnxruntime;
+    exports gatun.bindings.tensorflow to
+            gatun.backend.tensorflow;
 }

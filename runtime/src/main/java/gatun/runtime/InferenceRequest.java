@@ -87,7 +87,7 @@ public final class InferenceRequest implements AutoCloseable {
         anyVersion = unnamed;
     }
 
-    /** The name of the entry point that is to answer; empty for the model's first. */
+    /** The name of the entry point that is to answer, with tensors as it describes them; empty for what the configuration describes. */
     public String entryPoint() {
         return entryPoint;
     }

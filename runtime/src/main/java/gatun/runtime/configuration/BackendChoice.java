@@ -24,6 +24,8 @@ final class BackendChoice {
     /** In the order of precedence when a directory holds several. */
     private static final List<Kind> KINDS = List.of(
             new Kind("model.savedmodel", "tensorflow", "tensorflow_savedmodel"),
+            // How TensorFlow Serving wants it: the version directory is the model.
+            new Kind("saved_model.pb", "tensorflow", "tensorflow_savedmodel"),
             new Kind("model.graphdef", "tensorflow", "tensorflow_graphdef"),
             new Kind("model.plan", "tensorrt", "tensorrt_plan"),
             new Kind("model.onnx", "onnxruntime", "onnxruntime_onnx"),

@@ -129,7 +129,10 @@ public final class LoadedModel implements ServedModel {
                 new ModelSignature(config, labels, entryPoints.isEmpty() ? null : entryPoints.getFirst());
         SequenceModel sequences = SequenceModel.of(config, states, queueLimit);
         List<ModelSignature> others = sequences == null && signature.batchTensors() == null
-                ? entryPoints.stream().skip(1).map(signature::of).toList()
+                ? entryPoints.stream()
+                        .skip(signature.isAsNamed() ? 1 : 0)
+                        .map(signature::of)
+                        .toList()
                 : List.of();
         WarmUp warmUp = new WarmUp(warmUpSamples, new LoadingVersion(config, version, signature));
         ModelCounters counters = new ModelCounters();

@@ -86,9 +86,22 @@ final class ModelSignature {
         outputSpecs = entryPoint.outputs().stream().map(EntryTensor::spec).toList();
     }
 
-    /** The same model asked another way; its requests have a batch dimension where all tensors leave their first one open. */
+    /**
+     * The same model asked by the name of an entry point; its requests have a batch dimension where all tensors leave their first one open.
+     * Without one, the engine is the judge of shapes: a model's files tell less of them than it accepts.
+     */
     ModelSignature of(EntryPoint other) {
         return new ModelSignature(this, other);
+    }
+
+    /** Whether requests that name the entry point are checked as those that name none, because the configuration describes it as it is. */
+    boolean isAsNamed() {
+        return batching() && isAs(entryPoint.inputs(), inputSpecs) && isAs(entryPoint.outputs(), outputSpecs);
+    }
+
+    private static boolean isAs(List<EntryTensor> named, List<TensorSpec> described) {
+        return named.size() == described.size()
+                && named.stream().allMatch(tensor -> !tensor.anyShape() && described.contains(tensor.spec()));
     }
 
     private static boolean hasBatchDimension(EntryPoint entryPoint) {
@@ -100,12 +113,12 @@ final class ModelSignature {
 
     private InputRule inputRule(EntryTensor tensor) {
         TensorSpec spec = tensor.spec();
-        return new InputRule(spec.name(), spec.datatype(), withoutBatch(tensor), tensor.anyShape(), false, null);
+        return new InputRule(spec.name(), spec.datatype(), withoutBatch(tensor), !batching(), false, null);
     }
 
     private OutputRule outputRule(EntryTensor tensor) {
         TensorSpec spec = tensor.spec();
-        return new OutputRule(spec.name(), spec.datatype(), withoutBatch(tensor), tensor.anyShape(), null, List.of());
+        return new OutputRule(spec.name(), spec.datatype(), withoutBatch(tensor), !batching(), null, List.of());
     }
 
     private Shape withoutBatch(EntryTensor tensor) {

@@ -28,7 +28,7 @@ final class RequestCheck {
         this(signature, List.of());
     }
 
-    /** Checks requests to a model; {@code others} are its entry points that the configuration does not describe. */
+    /** Checks requests to a model; {@code others} are its entry points that the configuration does not describe, or not as they are. */
     RequestCheck(ModelSignature signature, List<ModelSignature> others) {
         this.signature = signature;
         this.others = others.stream()
@@ -50,11 +50,14 @@ final class RequestCheck {
      */
     InferenceTicket ticket(InferenceRequest request, long arrivedNanos) {
         String entryPoint = request.entryPoint();
-        if (entryPoint.isEmpty() || entryPoint.equals(signature.entryPoint().name())) {
+        if (entryPoint.isEmpty()) {
             return checked(request, arrivedNanos);
         }
         RequestCheck other = others.get(entryPoint);
         if (other == null) {
+            if (entryPoint.equals(signature.entryPoint().name())) {
+                return checked(request, arrivedNanos);
+            }
             throw RequestErrors.unknownEntryPoint(request, signature.modelName());
         }
         return other.checked(request, arrivedNanos);

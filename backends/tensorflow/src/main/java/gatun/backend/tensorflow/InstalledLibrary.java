@@ -1,0 +1,52 @@
+package gatun.backend.tensorflow;
+
+import gatun.bindings.LibraryCache;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** Where TensorFlow's library is: too large to come with the server, it is put into the user's cache by a command of the launcher. */
+final class InstalledLibrary {
+    private static final String COMMAND = "./gatun install tensorflow";
+    private static final String FOLDER = "tensorflow";
+
+    /** As Maven's artifact calls it, and as TensorFlow's own archive does. */
+    private static final List<String> NAMES = List.of("libtensorflow_cc.so.2", "libtensorflow.so.2");
+
+    private InstalledLibrary() {}
+
+    /** The library in a cache; empty when it was not installed. */
+    static Optional<Path> in(LibraryCache cache) {
+        Path folder = cache.folder().resolve(FOLDER);
+        return NAMES.stream().map(folder::resolve).filter(Files::isRegularFile).findFirst();
+    }
+
+    /**
+     * The library to use.
+     *
+     * @param chosen what {@code --backend-config} names; empty for the installed one
+     * @param cache where it was installed
+     * @throws GatunException UNAVAILABLE when there is none, with what to do
+     */
+    static Path path(String chosen, LibraryCache cache) {
+        if (chosen.isEmpty()) {
+            return in(cache)
+                    .orElseThrow(() -> new GatunException(
+                            ErrorCode.UNAVAILABLE,
+                            "TensorFlow is not installed; install it with '" + COMMAND
+                                    + "' (a download of 160 MB), or name its library with --backend-config="
+                                    + TensorFlowBackend.NAME + "," + TensorFlowBackend.LIBRARY + "=PATH"));
+        }
+        Path path = Path.of(chosen);
+        if (!Files.isRegularFile(path)) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "TensorFlow not available: --backend-config=" + TensorFlowBackend.NAME + ","
+                            + TensorFlowBackend.LIBRARY + "=" + chosen + " names no file");
+        }
+        return path;
+    }
+}

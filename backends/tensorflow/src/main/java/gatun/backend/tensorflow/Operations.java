@@ -1,0 +1,226 @@
+package gatun.backend.tensorflow;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.WireFormat;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operations of a graph and of its functions, as far as it matters whether one may keep a tensor that a request brings. TensorFlow
+ * counts who uses a tensor, so that one which is assigned to a variable, or put into a queue, lives on after the run.
+ */
+final class Operations {
+    // Fields of GraphDef, FunctionDefLibrary, FunctionDef and OpDef.
+    private static final int NODES = 1;
+    private static final int LIBRARY = 2;
+    private static final int FUNCTIONS = 1;
+    private static final int SIGNATURE = 1;
+    private static final int BODY = 3;
+    private static final int SIGNATURE_NAME = 1;
+
+    // Fields of NodeDef.
+    private static final int NODE_NAME = 1;
+    private static final int OPERATION = 2;
+    private static final int INPUT = 3;
+    private static final int ATTRIBUTES = 5;
+
+    // Fields of an attribute's entry, of AttrValue, of its list, and of NameAttrList.
+    private static final int VALUE = 2;
+    private static final int LIST = 1;
+    private static final int FUNCTION = 10;
+    private static final int LISTED_FUNCTIONS = 9;
+    private static final int FUNCTION_NAME = 1;
+
+    /**
+     * What operations that keep what they are given have in their names. Some of these only read, or belong to other kinds of state: their
+     * models pay with a copy.
+     */
+    private static final List<String> KEEPING = List.of(
+            "Assign",
+            "Variable",
+            "Scatter",
+            "Queue",
+            "Enqueue",
+            "Stack",
+            "Stage",
+            "Barrier",
+            "Table",
+            "Insert",
+            "Accumulator",
+            "Map",
+            "Iterator",
+            "Dataset",
+            "Cache",
+            "Tree",
+            "Summary",
+            "Session",
+            "Send",
+            "PyFunc",
+            "TensorArray",
+            "Batch",
+            "Custom");
+
+    /** Those of the above that only read. */
+    private static final Set<String> READING = Set.of(
+            "ReadVariableOp",
+            "VariableV2",
+            "Variable",
+            "VarHandleOp",
+            "LookupTableFindV2",
+            "BatchMatMul",
+            "BatchMatMulV2",
+            "BatchMatMulV3",
+            "FusedBatchNorm",
+            "FusedBatchNormV2",
+            "FusedBatchNormV3",
+            "BatchToSpaceND",
+            "HashTableV2");
+
+    /** A node of the graph, or all of a function's. */
+    private record Node(Set<String> operations, Set<String> inputs, Set<String> functions) {
+        Node() {
+            this(new HashSet<>(), new HashSet<>(), new HashSet<>());
+        }
+    }
+
+    private final Map<String, Node> nodes = new HashMap<>();
+    private final Map<String, Node> functions = new HashMap<>();
+
+    /** Whether the model may keep an input of a run that ends at these nodes. */
+    boolean mayKeepInputs(Collection<String> ends) {
+        Set<Node> seen = new HashSet<>();
+        Deque<Node> open = new ArrayDeque<>();
+        ends.forEach(name -> reach(nodes.get(name), seen, open));
+        while (!open.isEmpty()) {
+            Node node = open.pop();
+            if (node.operations.stream().anyMatch(Operations::keeps)) {
+                return true;
+            }
+            node.inputs.forEach(name -> reach(nodes.get(name), seen, open));
+            node.functions.forEach(name -> reach(functions.get(name), seen, open));
+        }
+        return false;
+    }
+
+    private static void reach(@Nullable Node node, Set<Node> seen, Deque<Node> open) {
+        if (node != null && seen.add(node)) {
+            open.push(node);
+        }
+    }
+
+    private static boolean keeps(String operation) {
+        return !READING.contains(operation) && KEEPING.stream().anyMatch(operation::contains);
+    }
+
+    /** Reads a GraphDef, length first. */
+    void readGraph(CodedInputStream in) throws IOException {
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            switch (WireFormat.getTagFieldNumber(field)) {
+                case NODES -> {
+                    Node node = new Node();
+                    nodes.put(readNode(in, node), node);
+                }
+                case LIBRARY -> readLibrary(in);
+                default -> in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+    }
+
+    private void readLibrary(CodedInputStream in) throws IOException {
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            if (WireFormat.getTagFieldNumber(field) == FUNCTIONS) {
+                readFunction(in);
+            } else {
+                in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+    }
+
+    private void readFunction(CodedInputStream in) throws IOException {
+        Node body = new Node();
+        String name = "";
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            switch (WireFormat.getTagFieldNumber(field)) {
+                case SIGNATURE -> name = readText(in, SIGNATURE_NAME);
+                case BODY -> readNode(in, body);
+                default -> in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+        body.inputs.clear(); // all of a function counts
+        functions.put(name, body);
+    }
+
+    /** Adds a node to {@code node}; answers its name. */
+    private static String readNode(CodedInputStream in, Node node) throws IOException {
+        String name = "";
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            switch (WireFormat.getTagFieldNumber(field)) {
+                case NODE_NAME -> name = in.readString();
+                case OPERATION -> node.operations.add(in.readString().intern());
+                case INPUT -> node.inputs.add(TensorName.operation(in.readString()));
+                case ATTRIBUTES -> readAttribute(in, node);
+                default -> in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+        return name;
+    }
+
+    private static void readAttribute(CodedInputStream in, Node node) throws IOException {
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            if (WireFormat.getTagFieldNumber(field) == VALUE) {
+                readFunctions(in, node, FUNCTION);
+            } else {
+                in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+    }
+
+    /** Adds the functions that an AttrValue names, or the list in one; in which {@code position} says where they stand. */
+    private static void readFunctions(CodedInputStream in, Node node, int position) throws IOException {
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            int number = WireFormat.getTagFieldNumber(field);
+            if (number == position) {
+                node.functions.add(readText(in, FUNCTION_NAME));
+            } else if (number == LIST && position == FUNCTION) {
+                readFunctions(in, node, LISTED_FUNCTIONS);
+            } else {
+                in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+    }
+
+    /** A text field of a message that nothing else is wanted of. */
+    private static String readText(CodedInputStream in, int position) throws IOException {
+        String text = "";
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            if (WireFormat.getTagFieldNumber(field) == position) {
+                text = in.readString();
+            } else {
+                in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+        return text;
+    }
+}

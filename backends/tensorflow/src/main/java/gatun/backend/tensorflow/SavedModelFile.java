@@ -1,0 +1,125 @@
+package gatun.backend.tensorflow;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.ExtensionRegistryLite;
+import com.google.protobuf.WireFormat;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.protocol.tensorflow.SignatureDef;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What {@code saved_model.pb} says of a model without being run. Read field by field, because the graph, which is in the same file, may hold
+ * weights of many times the heap.
+ *
+ * @param tags what the graph is for
+ * @param signatures the functions that clients may call, by name
+ * @param operations which operations each of them comes to, in the graph and its functions
+ */
+record SavedModelFile(List<String> tags, SortedMap<String, SignatureDef> signatures, Operations operations) {
+    private static final String NAME = "saved_model.pb";
+
+    // Fields of SavedModel, MetaGraphDef and MetaInfoDef.
+    private static final int META_GRAPHS = 2;
+    private static final int META_INFO = 1;
+    private static final int GRAPH = 2;
+    private static final int SIGNATURES = 5;
+    private static final int TAGS = 4;
+
+    // Fields of a map's entry.
+    private static final int KEY = 1;
+    private static final int VALUE = 2;
+
+    /** A function that TensorFlow calls itself when it loads the model. */
+    private static final String INITIALISER = "__saved_model_init_op";
+
+    /** Where the file of a model is that lies in {@code directory}. */
+    static Path in(Path directory) {
+        return directory.resolve(NAME);
+    }
+
+    /**
+     * Reads the graph with {@code tag}.
+     *
+     * @param model the model's name, for messages
+     * @throws GatunException INVALID_ARGUMENT when the file is no SavedModel or has no such graph
+     */
+    static SavedModelFile read(Path directory, String tag, String model) {
+        List<List<String>> others = new ArrayList<>();
+        try (InputStream file = Files.newInputStream(in(directory))) {
+            CodedInputStream in = CodedInputStream.newInstance(file);
+            in.setSizeLimit(Integer.MAX_VALUE);
+            for (int field = in.readTag(); field != 0; field = in.readTag()) {
+                if (WireFormat.getTagFieldNumber(field) != META_GRAPHS) {
+                    in.skipField(field);
+                    continue;
+                }
+                SavedModelFile graph = readGraph(in);
+                if (graph.tags.contains(tag)) {
+                    return graph;
+                }
+                others.add(graph.tags);
+            }
+        } catch (IOException e) {
+            throw new GatunException(
+                    ErrorCode.INVALID_ARGUMENT,
+                    "model '" + model + "': cannot read its " + NAME + ": " + e.getMessage(),
+                    e);
+        }
+        throw GatunException.invalidArgument("model '" + model + "': its " + NAME + " has no graph with the tag '" + tag
+                + "'; the tags of those that it has are " + others);
+    }
+
+    private static SavedModelFile readGraph(CodedInputStream in) throws IOException {
+        List<String> tags = new ArrayList<>();
+        SortedMap<String, SignatureDef> signatures = new TreeMap<>();
+        Operations operations = new Operations();
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            switch (WireFormat.getTagFieldNumber(field)) {
+                case META_INFO -> readTags(in, tags);
+                case GRAPH -> operations.readGraph(in);
+                case SIGNATURES -> readSignature(in, signatures);
+                default -> in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+        signatures.remove(INITIALISER);
+        return new SavedModelFile(tags, signatures, operations);
+    }
+
+    private static void readTags(CodedInputStream in, List<String> tags) throws IOException {
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            if (WireFormat.getTagFieldNumber(field) == TAGS) {
+                tags.add(in.readString());
+            } else {
+                in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+    }
+
+    private static void readSignature(CodedInputStream in, Map<String, SignatureDef> signatures) throws IOException {
+        String name = "";
+        SignatureDef.Builder signature = SignatureDef.newBuilder();
+        int end = in.pushLimit(in.readRawVarint32());
+        for (int field = in.readTag(); field != 0; field = in.readTag()) {
+            switch (WireFormat.getTagFieldNumber(field)) {
+                case KEY -> name = in.readString();
+                case VALUE -> in.readMessage(signature, ExtensionRegistryLite.getEmptyRegistry());
+                default -> in.skipField(field);
+            }
+        }
+        in.popLimit(end);
+        signatures.put(name, signature.build());
+    }
+}

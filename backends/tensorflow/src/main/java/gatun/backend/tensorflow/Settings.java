@@ -1,0 +1,112 @@
+package gatun.backend.tensorflow;
+
+import com.google.protobuf.CodedOutputStream;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What {@code --backend-config=tensorflow,...} says for all models and a model's own parameters say for it, in the names that users of
+ * Triton's TensorFlow backend know.
+ *
+ * @param intraOpThreads how many threads one operation may use; 0 for the engine's choice, as many as there are cores
+ * @param interOpThreads how many operations may run at a time; 0 likewise
+ * @param defaultMaxBatchSize for a model in Triton's layout that can batch and does not say how much
+ */
+record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize) {
+    /** The options, as --backend-config names them. */
+    static final List<String> OPTIONS =
+            List.of("intra_op_parallelism_threads", "inter_op_parallelism_threads", "default-max-batch-size");
+
+    /** What the backend does when nobody says anything. */
+    static final Settings DEFAULT = new Settings(0, 0, 4);
+
+    private static final String GRAPH_TAG = "TF_GRAPH_TAG";
+    private static final String SIGNATURE = "TF_SIGNATURE_DEF";
+    private static final String INTRA_OP_THREADS = "TF_NUM_INTRA_THREADS";
+    private static final String INTER_OP_THREADS = "TF_NUM_INTER_THREADS";
+    private static final String OWN_THREADS = "TF_USE_PER_SESSION_THREADS";
+    private static final String DEFAULT_TAG = "serve";
+
+    // Fields of ConfigProto.
+    private static final int INTRA_OP = 2;
+    private static final int INTER_OP = 5;
+    private static final int PER_SESSION = 9;
+
+    /** These, but {@code key} is {@code value}; the same object when the backend knows no such option. */
+    Settings with(String key, String value) {
+        return switch (key) {
+            case "intra_op_parallelism_threads" ->
+                new Settings(number(key, value), interOpThreads, defaultMaxBatchSize);
+            case "inter_op_parallelism_threads" ->
+                new Settings(intraOpThreads, number(key, value), defaultMaxBatchSize);
+            case "default-max-batch-size" -> new Settings(intraOpThreads, interOpThreads, number(key, value));
+            default -> this;
+        };
+    }
+
+    /** Which of the file's graphs a model takes. */
+    static String tag(ModelConfig config) {
+        String chosen = parameter(config, GRAPH_TAG);
+        return chosen.isEmpty() ? DEFAULT_TAG : chosen;
+    }
+
+    /** The signature that a configuration describes; empty for the usual one. */
+    static String signature(ModelConfig config) {
+        return parameter(config, SIGNATURE);
+    }
+
+    /** A model's session options, as a serialized ConfigProto. */
+    byte[] session(ModelConfig config) {
+        int intraOp = count(config, INTRA_OP_THREADS, intraOpThreads);
+        int interOp = count(config, INTER_OP_THREADS, interOpThreads);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try {
+            CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+            out.writeInt32(INTRA_OP, intraOp);
+            out.writeInt32(INTER_OP, interOp);
+            out.writeBool(PER_SESSION, isTrue(config, OWN_THREADS));
+            out.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    private static String parameter(ModelConfig config, String name) {
+        return config.containsParameters(name)
+                ? config.getParametersOrThrow(name).getStringValue().strip()
+                : "";
+    }
+
+    private static int count(ModelConfig config, String name, int otherwise) {
+        String text = parameter(config, name);
+        return text.isEmpty() ? otherwise : number(name, text);
+    }
+
+    private static boolean isTrue(ModelConfig config, String name) {
+        return switch (parameter(config, name).toLowerCase(Locale.ROOT)) {
+            case "1", "true", "yes", "on" -> true;
+            case "", "0", "false", "no", "off" -> false;
+            default ->
+                throw GatunException.invalidArgument(
+                        "parameter '" + name + "' is '" + parameter(config, name) + "'; expected true or false");
+        };
+    }
+
+    private static int number(String name, String text) {
+        try {
+            int value = Integer.parseInt(text.strip());
+            if (value >= 0) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the one error for everything that is no count.
+        }
+        throw GatunException.invalidArgument("'" + name + "' is '" + text + "'; expected a number >= 0");
+    }
+}

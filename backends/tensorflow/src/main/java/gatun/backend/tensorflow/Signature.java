@@ -1,0 +1,83 @@
+package gatun.backend.tensorflow;
+
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.TensorSpec;
+import gatun.protocol.tensorflow.SignatureDef;
+import gatun.protocol.tensorflow.TensorInfo;
+import gatun.protocol.tensorflow.TensorShapeProto;
+import gatun.runtime.EntryPoint;
+import gatun.runtime.EntryTensor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** The entry point that a signature of a SavedModel is. */
+final class Signature {
+    /** What clients ask for that name nothing. */
+    static final String DEFAULT = "serving_default";
+
+    private Signature() {}
+
+    /**
+     * The signatures that Gatun can serve, the default one first: those whose tensors are dense and of a datatype that protocols can carry.
+     *
+     * @param chosen the name of the default one; empty for {@link #DEFAULT}, or the first where there is none of that name
+     * @throws GatunException INVALID_ARGUMENT when there is none that can be served, or not the chosen one
+     */
+    static List<EntryPoint> of(SavedModelFile file, String chosen, String model) {
+        List<EntryPoint> all = new ArrayList<>();
+        List<String> others = new ArrayList<>();
+        file.signatures()
+                .forEach((name, definition) -> of(name, definition).ifPresentOrElse(all::add, () -> others.add(name)));
+        String wanted = chosen.isEmpty() ? DEFAULT : chosen;
+        Optional<EntryPoint> first =
+                all.stream().filter(entry -> entry.name().equals(wanted)).findFirst();
+        if (all.isEmpty() || (first.isEmpty() && !chosen.isEmpty())) {
+            throw GatunException.invalidArgument("model '" + model + "' has no signature"
+                    + (chosen.isEmpty() ? "" : " '" + chosen + "'") + " that can be served; it has "
+                    + all.stream().map(EntryPoint::name).toList() + ", and " + others
+                    + " with sparse tensors or datatypes that no protocol can carry");
+        }
+        first.ifPresent(entry -> {
+            all.remove(entry);
+            all.addFirst(entry);
+        });
+        return all;
+    }
+
+    private static Optional<EntryPoint> of(String name, SignatureDef definition) {
+        List<EntryTensor> inputs = tensors(definition.getInputsMap());
+        List<EntryTensor> outputs = tensors(definition.getOutputsMap());
+        boolean complete = inputs.size() == definition.getInputsCount()
+                && outputs.size() == definition.getOutputsCount()
+                && !outputs.isEmpty();
+        return complete
+                ? Optional.of(new EntryPoint(name, definition.getMethodName(), inputs, outputs))
+                : Optional.empty();
+    }
+
+    /** Those that protocols can carry, by name. */
+    private static List<EntryTensor> tensors(Map<String, TensorInfo> described) {
+        List<EntryTensor> tensors = new ArrayList<>();
+        new TreeMap<>(described).forEach((name, info) -> {
+            Datatype datatype = ElementTypes.datatype(info.getDtypeValue());
+            if (info.hasName() && datatype != Datatype.INVALID) {
+                tensors.add(new EntryTensor(
+                        new TensorSpec(name, datatype, shape(info.getTensorShape())),
+                        info.getTensorShape().getUnknownRank(),
+                        info.getName()));
+            }
+        });
+        return tensors;
+    }
+
+    private static Shape shape(TensorShapeProto shape) {
+        return Shape.of(shape.getDimList().stream()
+                .mapToLong(dim -> Math.max(dim.getSize(), Shape.VARIABLE))
+                .toArray());
+    }
+}

@@ -1,0 +1,53 @@
+package gatun.backend.tensorflow;
+
+import gatun.bindings.NativeMemory;
+import gatun.bindings.tensorflow.tensorflow_h;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.lang.foreign.MemorySegment;
+
+/** Owns one {@code TF_Status}, into which calls write how they ended; the one table from TensorFlow's codes to ours. For one thread at a time. */
+final class Status implements AutoCloseable {
+    private final MemorySegment handle = tensorflow_h.TF_NewStatus();
+
+    MemorySegment handle() {
+        return handle;
+    }
+
+    /**
+     * Looks at how the last call ended.
+     *
+     * @param what what was tried, the beginning of the message; empty for a run, whose message is the engine's alone, as clients know it
+     * @throws GatunException with the engine's text when it failed; INVALID_ARGUMENT where the engine blames its arguments
+     */
+    void check(String what) {
+        int code = tensorflow_h.TF_GetCode(handle);
+        if (code != tensorflow_h.TF_OK()) {
+            String text = NativeMemory.string(tensorflow_h.TF_Message(handle));
+            throw new GatunException(errorCode(code), what.isEmpty() ? text : what + ": " + text);
+        }
+    }
+
+    private static ErrorCode errorCode(int code) {
+        if (code == tensorflow_h.TF_INVALID_ARGUMENT()
+                || code == tensorflow_h.TF_OUT_OF_RANGE()
+                || code == tensorflow_h.TF_FAILED_PRECONDITION()) {
+            return ErrorCode.INVALID_ARGUMENT;
+        }
+        if (code == tensorflow_h.TF_NOT_FOUND()) {
+            return ErrorCode.NOT_FOUND;
+        }
+        if (code == tensorflow_h.TF_UNIMPLEMENTED()) {
+            return ErrorCode.UNSUPPORTED;
+        }
+        if (code == tensorflow_h.TF_UNAVAILABLE() || code == tensorflow_h.TF_RESOURCE_EXHAUSTED()) {
+            return ErrorCode.UNAVAILABLE;
+        }
+        return code == tensorflow_h.TF_CANCELLED() ? ErrorCode.CANCELLED : ErrorCode.INTERNAL;
+    }
+
+    @Override
+    public void close() {
+        tensorflow_h.TF_DeleteStatus(handle);
+    }
+}

@@ -1,0 +1,87 @@
+package gatun.backend.tensorflow;
+
+import gatun.bindings.NativeMemory;
+import gatun.bindings.tensorflow.TF_TString;
+import gatun.bindings.tensorflow.tensorflow_h;
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.ElementLayouts;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.runtime.spi.Execution;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of 24 bytes, with the text inside or
+ * elsewhere, so each element is copied once each way.
+ */
+final class StringTensors {
+    private static final long ELEMENT_BYTES = TF_TString.sizeof();
+
+    private StringTensors() {}
+
+    /**
+     * A tensor that holds the strings of {@code tensor}; to be given to {@link #delete}. Each length is read once and checked against the
+     * memory, which may be a client's and change at any time.
+     */
+    static MemorySegment of(Tensor tensor, MemorySegment dims) {
+        long count = tensor.spec().shape().elementCount();
+        MemorySegment bytes = tensor.bytes();
+        MemorySegment made = Tensors.allocated(tensor.spec(), count * ELEMENT_BYTES, dims);
+        MemorySegment elements = Tensors.data(made, count * ELEMENT_BYTES);
+        // All of them before anything can fail: zeros are an empty string, which may be freed.
+        elements.fill((byte) 0);
+        try {
+            long at = 0;
+            for (long i = 0; i < count; i++) {
+                long length = at + BytesCodec.LENGTH_BYTES <= bytes.byteSize()
+                        ? Integer.toUnsignedLong(bytes.get(ElementLayouts.INT32, at))
+                        : Long.MAX_VALUE;
+                at += BytesCodec.LENGTH_BYTES;
+                if (length > bytes.byteSize() - at) {
+                    throw GatunException.invalidArgument("element " + i + " of input '"
+                            + tensor.spec().name() + "' reaches beyond the tensor's " + bytes.byteSize() + " bytes");
+                }
+                tensorflow_h.TF_StringCopy(element(elements, i), bytes.asSlice(at, length), length);
+                at += length;
+            }
+            return made;
+        } catch (RuntimeException | Error e) {
+            delete(made, count);
+            throw e;
+        }
+    }
+
+    /** Deletes a tensor that {@link #of} made; the engine does not free strings that are not its own. */
+    static void delete(MemorySegment tensor, long count) {
+        MemorySegment elements = Tensors.data(tensor, count * ELEMENT_BYTES);
+        for (long i = 0; i < count; i++) {
+            tensorflow_h.TF_StringDealloc(element(elements, i));
+        }
+        Tensors.delete(tensor);
+    }
+
+    /** Writes the strings of {@code tensor} as output {@code index} of the execution. */
+    static void write(MemorySegment tensor, Shape shape, Execution execution, int index) {
+        long count = shape.elementCount();
+        MemorySegment elements = Tensors.data(tensor, count * ELEMENT_BYTES);
+        long total = 0;
+        for (long i = 0; i < count; i++) {
+            total += BytesCodec.LENGTH_BYTES + tensorflow_h.TF_StringGetSize(element(elements, i));
+        }
+        MemorySegment target = execution.output(index, Datatype.BYTES, shape, total);
+        long at = 0;
+        for (long i = 0; i < count; i++) {
+            MemorySegment element = element(elements, i);
+            long length = tensorflow_h.TF_StringGetSize(element);
+            MemorySegment text = NativeMemory.segment(
+                    tensorflow_h.TF_StringGetDataPointer(element).address(), length);
+            at = BytesCodec.put(target, at, text, 0, length);
+        }
+    }
+
+    private static MemorySegment element(MemorySegment elements, long index) {
+        return elements.asSlice(index * ELEMENT_BYTES, ELEMENT_BYTES);
+    }
+}

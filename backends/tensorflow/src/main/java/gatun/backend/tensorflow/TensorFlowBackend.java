@@ -1,0 +1,118 @@
+package gatun.backend.tensorflow;
+
+import gatun.bindings.LibraryCache;
+import gatun.bindings.NativeLibrary;
+import gatun.bindings.NativeMemory;
+import gatun.bindings.TensorFlow;
+import gatun.bindings.tensorflow.tensorflow_h;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.EntryPoint;
+import gatun.runtime.spi.Backend;
+import gatun.runtime.spi.BackendModel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs SavedModels, in Triton's layout ({@code 1/model.savedmodel/saved_model.pb}) and in TensorFlow Serving's ({@code
+ * 1/saved_model.pb}). Each signature is an entry point of the model. The library is not part of the server: {@code ./gatun install
+ * tensorflow} puts it into the user's cache, or {@code --backend-config=tensorflow,library=PATH} names one. Other options: {@code
+ * intra_op_parallelism_threads}, {@code inter_op_parallelism_threads}, {@code default-max-batch-size}.
+ */
+public final class TensorFlowBackend implements Backend {
+    /** The name in configurations. */
+    static final String NAME = "tensorflow";
+
+    /** The option that names the library's file. */
+    static final String LIBRARY = "library";
+
+    private static final Logger LOG = LoggerFactory.getLogger(TensorFlowBackend.class);
+
+    private Settings settings = Settings.DEFAULT;
+
+    /** Found by {@link java.util.ServiceLoader}; touches nothing native yet. */
+    public TensorFlowBackend() {}
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public void start(Map<String, String> options) {
+        options.forEach((key, value) -> {
+            settings = settings.with(key, value);
+            if (!key.equals(LIBRARY) && !Settings.OPTIONS.contains(key)) {
+                LOG.warn(
+                        "--backend-config={},{}={} has no effect here; known: {}, {}",
+                        NAME,
+                        key,
+                        value,
+                        LIBRARY,
+                        Settings.OPTIONS);
+            }
+        });
+        NativeLibrary library =
+                TensorFlow.open(InstalledLibrary.path(options.getOrDefault(LIBRARY, ""), LibraryCache.ofUser()));
+        switch (library) {
+            case NativeLibrary.Available available ->
+                LOG.info("TensorFlow {} from {}", NativeMemory.string(tensorflow_h.TF_Version()), available.path());
+            case NativeLibrary.Missing missing -> throw new GatunException(ErrorCode.UNAVAILABLE, missing.toString());
+        }
+    }
+
+    @Override
+    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        if (!ConfigCompletion.isNeeded(config)) {
+            return config;
+        }
+        Path directory = directory(config, versionDirectory);
+        SavedModelFile file = SavedModelFile.read(directory, Settings.tag(config), config.getName());
+        EntryPoint described =
+                Signature.of(file, Settings.signature(config), config.getName()).getFirst();
+        // TensorFlow Serving's layout is used as TensorFlow Serving does: requests of any size, and each alone.
+        int maxBatchSize = directory.equals(versionDirectory) ? 0 : settings.defaultMaxBatchSize();
+        return new ConfigCompletion(config, described, maxBatchSize).complete();
+    }
+
+    @Override
+    public BackendModel load(ModelConfig config, Path versionDirectory) {
+        Path directory = directory(config, versionDirectory);
+        SavedModelFile file = SavedModelFile.read(directory, Settings.tag(config), config.getName());
+        List<EntryPoint> entryPoints = Signature.of(file, Settings.signature(config), config.getName());
+        ConfigCheck.run(config, entryPoints.getFirst());
+        Session session = Session.open(directory, Settings.tag(config), settings.session(config), config.getName());
+        try {
+            return new TensorFlowModel(session, entryPoints, file.operations());
+        } catch (RuntimeException | Error e) {
+            session.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public long liveValueCount() {
+        return LiveTensors.count();
+    }
+
+    private static Path directory(ModelConfig config, Path versionDirectory) {
+        String name =
+                config.getDefaultModelFilename().isEmpty() ? "model.savedmodel" : config.getDefaultModelFilename();
+        Path own = versionDirectory.resolve(name);
+        if (Files.isRegularFile(SavedModelFile.in(own))) {
+            return own;
+        }
+        if (Files.isRegularFile(SavedModelFile.in(versionDirectory))) {
+            return versionDirectory;
+        }
+        throw new GatunException(
+                ErrorCode.NOT_FOUND,
+                "version " + versionDirectory.getFileName() + " of model '" + config.getName() + "' has neither " + name
+                        + "/saved_model.pb nor saved_model.pb");
+    }
+}

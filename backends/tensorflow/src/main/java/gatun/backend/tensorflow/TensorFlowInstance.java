@@ -1,0 +1,168 @@
+package gatun.backend.tensorflow;
+
+import gatun.bindings.tensorflow.TF_Output;
+import gatun.bindings.tensorflow.tensorflow_h;
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.Execution;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.Map;
+
+/**
+ * Runs a model's session with arguments of its own. Inputs are read where they lie, unless the model may keep them; outputs are copied once
+ * from the engine's memory to where they belong. A run that has begun cannot be stopped: TensorFlow's C API has no way to.
+ */
+final class TensorFlowInstance implements BackendInstance {
+    private final Session session;
+    private final Map<String, Function> functions;
+
+    /** Shared, since short runs come on the requests' threads. */
+    private final Arena arena = Arena.ofShared();
+
+    private final Status status = new Status();
+
+    // The arguments of the run under way.
+    private final MemorySegment dims = Tensors.dims(arena);
+    private final MemorySegment inputPlaces;
+    private final MemorySegment inputArray;
+    private final MemorySegment outputPlaces;
+    private final MemorySegment outputArray;
+    private final MemorySegment[] inputs;
+
+    /** How many strings to free each input has; negative where there are none to free. */
+    private final long[] inputStrings;
+
+    TensorFlowInstance(Session session, Map<String, Function> functions) {
+        this.session = session;
+        this.functions = functions;
+        int inputCount =
+                functions.values().stream().mapToInt(Function::inputCount).max().orElse(0);
+        int outputCount = functions.values().stream()
+                .mapToInt(Function::outputCount)
+                .max()
+                .orElse(0);
+        inputPlaces = TF_Output.allocateArray(Math.max(1, inputCount), arena);
+        inputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, inputCount));
+        outputPlaces = TF_Output.allocateArray(Math.max(1, outputCount), arena);
+        outputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, outputCount));
+        inputs = new MemorySegment[inputCount];
+        inputStrings = new long[inputCount];
+        Arrays.fill(inputs, MemorySegment.NULL);
+    }
+
+    @Override
+    public boolean isBoundToThread() {
+        return false;
+    }
+
+    @Override
+    public void execute(Execution execution) {
+        Function function = functions.get(execution.entryPoint());
+        if (function == null) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL, "no function of the model is called '" + execution.entryPoint() + "'");
+        }
+        int inputCount = execution.inputCount();
+        int outputCount = execution.outputCount();
+        outputArray.fill((byte) 0);
+        try {
+            for (int i = 0; i < inputCount; i++) {
+                Tensor tensor = execution.input(i);
+                function.feed(tensor.spec().name(), i, inputPlaces);
+                bind(i, tensor, function.keepsInputs());
+            }
+            for (int i = 0; i < outputCount; i++) {
+                function.fetch(execution.outputName(i), i, outputPlaces);
+            }
+            execution.inferStarted();
+            tensorflow_h.TF_SessionRun(
+                    session.handle(),
+                    MemorySegment.NULL,
+                    inputPlaces,
+                    inputArray,
+                    inputCount,
+                    outputPlaces,
+                    outputArray,
+                    outputCount,
+                    MemorySegment.NULL,
+                    0,
+                    MemorySegment.NULL,
+                    status.handle());
+            countOutputs(outputCount);
+            execution.inferEnded();
+            status.check("");
+            for (int i = 0; i < outputCount; i++) {
+                place(i, outputArray.getAtIndex(ValueLayout.ADDRESS, i), execution);
+            }
+        } finally {
+            release(inputCount, outputCount);
+        }
+    }
+
+    private void bind(int index, Tensor tensor, boolean kept) {
+        if (tensor.spec().datatype() == Datatype.BYTES) {
+            // Strings that the model keeps are its own: freeing them would take them away. Long ones stay until the
+            // process ends.
+            inputStrings[index] = kept ? -1 : tensor.spec().shape().elementCount();
+            inputs[index] = StringTensors.of(tensor, dims);
+        } else {
+            inputStrings[index] = -1;
+            inputs[index] = kept ? Tensors.copied(tensor, dims) : Tensors.around(tensor, dims);
+        }
+        inputArray.setAtIndex(ValueLayout.ADDRESS, index, inputs[index]);
+    }
+
+    private void countOutputs(int count) {
+        for (int i = 0; i < count; i++) {
+            if (outputArray.getAtIndex(ValueLayout.ADDRESS, i).address() != 0) {
+                LiveTensors.made();
+            }
+        }
+    }
+
+    /** Copies an output to where it belongs. */
+    private static void place(int index, MemorySegment tensor, Execution execution) {
+        Shape shape = Tensors.shape(tensor);
+        Datatype datatype = Tensors.datatype(tensor);
+        if (datatype == Datatype.BYTES) {
+            StringTensors.write(tensor, shape, execution, index);
+            return;
+        }
+        long byteSize = shape.byteSize(datatype);
+        MemorySegment target = execution.output(index, datatype, shape, byteSize);
+        MemorySegment.copy(Tensors.data(tensor, byteSize), 0, target, 0, byteSize);
+    }
+
+    /** The outputs first: they may be the very strings of an input. */
+    private void release(int inputCount, int outputCount) {
+        for (int i = 0; i < outputCount; i++) {
+            MemorySegment output = outputArray.getAtIndex(ValueLayout.ADDRESS, i);
+            if (output.address() != 0) {
+                Tensors.delete(output);
+            }
+        }
+        for (int i = 0; i < inputCount; i++) {
+            if (inputs[i].address() != 0) {
+                if (inputStrings[i] >= 0) {
+                    StringTensors.delete(inputs[i], inputStrings[i]);
+                } else {
+                    Tensors.delete(inputs[i]);
+                }
+                inputs[i] = MemorySegment.NULL;
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        status.close();
+        arena.close();
+    }
+}

@@ -1,0 +1,111 @@
+package gatun.backend.tensorflow;
+
+import gatun.bindings.NativeMemory;
+import gatun.bindings.tensorflow.TF_Deallocator;
+import gatun.bindings.tensorflow.tensorflow_h;
+import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Makes and reads {@code TF_Tensor}s of fixed-size elements. */
+final class Tensors {
+    /** For all tensors around memory that is not the engine's; nothing is freed, but there must be something to call. */
+    private static final MemorySegment NOTHING_TO_FREE =
+            TF_Deallocator.allocate((data, length, argument) -> {}, Arena.global());
+
+    private static final int MAX_RANK = 254;
+
+    private Tensors() {}
+
+    /**
+     * A tensor that shows {@code bytes}, which must stay valid until it is deleted; the engine copies them where they do not lie on a boundary
+     * of 64 bytes. The caller deletes it.
+     *
+     * @param dims room for the dimensions
+     */
+    static MemorySegment around(Tensor tensor, MemorySegment dims) {
+        TensorSpec spec = tensor.spec();
+        MemorySegment made = tensorflow_h.TF_NewTensor(
+                ElementTypes.elementType(spec.datatype()),
+                dims(spec.shape(), dims),
+                spec.shape().rank(),
+                tensor.bytes(),
+                tensor.bytes().byteSize(),
+                NOTHING_TO_FREE,
+                MemorySegment.NULL);
+        return made(made, spec);
+    }
+
+    /** A tensor with a copy of {@code bytes}; the caller deletes it. */
+    static MemorySegment copied(Tensor tensor, MemorySegment dims) {
+        MemorySegment bytes = tensor.bytes();
+        MemorySegment made = allocated(tensor.spec(), bytes.byteSize(), dims);
+        MemorySegment.copy(bytes, 0, data(made, bytes.byteSize()), 0, bytes.byteSize());
+        return made;
+    }
+
+    /** A tensor whose memory is the engine's and still to be written; the caller deletes it. */
+    static MemorySegment allocated(TensorSpec spec, long byteSize, MemorySegment dims) {
+        return made(
+                tensorflow_h.TF_AllocateTensor(
+                        ElementTypes.elementType(spec.datatype()),
+                        dims(spec.shape(), dims),
+                        spec.shape().rank(),
+                        byteSize),
+                spec);
+    }
+
+    private static MemorySegment made(MemorySegment tensor, TensorSpec spec) {
+        if (tensor.address() == 0) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "TensorFlow made no tensor for input '" + spec.name() + "' of shape " + spec.shape());
+        }
+        LiveTensors.made();
+        return tensor;
+    }
+
+    /** Room for the dimensions of any tensor. */
+    static MemorySegment dims(Arena arena) {
+        return arena.allocate(ValueLayout.JAVA_LONG, MAX_RANK);
+    }
+
+    private static MemorySegment dims(Shape shape, MemorySegment room) {
+        if (shape.rank() > MAX_RANK) {
+            throw GatunException.invalidArgument(
+                    "a shape of " + shape.rank() + " dimensions, where TensorFlow takes at most " + MAX_RANK);
+        }
+        for (int i = 0; i < shape.rank(); i++) {
+            room.setAtIndex(ValueLayout.JAVA_LONG, i, shape.dim(i));
+        }
+        return room;
+    }
+
+    static void delete(MemorySegment tensor) {
+        tensorflow_h.TF_DeleteTensor(tensor);
+        LiveTensors.freed();
+    }
+
+    static Datatype datatype(MemorySegment tensor) {
+        return ElementTypes.datatype(tensorflow_h.TF_TensorType(tensor));
+    }
+
+    static Shape shape(MemorySegment tensor) {
+        long[] dims = new long[tensorflow_h.TF_NumDims(tensor)];
+        for (int i = 0; i < dims.length; i++) {
+            dims[i] = tensorflow_h.TF_Dim(tensor, i);
+        }
+        return Shape.of(dims);
+    }
+
+    /** The tensor's memory, valid until it is deleted. */
+    static MemorySegment data(MemorySegment tensor, long byteSize) {
+        return NativeMemory.segment(tensorflow_h.TF_TensorData(tensor).address(), byteSize);
+    }
+}

@@ -1,0 +1,42 @@
+package gatun.bindings;
+
+import gatun.bindings.posix.posix_h;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.List;
+
+/** TensorFlow's C library. Usable from any thread once it is open; it lives as long as the process. */
+public final class TensorFlow {
+    /** What people call the library. */
+    public static final String NAME = "TensorFlow";
+
+    private static final List<String> FUNCTIONS = List.of(
+            "TF_Version",
+            "TF_NewStatus",
+            "TF_NewTensor",
+            "TF_AllocateTensor",
+            "TF_StringInit",
+            "TF_StringCopy",
+            "TF_StringDealloc",
+            "TF_SetConfig",
+            "TF_GraphOperationByName",
+            "TF_LoadSessionFromSavedModel",
+            "TF_SessionRun");
+
+    /** What the library prints: 0 everything, 3 only what ends the process. */
+    private static final String LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL";
+
+    private TensorFlow() {}
+
+    /**
+     * Opens the library in the file {@code path}, for instance {@code libtensorflow_cc.so.2}, which finds its other half beside it. It
+     * prints warnings and errors only, unless the environment says otherwise.
+     */
+    public static NativeLibrary open(Path path) {
+        try (Arena scratch = Arena.ofConfined()) {
+            int status = posix_h.setenv(scratch.allocateFrom(LOG_LEVEL), scratch.allocateFrom("1"), 0);
+            assert status == 0 : "setenv refused a constant name";
+        }
+        return NativeLibrary.open(NAME, path, FUNCTIONS);
+    }
+}

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Writes the SavedModels in models/, without TensorFlow: a graph is a protobuf message, and these have a few nodes each.
+
+Run it in this folder with any Python 3; the files come out the same, byte for byte.
+"""
+
+import os
+import struct
+
+FLOAT, INT64, STRING, RESOURCE = 1, 9, 7, 20
+
+
+# The wire format of protocol buffers: each field is a pair (number, value).
+
+def varint(number):
+    number &= (1 << 64) - 1
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def message(*fields):
+    out = b""
+    for number, value in fields:
+        if isinstance(value, str):
+            value = value.encode()
+        if isinstance(value, bytes):
+            out += varint(number << 3 | 2) + varint(len(value)) + value
+        elif isinstance(value, float):
+            out += varint(number << 3 | 5) + struct.pack("<f", value)
+        else:
+            out += varint(number << 3) + varint(value)
+    return out
+
+
+def entry(number, key, value):
+    return number, message((1, key), (2, value))
+
+
+# TensorFlow's messages.
+
+def shape(dims):
+    """A TensorShapeProto; None for any rank."""
+    if dims is None:
+        return message((3, 1))
+    return b"".join(message((2, message((1, size)))) for size in dims)
+
+
+def tensor(dtype, dims, values):
+    content = {FLOAT: "f", INT64: "q"}.get(dtype)
+    if content:
+        value = (4, struct.pack("<%d%s" % (len(values), content), *values))
+        return message((1, dtype), (2, shape(dims)), value)
+    return message((1, dtype), (2, shape(dims)), *[(8, text) for text in values])
+
+
+def a_type(dtype):
+    return message((6, dtype))
+
+
+def a_shape(dims):
+    return message((7, shape(dims)))
+
+
+def a_text(text):
+    return message((2, text))
+
+
+def a_number(number):
+    return message((3, number))
+
+
+def a_tensor(dtype, dims, values):
+    return message((8, tensor(dtype, dims, values)))
+
+
+def a_list(number, values):
+    return message((1, message(*[(number, value) for value in values])))
+
+
+def node(name, operation, inputs=(), **attributes):
+    fields = [(1, name), (2, operation)] + [(3, source) for source in inputs]
+    return message(*fields, *[entry(5, key, attributes[key]) for key in sorted(attributes)])
+
+
+def placeholder(name, dtype, dims):
+    return node(name, "Placeholder", dtype=a_type(dtype), shape=a_shape(dims))
+
+
+def constant(name, dtype, dims, values):
+    return node(name, "Const", dtype=a_type(dtype), value=a_tensor(dtype, dims, values))
+
+
+def info(name, dtype, dims):
+    return message((1, name), (2, dtype), (3, shape(dims)))
+
+
+def signature(method, inputs, outputs):
+    return message(
+        *[entry(1, key, info(*inputs[key])) for key in sorted(inputs)],
+        *[entry(2, key, info(*outputs[key])) for key in sorted(outputs)],
+        (3, "tensorflow/serving/" + method))
+
+
+def saved_model(nodes, signatures, initialiser=None):
+    all_signatures = dict(signatures)
+    if initialiser:
+        key = "__saved_model_init_op"
+        all_signatures[key] = message(entry(2, key, message((1, initialiser), (3, shape(None)))))
+    graph = message(*[(1, one) for one in nodes], (4, message((1, 1087))))
+    meta = message((4, "serve"), (5, "2.16.0"))
+    named = [entry(5, key, all_signatures[key]) for key in sorted(all_signatures)]
+    return message((1, 1), (2, message((1, meta), (2, graph), *named)))
+
+
+def write(folder, content):
+    folder = os.path.join("models", folder)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "saved_model.pb"), "wb") as file:
+        file.write(content)
+
+
+# The models.
+
+def half_plus(summand):
+    """y = x / 2 + summand, for plain tensors and for examples with the features x and x2, with summand + 1 for y2 and y3."""
+    vector = [-1, 1]
+    nodes = [
+        placeholder("x", FLOAT, vector),
+        placeholder("tf_example", STRING, None),
+        constant("a", FLOAT, [], [0.5]),
+        constant("b", FLOAT, [], [float(summand)]),
+        constant("c", FLOAT, [], [float(summand + 1)]),
+        constant("names", STRING, [0], []),
+        constant("ragged", STRING, [0], []),
+        constant("sparse", STRING, [0], []),
+        constant("keys", STRING, [2], ["x", "x2"]),
+        constant("default", FLOAT, [1], [0.0]),
+        node("parse", "ParseExampleV2", ["tf_example", "names", "sparse", "keys", "ragged", "default", "default"],
+             Tdense=a_list(6, [FLOAT, FLOAT]), dense_shapes=a_list(7, [shape([1])] * 2), num_sparse=a_number(0),
+             sparse_types=a_list(6, []), ragged_value_types=a_list(6, []), ragged_split_types=a_list(6, [])),
+    ]
+
+    def computed(name, source, second):
+        return [node(name + "/half", "Mul", ["a", source], T=a_type(FLOAT)),
+                node(name, "AddV2", [name + "/half", second], T=a_type(FLOAT))]
+
+    nodes += computed("y", "x", "b") + computed("from_x/y", "parse", "b")
+    nodes += computed("from_x/y2", "parse", "c") + computed("from_x2/y3", "parse:1", "c")
+    examples = {"inputs": ("tf_example:0", STRING, None)}
+
+    def regress(output):
+        return signature("regress", examples, {"outputs": (output + ":0", FLOAT, vector)})
+
+    def classify(output):
+        return signature("classify", examples, {"scores": (output + ":0", FLOAT, vector)})
+
+    return saved_model(nodes, {
+        "serving_default": signature("predict", {"x": ("x:0", FLOAT, vector)}, {"y": ("y:0", FLOAT, vector)}),
+        "regress_x_to_y": regress("from_x/y"),
+        "regress_x_to_y2": regress("from_x/y2"),
+        "regress_x2_to_y3": regress("from_x2/y3"),
+        "classify_x_to_y": classify("from_x/y"),
+        "classify_x2_to_y3": classify("from_x2/y3"),
+    })
+
+
+def strings():
+    """Joins two tensors of strings, and tells how long the result is. With a signature that gives back what it got."""
+    nodes = [
+        placeholder("left", STRING, [-1]),
+        placeholder("right", STRING, [-1]),
+        node("joined", "StringJoin", ["left", "right"], N=a_number(2), separator=a_text(" ")),
+        node("length", "StringLength", ["joined"], unit=a_text("BYTE")),
+        node("same", "Identity", ["left"], T=a_type(STRING)),
+    ]
+    return saved_model(nodes, {
+        "serving_default": signature(
+            "predict",
+            {"left": ("left:0", STRING, [-1]), "right": ("right:0", STRING, [-1])},
+            {"joined": ("joined:0", STRING, [-1]), "length": ("length:0", 3, [-1])}),
+        "echo": signature("predict", {"text": ("left:0", STRING, [-1])}, {"text": ("same:0", STRING, [-1])}),
+    })
+
+
+def counter():
+    """A variable that begins at 0: adds to it, reads it, and replaces it by what is given."""
+    nodes = [
+        node("count", "VarHandleOp", dtype=a_type(FLOAT), shape=a_shape([-1]), shared_name=a_text("count")),
+        constant("zero", FLOAT, [1], [0.0]),
+        node("start", "AssignVariableOp", ["count", "zero"], dtype=a_type(FLOAT)),
+        node("init", "NoOp", ["^start"]),
+        placeholder("by", FLOAT, [1]),
+        node("add", "AssignAddVariableOp", ["count", "by"], dtype=a_type(FLOAT)),
+        node("added", "ReadVariableOp", ["count", "^add"], dtype=a_type(FLOAT)),
+        node("value", "ReadVariableOp", ["count"], dtype=a_type(FLOAT)),
+        placeholder("next", FLOAT, [-1]),
+        node("set", "AssignVariableOp", ["count", "next"], dtype=a_type(FLOAT)),
+        node("new", "ReadVariableOp", ["count", "^set"], dtype=a_type(FLOAT)),
+    ]
+    return saved_model(nodes, {
+        "serving_default": signature(
+            "predict", {"by": ("by:0", FLOAT, [1])}, {"count": ("added:0", FLOAT, [1])}),
+        "read": signature("predict", {}, {"count": ("value:0", FLOAT, [-1])}),
+        "replace": signature("predict", {"next": ("next:0", FLOAT, [-1])}, {"count": ("new:0", FLOAT, [-1])}),
+    }, initialiser="init")
+
+
+if __name__ == "__main__":
+    # A model of two versions, the newer of which is another one, as a client can tell.
+    write("half_plus_two/1", half_plus(2))
+    write("half_plus_three/1", half_plus(3))
+    write("two_versions/1", half_plus(2))
+    write("two_versions/2", half_plus(3))
+    write("strings/1", strings())
+    write("counter/1", counter())
+    # As Triton wants it.
+    write("triton_half_plus_two/1/model.savedmodel", half_plus(2))
