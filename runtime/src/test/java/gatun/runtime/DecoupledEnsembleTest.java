@@ -8,7 +8,9 @@ import gatun.memory.GatunException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -118,5 +120,45 @@ class DecoupledEnsembleTest extends EnsembleFixture {
                 .isEqualTo("Response Cache does not currently support model cached with 'decoupled' transaction policy."
                         + " Please disable the response cache.");
         assertThat(reason("two")).isEqualTo("in ensemble two, outputs originate from different decoupled models");
+    }
+
+    @Test
+    void shouldBeMadeAnewWhenAMemberBecomesDecoupledAndWhenItCeasesToBe() {
+        test.model("next", model("NEXT", ""))
+                .model("inner", ensemble("IN", "OUT", step("next", "A=IN", "NEXT=OUT")))
+                .model("outer", ensemble("IN", "OUT", step("inner", "IN=IN", "OUT=OUT")))
+                .open(this::compute, options -> options.controlMode(ControlMode.EXPLICIT)
+                        .onlyModels(List.of("outer")));
+        for (String policy : List.of(DECOUPLED, "")) {
+            test.model("next", model("NEXT", policy));
+            reload("next");
+
+            await("both ensembles are what their member is", () -> {
+                boolean decoupled = !policy.isEmpty();
+                return isReady("outer", decoupled) && isReady("inner", decoupled);
+            });
+            AtomicInteger answers = new AtomicInteger();
+            test.server().infer(test.input(test.request("outer"), "IN", 3), (response, last) -> {
+                response.close();
+                answers.incrementAndGet();
+            });
+            assertThat(answers).hasPositiveValue();
+        }
+    }
+
+    private boolean isReady(String name, boolean decoupled) {
+        try {
+            return test.server().model(name, "").decoupled() == decoupled;
+        } catch (GatunException beingMadeAnew) {
+            return false;
+        }
+    }
+
+    private static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
+            Thread.onSpinWait();
+        }
     }
 }

@@ -152,21 +152,4 @@ class EnsembleFailureTest extends EnsembleFixture {
         assertThat(test.server().statistics("e", "").getFirst().failureBackend())
                 .isEqualTo(1);
     }
-
-    @Test
-    void shouldNameItselfWhenAMemberHasBecomeDecoupled() {
-        test.model("twice", model("TWICE", "").replace("[ -1 ]", "[ -1, -1 ]"));
-        test.model(
-                        "e",
-                        ensemble("IN", "OUT", step("twice", "A=IN", "TWICE=OUT"))
-                                .replace("dims: [ -1 ]", "dims: [ -1, -1 ]"))
-                .open(this::compute, options -> options.controlMode(ControlMode.EXPLICIT)
-                        .onlyModels(List.of("e")));
-        test.model("twice", model("TWICE", DECOUPLED).replace("[ -1 ]", "[ -1, -1 ]"));
-        test.server().load("twice", ModelOverride.NONE);
-        assertFails(
-                ErrorCode.UNSUPPORTED,
-                "in ensemble 'e', model 'twice' is decoupled: it may give any number of responses, and this request asks"
-                        + " for exactly one");
-    }
 }

@@ -281,6 +281,11 @@ public final class CachedModel implements ServedModel {
     }
 
     @Override
+    public boolean outdated() {
+        return model.outdated();
+    }
+
+    @Override
     public Optional<String> unavailability() {
         return model.unavailability();
     }

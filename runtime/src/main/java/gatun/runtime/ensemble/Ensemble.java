@@ -256,6 +256,11 @@ public final class Ensemble implements ServedModel {
     }
 
     @Override
+    public boolean outdated() {
+        return fit.outdated();
+    }
+
+    @Override
     public Optional<String> unavailability() {
         Optional<String> missing = unavailability(config.getName(), plan, members);
         return missing.isPresent() ? missing : fit.misfit();

@@ -14,6 +14,10 @@ final class MemberFit {
     private final ModelConfig ensemble;
     private final EnsemblePlan plan;
     private final MemberModels members;
+
+    /** Which steps gave any number of responses when the ensemble was made for them. */
+    private final boolean[] decoupled;
+
     private volatile Finding latest;
 
     /**
@@ -21,32 +25,50 @@ final class MemberFit {
      *
      * @param members the configurations that were looked at, one for each step
      * @param misfit the rule that is broken; empty when they fit
+     * @param outdated whether the ensemble was made for others, and may fit once it is made for these
      */
-    private record Finding(List<ModelConfig> members, Optional<String> misfit) {}
+    private record Finding(List<ModelConfig> members, Optional<String> misfit, boolean outdated) {}
 
     /** Members that were found to fit: {@code found}, the configurations of the members, one for each step. */
     MemberFit(ModelConfig ensemble, EnsemblePlan plan, MemberModels members, List<ModelConfig> found) {
         this.ensemble = ensemble;
         this.plan = plan;
         this.members = members;
-        latest = new Finding(List.copyOf(found), Optional.empty());
+        decoupled = new boolean[found.size()];
+        for (int i = 0; i < decoupled.length; i++) {
+            decoupled[i] = isDecoupled(found.get(i));
+        }
+        latest = new Finding(List.copyOf(found), Optional.empty(), false);
     }
 
     /** Which rule the members break, in the words of the index; empty when they fit. */
     Optional<String> misfit() {
         try {
-            Finding known = latest;
-            for (int i = 0; i < plan.steps().size(); i++) {
-                if (isAnother(config(i), known.members().get(i))) {
-                    known = look();
-                    latest = known;
-                    break;
-                }
-            }
-            return known.misfit();
+            return now().misfit();
         } catch (GatunException gone) {
             return Optional.of(gone.getMessage());
         }
+    }
+
+    /** Whether the ensemble was made for members that answered otherwise, once or any number of times, than those of now. */
+    boolean outdated() {
+        try {
+            return now().outdated();
+        } catch (GatunException gone) {
+            return false;
+        }
+    }
+
+    private Finding now() {
+        Finding known = latest;
+        for (int i = 0; i < plan.steps().size(); i++) {
+            if (isAnother(config(i), known.members().get(i))) {
+                known = look();
+                latest = known;
+                break;
+            }
+        }
+        return known;
     }
 
     private Finding look() {
@@ -56,10 +78,25 @@ final class MemberFit {
         }
         try {
             MemberRules.check(ensemble, found);
-            return new Finding(found, Optional.empty());
         } catch (GatunException broken) {
-            return new Finding(found, Optional.of(broken.getMessage()));
+            return new Finding(found, Optional.of(broken.getMessage()), false);
         }
+        for (int i = 0; i < decoupled.length; i++) {
+            if (isDecoupled(found.get(i)) != decoupled[i]) {
+                String change = decoupled[i] ? "is not decoupled any more" : "has become decoupled";
+                return new Finding(
+                        found,
+                        Optional.of("in ensemble " + ensemble.getName() + ", model "
+                                + plan.steps().get(i).model() + " " + change
+                                + " since the ensemble was loaded, which has to be loaded again"),
+                        true);
+            }
+        }
+        return new Finding(found, Optional.empty(), false);
+    }
+
+    private static boolean isDecoupled(ModelConfig config) {
+        return config.getModelTransactionPolicy().getDecoupled();
     }
 
     private ModelConfig config(int step) {

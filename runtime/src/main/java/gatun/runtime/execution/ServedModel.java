@@ -78,6 +78,11 @@ public interface ServedModel extends ModelVersion {
     /** Refuses new requests from now on, and does not wait; those that were accepted are answered. May be called again. */
     void drain();
 
+    /** Whether it was made for other models than those that it asks now, so that it must be made anew from its own files. */
+    default boolean outdated() {
+        return false;
+    }
+
     /** Why it cannot answer now although nobody closed it, which is a model that it asks; empty when it can. */
     default Optional<String> unavailability() {
         return Optional.empty();

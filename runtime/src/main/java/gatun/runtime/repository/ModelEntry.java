@@ -113,6 +113,11 @@ final class ModelEntry {
         return latest.isPresent();
     }
 
+    /** Whether what serves was made for other models than those that it asks now. */
+    boolean outdated() {
+        return latest.map(ServedModel::outdated).orElse(false);
+    }
+
     /** The versions, ascending. */
     List<VersionEntry> versions() {
         return versions;

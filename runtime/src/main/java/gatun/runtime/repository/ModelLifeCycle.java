@@ -118,12 +118,13 @@ final class ModelLifeCycle {
     private List<ModelLoader.Result> load(ModelEntry entry, ModelSource source) {
         List<ModelLoader.Result> results = reload.load(entry, source);
         if (entry.serves()) {
-            // Those that could not be loaded without this model may be by now.
+            // Those that could not be loaded without this model may be by now; those that were made for what it was are
+            // made anew.
             for (ModelEntry dependent : models.dependents(entry.name())) {
-                if (!dependent.serves()) {
+                if (!dependent.serves() || dependent.outdated()) {
                     dependent
                             .attempted()
-                            .ifPresent(tried -> threads.start(dependent.name(), () -> reload.load(dependent, tried)));
+                            .ifPresent(tried -> threads.start(dependent.name(), () -> load(dependent, tried)));
                 }
             }
         }

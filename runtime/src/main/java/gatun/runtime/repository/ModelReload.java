@@ -42,7 +42,7 @@ final class ModelReload {
         SortedSet<Long> loading = new TreeSet<>(source.versions().keySet());
         if (sameBase) {
             loading.removeIf(version -> serving.containsKey(version)
-                    && serving.get(version).reason().isEmpty()
+                    && serving.get(version).isCurrent()
                     && source.versions()
                             .get(version)
                             .equals(previous.get().versions().get(version)));

@@ -78,6 +78,13 @@ record VersionEntry(
         return state == ModelState.READY;
     }
 
+    /** Whether this serves what its files say: no later load has failed, and nothing that it asks has become of another kind. */
+    boolean isCurrent() {
+        return isReady()
+                && reason.isEmpty()
+                && !model.map(ServedModel::outdated).orElse(false);
+    }
+
     /** The same version with another reason. */
     VersionEntry because(String newReason) {
         return new VersionEntry(name, version, engine, state, newReason, required, loadTime, model);
