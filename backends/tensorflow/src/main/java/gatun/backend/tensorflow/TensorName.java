@@ -1,5 +1,7 @@
 package gatun.backend.tensorflow;
 
+import gatun.memory.GatunException;
+
 /** How graphs name a tensor: {@code operation:output}, where {@code :0} may be left out and {@code ^} marks what only has to be done before. */
 final class TensorName {
     private TensorName() {}
@@ -11,9 +13,21 @@ final class TensorName {
         return tensor.substring(from, colon < 0 ? tensor.length() : colon);
     }
 
-    /** Which of the operation's outputs it is. */
+    /**
+     * Which of the operation's outputs it is.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it is not a number
+     */
     static int index(String tensor) {
         int colon = tensor.lastIndexOf(':');
-        return colon < 0 ? 0 : Integer.parseInt(tensor, colon + 1, tensor.length(), 10);
+        if (colon < 0) {
+            return 0;
+        }
+        try {
+            return Integer.parseUnsignedInt(tensor, colon + 1, tensor.length(), 10);
+        } catch (NumberFormatException e) {
+            throw GatunException.invalidArgument("a signature names the tensor '" + tensor
+                    + "', where the name of an operation, a colon and a number are expected");
+        }
     }
 }
