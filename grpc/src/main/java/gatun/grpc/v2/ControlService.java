@@ -1,5 +1,6 @@
 package gatun.grpc.v2;
 
+import gatun.grpc.message.StatusTable;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionStatus;

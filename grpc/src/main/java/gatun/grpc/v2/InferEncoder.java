@@ -1,6 +1,9 @@
 package gatun.grpc.v2;
 
 import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.Utf8;
+import gatun.grpc.message.WireReader;
+import gatun.grpc.message.WireWriter;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.TensorSpec;

@@ -1,5 +1,6 @@
 package gatun.grpc.v2;
 
+import gatun.grpc.message.InferenceCall;
 import gatun.memory.Datatype;
 import gatun.memory.Hold;
 import gatun.memory.Shape;
@@ -14,7 +15,7 @@ import java.util.Optional;
  * A ModelInferRequest as it was read: well formed, but not yet checked against anything. Tensor data stays where it is, in
  * the message's own memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
  */
-public final class InferMessage implements AutoCloseable {
+public final class InferMessage implements InferenceCall.Message {
     private static final Hold NOTHING = () -> {};
 
     /**
@@ -105,8 +106,8 @@ public final class InferMessage implements AutoCloseable {
         return bytes.asSlice(rawStart(index), rawLength(index));
     }
 
-    /** The whole message. */
-    MemorySegment bytes() {
+    @Override
+    public MemorySegment bytes() {
         return bytes;
     }
 
@@ -147,13 +148,13 @@ public final class InferMessage implements AutoCloseable {
         return more;
     }
 
-    /** Takes over the claim on the memory, once. */
-    void own(Hold newHold) {
+    @Override
+    public void own(Hold newHold) {
         hold = newHold;
     }
 
-    /** Hands the claim on the memory to the caller, who closes it; {@link #close()} does nothing then. */
-    Hold takeOwnership() {
+    @Override
+    public Hold takeOwnership() {
         Hold taken = hold;
         hold = NOTHING;
         return taken;

@@ -1,5 +1,8 @@
 package gatun.grpc.v2;
 
+import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.InferenceCall;
+import gatun.grpc.message.RawAlignment;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
@@ -9,6 +12,7 @@ import gatun.memory.RegionRegistry;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
@@ -25,7 +29,7 @@ import java.util.Optional;
  * Makes inference requests of messages, by the protocol's rules and in the order of its checks: model, parameters, inputs,
  * outputs. What depends on the model's configuration is the runtime's to check. Safe for any thread.
  */
-public final class InferRequests {
+public final class InferRequests implements InferenceCall.Exchange<InferMessage> {
     private static final Metadata.Key<String> TRACEPARENT =
             Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -40,6 +44,16 @@ public final class InferRequests {
     public InferRequests(InferenceServer server, HeaderForwarding forwarding) {
         this.server = server;
         this.forwarding = forwarding;
+    }
+
+    @Override
+    public InferenceRequest request(InferMessage message, Metadata headers) {
+        return request(message, headers, false);
+    }
+
+    @Override
+    public OutboundMessage answer(InferMessage message, InferenceResponse response) {
+        return InferEncoder.encode(response);
     }
 
     /**

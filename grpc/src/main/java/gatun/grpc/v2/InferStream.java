@@ -1,6 +1,7 @@
 package gatun.grpc.v2;
 
 import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.StatusTable;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;

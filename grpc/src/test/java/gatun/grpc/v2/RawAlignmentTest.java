@@ -3,6 +3,7 @@ package gatun.grpc.v2;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import gatun.grpc.message.RawAlignment;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
@@ -55,7 +56,7 @@ class RawAlignmentTest {
     void shouldLandAMessageSoThatItsFirstTensorIsAligned(int idLength) {
         ModelInferRequest message = message("i".repeat(idLength), 4096);
 
-        int offset = RawAlignment.landingOffset(ByteBuffer.wrap(message.toByteArray()));
+        int offset = InferDecoder.landingOffset(ByteBuffer.wrap(message.toByteArray()));
         InferMessage landed = land(message, offset);
 
         assertThat(offset).isBetween(0, 63);
@@ -71,11 +72,11 @@ class RawAlignmentTest {
     void shouldNotLookFurtherThanWhatHasCome() {
         byte[] bytes = message("i".repeat(300), 64).toByteArray();
         for (int length = 0; length < 300; length++) {
-            assertThat(RawAlignment.landingOffset(
+            assertThat(InferDecoder.landingOffset(
                             ByteBuffer.wrap(bytes, 0, length).slice()))
                     .isZero();
         }
-        assertThat(RawAlignment.landingOffset(ByteBuffer.wrap(new byte[] {0x3a, -1, -1, -1, -1, -1, -1})))
+        assertThat(InferDecoder.landingOffset(ByteBuffer.wrap(new byte[] {0x3a, -1, -1, -1, -1, -1, -1})))
                 .isZero();
     }
 

@@ -1,20 +1,20 @@
-package gatun.grpc.v2;
+package gatun.grpc.message;
 
 import java.nio.charset.StandardCharsets;
 
 /** Strings as UTF-8 without an array for each: nearly all are ASCII. */
-final class Utf8 {
+public final class Utf8 {
     private static final int ASCII_LIMIT = 0x80;
 
     private Utf8() {}
 
     /** Bytes that a text needs. */
-    static int length(String text) {
+    public static int length(String text) {
         return isAscii(text) ? text.length() : text.getBytes(StandardCharsets.UTF_8).length;
     }
 
     /** Writes a text to an array that has room; answers where it ends. */
-    static int write(String text, byte[] target, int start) {
+    public static int write(String text, byte[] target, int start) {
         if (!isAscii(text)) {
             byte[] encoded = text.getBytes(StandardCharsets.UTF_8);
             System.arraycopy(encoded, 0, target, start, encoded.length);

@@ -1,20 +1,19 @@
-package gatun.grpc.v2;
+package gatun.grpc.message;
 
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 
 /**
  * Aligns tensors inside a message, as engines want their elements. The message is put into its buffer so that the first
  * tensor is right where it lands; a later one is moved to the left over bytes that nobody needs any more, the tags and
  * names in front of it, or is copied to a buffer of its own where there are too few of those. One request's.
  */
-final class RawAlignment {
-    /** What the pool gives, and what every engine is content with. */
-    private static final int BEST = 64;
+public final class RawAlignment {
+    /** Bytes of the alignment that the pool gives, and that every engine is content with. */
+    public static final int BEST = 64;
 
     private final MemorySegment message;
     private final BufferPool pool;
@@ -22,45 +21,14 @@ final class RawAlignment {
     /** Up to here the message holds data that is in use. */
     private long used;
 
-    RawAlignment(MemorySegment message, BufferPool pool) {
+    /** For the tensors in {@code message}; copies that are needed are taken of {@code pool}. */
+    public RawAlignment(MemorySegment message, BufferPool pool) {
         this.message = message;
         this.pool = pool;
     }
 
-    /**
-     * How far into a buffer a message should be put. Zero when its first tensor is too far from the start to be seen.
-     *
-     * @param start the message's first bytes
-     */
-    static int landingOffset(ByteBuffer start) {
-        int position = 0;
-        int end = start.limit();
-        while (position < end) {
-            int tag = start.get(position++);
-            if ((tag & 7) != WireReader.LENGTH_DELIMITED || tag < 0) {
-                return 0;
-            }
-            long length = 0;
-            int shift = 0;
-            int next;
-            do {
-                if (position >= end || shift > Integer.SIZE) {
-                    return 0;
-                }
-                next = start.get(position++);
-                length |= (long) (next & 0x7f) << shift;
-                shift += 7;
-            } while (next < 0);
-            if (tag >>> 3 == InferDecoder.RAW_INPUT_CONTENTS) {
-                return -position & (BEST - 1);
-            }
-            position = (int) Math.min(end, position + length);
-        }
-        return 0;
-    }
-
-    /** The tensor data from {@code start} on, aligned; calls come in the order of the data. */
-    MemorySegment aligned(int start, int length, Datatype datatype, InferenceRequest request) {
+    /** The tensor data from {@code start} on, aligned; calls come in the order of the data. The request owns what it is copied to. */
+    public MemorySegment aligned(int start, int length, Datatype datatype, InferenceRequest request) {
         int alignment = Math.max(1, datatype.byteSize());
         long address = message.address() + start;
         if (message.isNative() && address % alignment == 0) {

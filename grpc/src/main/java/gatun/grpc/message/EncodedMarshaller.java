@@ -1,4 +1,4 @@
-package gatun.grpc.v2;
+package gatun.grpc.message;
 
 import gatun.grpc.connection.OutboundMessage;
 import io.grpc.MethodDescriptor;
@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 
 /** Passes on messages that are encoded already. */
-final class EncodedMarshaller implements MethodDescriptor.Marshaller<OutboundMessage> {
+public final class EncodedMarshaller implements MethodDescriptor.Marshaller<OutboundMessage> {
     @Override
     public InputStream stream(OutboundMessage message) {
         return message;

@@ -1,14 +1,14 @@
-package gatun.grpc.v2;
+package gatun.grpc.message;
 
 import gatun.memory.GatunException;
 import io.grpc.Status;
 
 /** The one table from the server's errors to gRPC's. */
-final class StatusTable {
+public final class StatusTable {
     private StatusTable() {}
 
     /** What a client gets for a failure: code and text. */
-    static Status toStatus(GatunException failure) {
+    public static Status toStatus(GatunException failure) {
         Status status =
                 switch (failure.code()) {
                     case UNKNOWN -> Status.UNKNOWN;

@@ -1,4 +1,4 @@
-package gatun.grpc.v2;
+package gatun.grpc.message;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Strings that recur in requests, such as the names of models and tensors, without decoding them anew. A fixed number of
  * places; a newcomer replaces whom it meets. Safe for any thread: entries are immutable, and a lost one costs a decoding.
  */
-final class TextCache {
+public final class TextCache {
     /** Longer texts are hardly names. */
     private static final int MAX_LENGTH = 64;
 
@@ -28,7 +28,7 @@ final class TextCache {
      *
      * @throws CharacterCodingException when they are not UTF-8
      */
-    String text(MemorySegment bytes, int start, int length) throws CharacterCodingException {
+    public String text(MemorySegment bytes, int start, int length) throws CharacterCodingException {
         if (length == 0) {
             return "";
         }

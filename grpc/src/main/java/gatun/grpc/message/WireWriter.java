@@ -1,10 +1,10 @@
-package gatun.grpc.v2;
+package gatun.grpc.message;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /** Writes protobuf's wire format to the heap. One thread uses it. */
-final class WireWriter {
+public final class WireWriter {
     private static final int FIRST_SIZE = 128;
     private static final int MAX_VARINT_SIZE = 10;
 
@@ -12,28 +12,28 @@ final class WireWriter {
     private int size;
 
     /** How much is written. */
-    int size() {
+    public int size() {
         return size;
     }
 
     /** What is written, as memory that later writes may leave behind. */
-    MemorySegment segment() {
+    public MemorySegment segment() {
         return MemorySegment.ofArray(bytes).asSlice(0, size);
     }
 
     /** A copy of what is written. */
-    byte[] toByteArray() {
+    public byte[] toByteArray() {
         return Arrays.copyOf(bytes, size);
     }
 
     /** A length-delimited field's tag and length. */
-    void header(int field, long length) {
+    public void header(int field, long length) {
         varint((long) field << 3 | WireReader.LENGTH_DELIMITED);
         varint(length);
     }
 
     /** A string field; nothing when it is empty. */
-    void text(int field, String text) {
+    public void text(int field, String text) {
         if (!text.isEmpty()) {
             header(field, Utf8.length(text));
             raw(text);
@@ -41,20 +41,20 @@ final class WireWriter {
     }
 
     /** A text without a header. */
-    void raw(String text) {
+    public void raw(String text) {
         ensure(Utf8.length(text));
         size = Utf8.write(text, bytes, size);
     }
 
     /** What another has written. */
-    void raw(WireWriter other) {
+    public void raw(WireWriter other) {
         ensure(other.size);
         System.arraycopy(other.bytes, 0, bytes, size, other.size);
         size += other.size;
     }
 
     /** A number, in as few bytes as it needs. */
-    void varint(long value) {
+    public void varint(long value) {
         ensure(MAX_VARINT_SIZE);
         long left = value;
         while ((left & ~0x7fL) != 0) {
@@ -65,7 +65,7 @@ final class WireWriter {
     }
 
     /** Eight bytes. */
-    void fixed64(long value) {
+    public void fixed64(long value) {
         ensure(Long.BYTES);
         for (int shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
             bytes[size++] = (byte) (value >>> shift);
@@ -73,12 +73,12 @@ final class WireWriter {
     }
 
     /** Bytes that a number needs. */
-    static int varintSize(long value) {
+    public static int varintSize(long value) {
         return (Long.SIZE - Long.numberOfLeadingZeros(value | 1) + 6) / 7;
     }
 
     /** Bytes that a string field with a field number below 16 needs; 0 when it is empty. */
-    static int textSize(String text) {
+    public static int textSize(String text) {
         if (text.isEmpty()) {
             return 0;
         }

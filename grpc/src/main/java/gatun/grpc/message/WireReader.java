@@ -1,18 +1,27 @@
-package gatun.grpc.v2;
+package gatun.grpc.message;
 
 import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Reads protobuf's wire format from memory. Positions are offsets in that memory. One thread uses it. */
-final class WireReader {
-    static final int VARINT = 0;
-    static final int FIXED64 = 1;
-    static final int LENGTH_DELIMITED = 2;
-    static final int GROUP_START = 3;
-    static final int GROUP_END = 4;
-    static final int FIXED32 = 5;
+/**
+ * Reads protobuf's wire format from memory. Positions are offsets in that memory. One thread uses it. What is not well formed
+ * is refused with INVALID_ARGUMENT, see {@link #malformed}.
+ */
+public final class WireReader {
+    /** Wire type of numbers in as few bytes as they need. */
+    public static final int VARINT = 0;
+    /** Wire type of eight bytes. */
+    public static final int FIXED64 = 1;
+    /** Wire type of a length and as many bytes: strings, messages, packed numbers. */
+    public static final int LENGTH_DELIMITED = 2;
+    /** Wire type of a group's start; only old messages have groups. */
+    public static final int GROUP_START = 3;
+    /** Wire type of a group's end. */
+    public static final int GROUP_END = 4;
+    /** Wire type of four bytes. */
+    public static final int FIXED32 = 5;
 
     private static final int TAG_TYPE_BITS = 3;
     private static final int MAX_VARINT_BITS = 64;
@@ -26,34 +35,34 @@ final class WireReader {
     private int limit;
 
     /** A reader of all of {@code bytes}, at most 2^31 - 1. */
-    WireReader(MemorySegment bytes) {
+    public WireReader(MemorySegment bytes) {
         this.bytes = bytes;
         this.limit = Math.toIntExact(bytes.byteSize());
     }
 
     /** Where the next byte is read. */
-    int position() {
+    public int position() {
         return position;
     }
 
     /** Where reading ends. */
-    int limit() {
+    public int limit() {
         return limit;
     }
 
     /** Reads from {@code start} to {@code end} from now on. */
-    void window(int start, int end) {
+    public void window(int start, int end) {
         position = start;
         limit = end;
     }
 
     /** Whether there is more. */
-    boolean hasMore() {
+    public boolean hasMore() {
         return position < limit;
     }
 
     /** The next tag: the field's number and, in the lowest three bits, how it is written. */
-    int tag() {
+    public int tag() {
         long tag = varint();
         if (tag >>> TAG_TYPE_BITS == 0 || tag >>> Integer.SIZE != 0) {
             throw malformed("a field number that cannot be");
@@ -61,16 +70,18 @@ final class WireReader {
         return (int) tag;
     }
 
-    static int field(int tag) {
+    /** The field's number of a tag. */
+    public static int field(int tag) {
         return tag >>> TAG_TYPE_BITS;
     }
 
-    static int type(int tag) {
+    /** How the field of a tag is written: one of the wire types. */
+    public static int type(int tag) {
         return tag & ((1 << TAG_TYPE_BITS) - 1);
     }
 
     /** A number of up to 64 bits. */
-    long varint() {
+    public long varint() {
         long value = 0;
         for (int shift = 0; shift < MAX_VARINT_BITS; shift += 7) {
             if (position >= limit) {
@@ -86,19 +97,19 @@ final class WireReader {
     }
 
     /** Four bytes. */
-    int fixed32() {
+    public int fixed32() {
         int start = advance(Integer.BYTES);
         return bytes.get(INT, start);
     }
 
     /** Eight bytes. */
-    long fixed64() {
+    public long fixed64() {
         int start = advance(Long.BYTES);
         return bytes.get(LONG, start);
     }
 
     /** The length of a length-delimited field, which begins at {@link #position()} and lies within the limit. */
-    int length() {
+    public int length() {
         long length = varint();
         if (length < 0 || length > limit - position) {
             throw malformed(
@@ -108,7 +119,7 @@ final class WireReader {
     }
 
     /** Passes over {@code count} bytes; answers where they begin. */
-    int advance(int count) {
+    public int advance(int count) {
         if (count > limit - position) {
             throw malformed("a value of " + count + " bytes where " + (limit - position) + " are left");
         }
@@ -118,7 +129,7 @@ final class WireReader {
     }
 
     /** Passes over the value of a field. */
-    void skip(int tag) {
+    public void skip(int tag) {
         skip(tag, 0);
     }
 
@@ -146,7 +157,7 @@ final class WireReader {
     }
 
     /** What to throw for a message that is not well formed. */
-    GatunException malformed(String what) {
+    public GatunException malformed(String what) {
         return GatunException.invalidArgument(
                 "the request message is not valid: " + what + " at byte " + position + " of " + bytes.byteSize());
     }

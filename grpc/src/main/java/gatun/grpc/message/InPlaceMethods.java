@@ -1,0 +1,74 @@
+package gatun.grpc.message;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.runtime.InferenceServer;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.ServiceDescriptor;
+import io.grpc.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Methods whose messages are read where they lie, in the place of those that protoc made. */
+public final class InPlaceMethods {
+    private static final Status EXITING =
+            Status.UNAVAILABLE.withDescription("GRPC server is shutting down and has stopped accepting new requests.");
+
+    private InPlaceMethods() {}
+
+    /**
+     * A method that refuses calls which begin while the server stops.
+     *
+     * @param generated what protoc made of it
+     * @param handler answers its calls
+     */
+    public static <M extends InferenceCall.Message> ServerMethodDefinition<M, OutboundMessage> method(
+            MethodDescriptor<?, ?> generated,
+            InPlaceMarshaller<M> marshaller,
+            InferenceServer server,
+            ServerCallHandler<M, OutboundMessage> handler) {
+        MethodDescriptor<M, OutboundMessage> descriptor =
+                generated.toBuilder(marshaller, new EncodedMarshaller()).build();
+        return ServerMethodDefinition.create(
+                descriptor, (call, headers) -> server.exiting() ? refuse(call) : handler.startCall(call, headers));
+    }
+
+    /** Ends a call that begins while the server stops. */
+    private static <M extends InferenceCall.Message> ServerCall.Listener<M> refuse(
+            ServerCall<M, OutboundMessage> call) {
+        call.close(EXITING, new Metadata());
+        return new ServerCall.Listener<>() {
+            @Override
+            public void onMessage(M message) {
+                message.close();
+            }
+        };
+    }
+
+    /** The service with {@code replacements} in the place of its methods of the same names. */
+    public static ServerServiceDefinition replace(
+            ServerServiceDefinition service, List<ServerMethodDefinition<?, ?>> replacements) {
+        Set<String> replaced = replacements.stream()
+                .map(method -> method.getMethodDescriptor().getFullMethodName())
+                .collect(Collectors.toSet());
+        List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>(replacements);
+        for (ServerMethodDefinition<?, ?> method : service.getMethods()) {
+            if (!replaced.contains(method.getMethodDescriptor().getFullMethodName())) {
+                methods.add(method);
+            }
+        }
+        ServiceDescriptor generated = service.getServiceDescriptor();
+        ServiceDescriptor.Builder descriptor =
+                ServiceDescriptor.newBuilder(generated.getName()).setSchemaDescriptor(generated.getSchemaDescriptor());
+        methods.forEach(method -> descriptor.addMethod(method.getMethodDescriptor()));
+        ServerServiceDefinition.Builder assembled = ServerServiceDefinition.builder(descriptor.build());
+        methods.forEach(assembled::addMethod);
+        return assembled.build();
+    }
+}

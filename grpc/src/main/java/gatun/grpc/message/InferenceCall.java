@@ -1,0 +1,152 @@
+package gatun.grpc.message;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.memory.GatunException;
+import gatun.memory.Hold;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call that asks for one inference. Its thread runs the request, parked while the engine computes, and writes the answer itself.
+ *
+ * @param <M> the request's message
+ */
+public final class InferenceCall<M extends InferenceCall.Message> extends ServerCall.Listener<M> {
+    /** A request's message, which owns the memory that it lies in. */
+    public interface Message extends AutoCloseable {
+        /** The whole message. */
+        MemorySegment bytes();
+
+        /** Takes over the claim on the memory, once. */
+        void own(Hold hold);
+
+        /** Hands the claim on the memory to the caller, who closes it; {@link #close()} does nothing then. */
+        Hold takeOwnership();
+
+        /** Gives the memory back, unless somebody took it. */
+        @Override
+        void close();
+    }
+
+    /**
+     * What a protocol makes of messages and answers. Safe for any thread.
+     *
+     * @param <M> the request's message
+     */
+    public interface Exchange<M extends Message> {
+        /**
+         * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace.
+         *
+         * @param headers what the client sent with the call
+         * @throws GatunException with the protocol's text for what is wrong, nothing is held then
+         * @throws StatusRuntimeException likewise, where the code is one that only gRPC knows
+         */
+        InferenceRequest request(M message, Metadata headers);
+
+        /**
+         * The answer's message. Takes over the response.
+         *
+         * @param message the request's, whose memory is gone
+         * @throws GatunException when there can be no message for it; the response is closed then
+         */
+        OutboundMessage answer(M message, InferenceResponse response);
+
+        /** What a client gets for a failure. */
+        default Status failure(GatunException failure) {
+            return StatusTable.toStatus(failure);
+        }
+    }
+
+    private final ServerCall<M, OutboundMessage> call;
+    private final Metadata headers;
+    private final InferenceServer server;
+    private final Exchange<M> exchange;
+
+    /** Between the message and the end of the request; owned here. */
+    private @Nullable M message;
+
+    private InferenceCall(
+            ServerCall<M, OutboundMessage> call, Metadata headers, InferenceServer server, Exchange<M> exchange) {
+        this.call = call;
+        this.headers = headers;
+        this.server = server;
+        this.exchange = exchange;
+    }
+
+    /** Begins a call. */
+    public static <M extends Message> ServerCall.Listener<M> begin(
+            ServerCall<M, OutboundMessage> call, Metadata headers, InferenceServer server, Exchange<M> exchange) {
+        // One more than is right, to notice a client that sends it.
+        call.request(2);
+        return new InferenceCall<>(call, headers, server, exchange);
+    }
+
+    @Override
+    public void onMessage(M next) {
+        if (message != null) {
+            next.close();
+            message.close();
+            message = null;
+            call.close(
+                    Status.INVALID_ARGUMENT.withDescription("a unary call has more than one request"), new Metadata());
+            return;
+        }
+        message = next;
+    }
+
+    @Override
+    public void onHalfClose() {
+        M request = message;
+        message = null;
+        if (request == null) {
+            call.close(Status.INVALID_ARGUMENT.withDescription("the call has no request"), new Metadata());
+            return;
+        }
+        Optional<RequestTrace> trace = Optional.empty();
+        try {
+            OutboundMessage answer;
+            try {
+                InferenceRequest inference = exchange.request(request, headers);
+                trace = inference.trace();
+                // The context is this call's own, and cancelled when the client is gone; also at the call's end, which
+                // does no harm.
+                Context.current()
+                        .addListener(cancelled -> inference.cancellation().cancel(), Runnable::run);
+                answer = exchange.answer(request, server.infer(inference));
+            } catch (GatunException e) {
+                call.close(exchange.failure(e), new Metadata());
+                return;
+            } catch (StatusRuntimeException e) {
+                call.close(e.getStatus(), new Metadata());
+                return;
+            }
+            trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+            trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
+            call.sendHeaders(new Metadata());
+            call.sendMessage(answer);
+            call.close(Status.OK, new Metadata());
+            trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
+        } finally {
+            trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    @Override
+    public void onCancel() {
+        if (message != null) {
+            message.close();
+            message = null;
+        }
+    }
+}
