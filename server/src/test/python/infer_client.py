@@ -15,6 +15,7 @@ import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 SERVICE = "inference.GRPCInferenceService"
+PREDICTION = "tensorflow.serving.PredictionService"
 OBJECT_SIZE = 8192
 LIMIT_SECONDS = 30
 
@@ -56,19 +57,20 @@ def submessages(data, number):
             at += length
 
 
-def reflect(channel):
-    """Asks the server for the files that define the service."""
+def reflect(channel, service):
+    """Asks the server for the files that define a service."""
     ask = channel.stream_stream("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
-    request = b"\x22" + bytes([len(SERVICE)]) + SERVICE.encode()  # file_containing_symbol = 4
+    request = b"\x22" + bytes([len(service)]) + service.encode()  # file_containing_symbol = 4
     (answer,) = ask(iter([request]), timeout=LIMIT_SECONDS)
     (files,) = submessages(answer, 4)  # file_descriptor_response
     return [descriptor_pb2.FileDescriptorProto.FromString(file) for file in submessages(files, 1)]
 
 
 class Messages:
-    """The classes of the service's messages, as attributes."""
+    """The classes of a package's messages, as attributes."""
 
-    def __init__(self, files):
+    def __init__(self, files, package):
+        self.package = package
         self.pool = descriptor_pool.DescriptorPool()
         waiting = {file.name: file for file in files}
         while waiting:
@@ -76,7 +78,7 @@ class Messages:
             self.pool.Add(waiting.pop(file.name))
 
     def __getattr__(self, name):
-        descriptor = self.pool.FindMessageTypeByName("inference." + name)
+        descriptor = self.pool.FindMessageTypeByName(self.package + "." + name)
         if hasattr(message_factory, "GetMessageClass"):
             return message_factory.GetMessageClass(descriptor)
         return message_factory.MessageFactory(self.pool).GetPrototype(descriptor)
@@ -118,9 +120,9 @@ def outputs(response):
 ANSWER = [("OUTPUT0", "INT32", [1, 16], SUM), ("OUTPUT1", "INT32", [1, 16], DIFFERENCE)]
 
 
-def unary(method, request, answer):
+def unary(method, request, answer, service=SERVICE):
     call = channel.unary_unary(
-        f"/{SERVICE}/{method}",
+        f"/{service}/{method}",
         request_serializer=lambda message: message.SerializeToString(),
         response_deserializer=answer.FromString,
     )
@@ -230,11 +232,47 @@ def check_shared_memory(memory):
     )
 
 
+def check_tensorflow_serving(serving):
+    def predict(request):
+        return unary("Predict", request, serving.PredictResponse, PREDICTION)
+
+    def request(model="simple"):
+        message = serving.PredictRequest()
+        message.model_spec.name = model
+        for name, values in (("INPUT0", LEFT), ("INPUT1", RIGHT)):
+            tensor = message.inputs[name]
+            tensor.dtype = 3  # DT_INT32
+            for size in (1, 16):
+                tensor.tensor_shape.dim.add().size = size
+            tensor.int_val.extend(values)
+        return message
+
+    response = predict(request())
+    check(
+        "predict",
+        {name: (tensor.dtype, list(tensor.int_val)) for name, tensor in response.outputs.items()},
+        {"OUTPUT0": (3, SUM), "OUTPUT1": (3, DIFFERENCE)},
+    )
+    check("model_spec", (response.model_spec.name, response.model_spec.version.value), ("simple", 1))
+    packed = request()
+    packed.output_filter.append("OUTPUT1")
+    for name, values in (("INPUT0", LEFT), ("INPUT1", RIGHT)):
+        del packed.inputs[name].int_val[:]
+        packed.inputs[name].tensor_content = pack(values)
+    check("tensor_content", {n: list(t.int_val) for n, t in predict(packed).outputs.items()}, {"OUTPUT1": DIFFERENCE})
+    check(
+        "unknown servable",
+        refused(lambda: predict(request("none"))),
+        (grpc.StatusCode.NOT_FOUND, "Servable not found for request: Latest(none)"),
+    )
+
+
 with grpc.insecure_channel(target, options) as channel, open("/dev/shm" + key, "r+b") as shared:
-    messages = Messages(reflect(channel))
+    messages = Messages(reflect(channel, SERVICE), "inference")
     with mmap.mmap(shared.fileno(), OBJECT_SIZE) as memory:
         check_control()
         check_infer()
         check_stream()
         check_shared_memory(memory)
+    check_tensorflow_serving(Messages(reflect(channel, PREDICTION), "tensorflow.serving"))
 print("all ok")

@@ -2,6 +2,7 @@ package gatun.grpc;
 
 import gatun.grpc.connection.ConnectionSettings;
 import gatun.grpc.connection.GrpcConnectionSelector;
+import gatun.grpc.tensorflow.TensorFlowServices;
 import gatun.grpc.v2.HealthService;
 import gatun.grpc.v2.InferenceServices;
 import gatun.grpc.v2.RestrictedServices;
@@ -18,8 +19,8 @@ import java.util.stream.Collectors;
 
 /**
  * The gRPC services of one server, ready to be put on any number of Helidon listeners, TCP or Unix domain socket:
- * {@code inference.GRPCInferenceService}, {@code grpc.health.v1.Health} and reflection. Does not own the server. Close it
- * when the listeners have stopped. Safe for any thread.
+ * {@code inference.GRPCInferenceService}, TensorFlow Serving's {@code PredictionService} and {@code ModelService}, {@code
+ * grpc.health.v1.Health} and reflection. Does not own the server. Close it when the listeners have stopped. Safe for any thread.
  */
 public final class GrpcEdge implements AutoCloseable {
     private final GrpcConnectionSelector selector;
@@ -47,12 +48,14 @@ public final class GrpcEdge implements AutoCloseable {
                 settings.keepalive());
         List<ServerServiceDefinition> services = new ArrayList<>(List.of(
                 settings.compression()
-                        .applyTo(RestrictedServices.restrict(
+                        .applyTo(restricted(
                                 InferenceServices.of(
                                         server,
                                         settings.clientSharedMemory(),
                                         settings.headers().forwarding()),
-                                settings.headers().access())),
+                                settings)),
+                restricted(TensorFlowServices.prediction(server, settings.tensorContent()), settings),
+                restricted(TensorFlowServices.models(server), settings),
                 ProtoReflectionServiceV1.newInstance().bindService(),
                 olderReflection()));
         services.addAll(List.of(others));
@@ -61,10 +64,13 @@ public final class GrpcEdge implements AutoCloseable {
                 services.stream()
                         .map(service -> service.getServiceDescriptor().getName())
                         .collect(Collectors.toSet()));
-        services.add(RestrictedServices.restrict(
-                health.bindService(), settings.headers().access()));
+        services.add(restricted(health.bindService(), settings));
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
         return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions), health);
+    }
+
+    private static ServerServiceDefinition restricted(ServerServiceDefinition service, GrpcSettings settings) {
+        return RestrictedServices.restrict(service, settings.headers().access());
     }
 
     /** The reflection that older tools ask for, and that has been given up by everybody but them. */

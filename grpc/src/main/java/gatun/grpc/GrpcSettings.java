@@ -13,6 +13,7 @@ import gatun.runtime.access.HeaderRules;
  * @param keepalive how connections are kept alive, and when they end
  * @param headers which calls need which metadata, and what of it models learn
  * @param compression how much inference responses are compressed
+ * @param tensorContent whether TensorFlow Serving's Predict answers with tensor_content and not with the fields of the types
  */
 public record GrpcSettings(
         int maxMessageSize,
@@ -20,7 +21,8 @@ public record GrpcSettings(
         boolean clientSharedMemory,
         KeepaliveSettings keepalive,
         HeaderRules headers,
-        ResponseCompression compression) {
+        ResponseCompression compression,
+        boolean tensorContent) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
     /** Messages up to 2 GiB - 1, as Triton takes them, 1000 calls of a connection at a time, no shared memory. */
@@ -31,26 +33,37 @@ public record GrpcSettings(
                 false,
                 KeepaliveSettings.standard(),
                 HeaderRules.none(),
-                ResponseCompression.NONE);
+                ResponseCompression.NONE,
+                false);
     }
 
     /** The same, with another choice for shared memory. */
     public GrpcSettings withClientSharedMemory(boolean allowed) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, allowed, keepalive, headers, compression);
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, allowed, keepalive, headers, compression, tensorContent);
     }
 
     /** The same, with connections that are kept alive otherwise. */
     public GrpcSettings withKeepalive(KeepaliveSettings settings) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings, headers, compression);
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings, headers, compression, tensorContent);
     }
 
     /** The same, with other rules for metadata. */
     public GrpcSettings withHeaders(HeaderRules other) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, other, compression);
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, other, compression, tensorContent);
     }
 
     /** The same, with inference responses compressed so much. */
     public GrpcSettings withCompression(ResponseCompression level) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, headers, level);
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, headers, level, tensorContent);
+    }
+
+    /** The same, with Predict's answers in tensor_content or not. */
+    public GrpcSettings withTensorContent(boolean enabled) {
+        return new GrpcSettings(
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, headers, compression, enabled);
     }
 }

@@ -9,7 +9,9 @@ public enum Origin {
     /** The Open Inference Protocol over gRPC, one call for each request. */
     V2_GRPC("v2", "grpc"),
     /** The Open Inference Protocol over a gRPC stream. */
-    V2_GRPC_STREAM("v2", "grpc_stream");
+    V2_GRPC_STREAM("v2", "grpc_stream"),
+    /** TensorFlow Serving's API over gRPC. */
+    TENSORFLOW_GRPC("tensorflow", "grpc");
 
     private final String protocol;
     private final String transport;

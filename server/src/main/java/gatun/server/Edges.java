@@ -105,7 +105,8 @@ final class Edges {
                         .withClientSharedMemory(sharedMemory)
                         .withKeepalive(settings.grpc().keepalive())
                         .withHeaders(access.grpc())
-                        .withCompression(settings.grpc().compression())));
+                        .withCompression(settings.grpc().compression())
+                        .withTensorContent(settings.grpc().tensorContent())));
         Supplier<List<GpuUse>> gpus = settings.metrics().gpus() ? new NvidiaGpus() : List::of;
         Listeners listeners = opened.add(new Listeners());
         AutoCloseable announcement = grpc::announceStop;

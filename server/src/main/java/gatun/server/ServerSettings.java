@@ -91,6 +91,7 @@ public record ServerSettings(
      * @param tls what TLS is served with on the port; empty for none
      * @param keepalive how connections are kept alive, and when they end
      * @param compression how much inference responses are compressed
+     * @param tensorContent whether TensorFlow Serving's Predict answers with tensor_content and not with the fields of the types
      */
     public record GrpcSettings(
             boolean enabled,
@@ -99,7 +100,8 @@ public record ServerSettings(
             Optional<Path> unixSocket,
             Optional<TlsFiles> tls,
             KeepaliveSettings keepalive,
-            ResponseCompression compression) {}
+            ResponseCompression compression,
+            boolean tensorContent) {}
 
     /**
      * Where metrics are shown.

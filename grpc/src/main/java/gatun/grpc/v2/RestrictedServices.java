@@ -36,6 +36,13 @@ public final class RestrictedServices implements ServerInterceptor {
             Map.entry("CudaSharedMemoryStatus", ApiGroup.SHARED_MEMORY),
             Map.entry("CudaSharedMemoryRegister", ApiGroup.SHARED_MEMORY),
             Map.entry("CudaSharedMemoryUnregister", ApiGroup.SHARED_MEMORY),
+            Map.entry("Predict", ApiGroup.INFERENCE),
+            Map.entry("Classify", ApiGroup.INFERENCE),
+            Map.entry("Regress", ApiGroup.INFERENCE),
+            Map.entry("MultiInference", ApiGroup.INFERENCE),
+            Map.entry("GetModelMetadata", ApiGroup.METADATA),
+            Map.entry("GetModelStatus", ApiGroup.HEALTH),
+            Map.entry("HandleReloadConfigRequest", ApiGroup.MODEL_REPOSITORY),
             Map.entry("TraceSetting", ApiGroup.TRACE),
             Map.entry("LogSettings", ApiGroup.LOGGING));
 

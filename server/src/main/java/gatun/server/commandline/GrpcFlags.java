@@ -47,7 +47,19 @@ final class GrpcFlags {
                     "How much inference responses are compressed for clients that take that: none, low, medium or high.")
     ResponseCompression compression = ResponseCompression.NONE;
 
+    @Option(
+            names = "--enable_serialization_as_tensor_content",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "false",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description =
+                    "Whether TensorFlow Serving's Predict answers with tensor_content and not with the fields of the"
+                            + " types.")
+    boolean tensorContent;
+
     GrpcSettings settings(Optional<TlsFiles> tls, KeepaliveSettings keepalive) {
-        return new GrpcSettings(allowed, address, port, unixSocket, tls, keepalive, compression);
+        return new GrpcSettings(allowed, address, port, unixSocket, tls, keepalive, compression, tensorContent);
     }
 }

@@ -99,7 +99,8 @@ class GatunCommandTest {
                         Optional.empty(),
                         Optional.empty(),
                         KeepaliveSettings.standard(),
-                        ResponseCompression.NONE));
+                        ResponseCompression.NONE,
+                        false));
         assertThat(settings.metrics())
                 .isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD, true));
         assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0));
@@ -395,6 +396,17 @@ class GatunCommandTest {
                         Optional.of(Duration.ofMillis(6)),
                         Optional.of(Duration.ofMillis(7)),
                         Duration.ofSeconds(20)));
+    }
+
+    @Test
+    void shouldReadHowPredictAnswers() {
+        assertThat(serve("--enable_serialization_as_tensor_content").grpc().tensorContent())
+                .isTrue();
+        served.clear();
+        assertThat(serve("--enable_serialization_as_tensor_content=false")
+                        .grpc()
+                        .tensorContent())
+                .isFalse();
     }
 
     @Test

@@ -1,0 +1,282 @@
+package gatun.grpc.tensorflow;
+
+import gatun.grpc.message.RawAlignment;
+import gatun.grpc.message.TextCache;
+import gatun.grpc.message.WireReader;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Reads PredictRequest messages. Data of tensors is not copied, only found: what is allocated depends on the number of tensors, not on
+ * their size. Safe for any thread.
+ */
+final class PredictDecoder {
+    // Field numbers of PredictRequest.
+    private static final int MODEL_SPEC = 1;
+    private static final int INPUTS = 2;
+    private static final int OUTPUT_FILTER = 3;
+
+    // Field numbers of ModelSpec, and that of an Int64Value.
+    private static final int NAME = 1;
+    private static final int VERSION = 2;
+    private static final int SIGNATURE_NAME = 3;
+    private static final int VERSION_LABEL = 4;
+    private static final int WRAPPED = 1;
+
+    // Field numbers of an entry of a map.
+    private static final int KEY = 1;
+    private static final int VALUE = 2;
+
+    // Field numbers of TensorShapeProto.
+    private static final int DIM = 2;
+    private static final int UNKNOWN_RANK = 3;
+    private static final int DIM_SIZE = 1;
+
+    /** As many as TensorFlow's tensors can have. */
+    private static final int MAX_RANK = 254;
+
+    private static final int USUAL_RANK = 8;
+    private static final Servable NOTHING = new Servable("", OptionalLong.empty(), Optional.empty(), "");
+
+    private final TextCache texts = new TextCache();
+
+    /**
+     * Reads a message; the caller says what it owns.
+     *
+     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message
+     */
+    PredictMessage decode(MemorySegment bytes) {
+        PredictMessage message = new PredictMessage(bytes, NOTHING);
+        WireReader in = new WireReader(bytes);
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                in.skip(tag);
+                continue;
+            }
+            int length = in.length();
+            int start = in.position();
+            int limit = in.limit();
+            switch (WireReader.field(tag)) {
+                case MODEL_SPEC -> {
+                    in.window(start, start + length);
+                    message.servable = servable(in, bytes, message.servable);
+                    message.hasServable = true;
+                }
+                case INPUTS -> {
+                    in.window(start, start + length);
+                    message.add(input(in, bytes));
+                }
+                case OUTPUT_FILTER -> message.outputFilter.add(text(in, bytes, start, length));
+                default -> {
+                    // What has no meaning here, or is of a newer protocol.
+                }
+            }
+            in.window(start + length, limit);
+        }
+        return message;
+    }
+
+    /** A ModelSpec that fills the reader's window; {@code before} is what an earlier piece of it said. */
+    private Servable servable(WireReader in, MemorySegment bytes, Servable before) {
+        String name = before.name();
+        OptionalLong version = before.version();
+        Optional<String> label = before.label();
+        String signature = before.signature();
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                in.skip(tag);
+                continue;
+            }
+            int length = in.length();
+            int start = in.advance(length);
+            switch (WireReader.field(tag)) {
+                case NAME -> name = text(in, bytes, start, length);
+                case VERSION -> {
+                    version = OptionalLong.of(wrapped(in, start, length));
+                    label = Optional.empty();
+                }
+                case VERSION_LABEL -> {
+                    label = Optional.of(text(in, bytes, start, length));
+                    version = OptionalLong.empty();
+                }
+                case SIGNATURE_NAME -> signature = text(in, bytes, start, length);
+                default -> {
+                    // A field of a newer protocol.
+                }
+            }
+        }
+        return new Servable(name, version, label, signature);
+    }
+
+    /** The number in an Int64Value. */
+    private static long wrapped(WireReader in, int start, int length) {
+        int limit = in.limit();
+        long value = 0;
+        in.window(start, start + length);
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (tag == (WRAPPED << 3 | WireReader.VARINT)) {
+                value = in.varint();
+            } else {
+                in.skip(tag);
+            }
+        }
+        in.window(start + length, limit);
+        return value;
+    }
+
+    /** An entry of the map of inputs that fills the reader's window. */
+    private PredictMessage.TensorField input(WireReader in, MemorySegment bytes) {
+        PredictMessage.TensorField input = new PredictMessage.TensorField();
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                in.skip(tag);
+                continue;
+            }
+            int length = in.length();
+            int start = in.position();
+            int limit = in.limit();
+            switch (WireReader.field(tag)) {
+                case KEY -> input.name = text(in, bytes, start, length);
+                case VALUE -> {
+                    in.window(start, start + length);
+                    tensor(in, input);
+                }
+                default -> {
+                    // A field of a newer protocol.
+                }
+            }
+            in.window(start + length, limit);
+        }
+        return input;
+    }
+
+    /** A TensorProto that fills the reader's window. */
+    private static void tensor(WireReader in, PredictMessage.TensorField input) {
+        input.start = in.position();
+        input.end = in.limit();
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (tag == (TensorTypes.DTYPE << 3 | WireReader.VARINT)) {
+                input.dtype = (int) in.varint();
+            } else if (tag == (TensorTypes.TENSOR_SHAPE << 3 | WireReader.LENGTH_DELIMITED)) {
+                int length = in.length();
+                int start = in.position();
+                int limit = in.limit();
+                in.window(start, start + length);
+                input.shape = shape(in);
+                in.window(start + length, limit);
+            } else if (tag == (TensorTypes.TENSOR_CONTENT << 3 | WireReader.LENGTH_DELIMITED)) {
+                input.contentLength = in.length();
+                input.contentStart = in.advance(input.contentLength);
+            } else {
+                in.skip(tag);
+            }
+        }
+    }
+
+    /** A TensorShapeProto that fills the reader's window; empty when no tensor can have it. */
+    private static Optional<Shape> shape(WireReader in) {
+        long[] dims = new long[USUAL_RANK];
+        int rank = 0;
+        boolean possible = true;
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (tag == (DIM << 3 | WireReader.LENGTH_DELIMITED)) {
+                int length = in.length();
+                int start = in.position();
+                if (rank == dims.length) {
+                    dims = Arrays.copyOf(dims, 2 * rank);
+                }
+                long dim = dim(in, start, length);
+                possible &= dim >= 0 && rank < MAX_RANK;
+                if (possible) {
+                    dims[rank++] = dim;
+                }
+            } else if (tag == (UNKNOWN_RANK << 3 | WireReader.VARINT)) {
+                possible &= in.varint() == 0;
+            } else {
+                in.skip(tag);
+            }
+        }
+        return possible ? Optional.of(Shape.ofFirst(dims, rank)) : Optional.empty();
+    }
+
+    private static long dim(WireReader in, int start, int length) {
+        int limit = in.limit();
+        long size = 0;
+        in.window(start, start + length);
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (tag == (DIM_SIZE << 3 | WireReader.VARINT)) {
+                size = in.varint();
+            } else {
+                in.skip(tag);
+            }
+        }
+        in.window(start + length, limit);
+        return size;
+    }
+
+    private String text(WireReader in, MemorySegment bytes, int start, int length) {
+        try {
+            return texts.text(bytes, start, length);
+        } catch (CharacterCodingException e) {
+            throw in.malformed("a string that is not UTF-8");
+        }
+    }
+
+    /**
+     * How far into a buffer a message should be put so that the data of its first tensor is aligned as the buffer is. Zero when that is too
+     * far from the start to be seen, or not what lies as the engine wants it.
+     *
+     * @param start the message's first bytes
+     */
+    static int landingOffset(ByteBuffer start) {
+        int end = start.limit();
+        int position = 0;
+        int depth = 0;
+        while (position < end) {
+            int tag = start.get(position++);
+            if (tag < 0) {
+                return 0;
+            }
+            long value = 0;
+            int shift = 0;
+            int next;
+            do {
+                if (position >= end || shift > Integer.SIZE) {
+                    return 0;
+                }
+                next = start.get(position++);
+                value |= (long) (next & 0x7f) << shift;
+                shift += 7;
+            } while (next < 0);
+            if (WireReader.type(tag) == WireReader.VARINT) {
+                continue;
+            }
+            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                return 0;
+            }
+            int field = WireReader.field(tag);
+            if (depth == 2 && TensorTypes.liesAsElements(field)) {
+                return -position & (RawAlignment.BEST - 1);
+            }
+            if ((depth == 0 && field == INPUTS) || (depth == 1 && field == VALUE)) {
+                depth++;
+            } else {
+                position = (int) Math.min(end, position + value);
+            }
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,86 @@
+package gatun.grpc.tensorflow;
+
+import gatun.grpc.message.InferenceCall;
+import gatun.memory.Hold;
+import gatun.memory.Shape;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A PredictRequest as it was read: well formed, but not yet checked against anything. Tensor data stays where it is, in the message's own
+ * memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
+ */
+final class PredictMessage implements InferenceCall.Message {
+    private static final Hold NOTHING = () -> {};
+
+    /** A TensorProto: what is said of the tensor, and where in the message it lies. */
+    static final class TensorField {
+        /** The input's alias. */
+        String name = "";
+
+        /** TensorFlow's number of the datatype. */
+        int dtype;
+
+        /** The shape; empty where it has a rank or dimensions that no tensor has. */
+        Optional<Shape> shape = Optional.of(Shape.of());
+
+        /** Where the TensorProto begins and ends; its typed values lie somewhere there. */
+        int start;
+
+        int end;
+
+        /** Where tensor_content begins, and how long it is; 0 for none. */
+        int contentStart;
+
+        int contentLength;
+    }
+
+    /** Whether there is a model_spec at all. */
+    boolean hasServable;
+
+    Servable servable;
+
+    /** The inputs in the order of the message. */
+    final List<TensorField> inputs = new ArrayList<>(4);
+
+    final List<String> outputFilter = new ArrayList<>(2);
+
+    private final MemorySegment bytes;
+    private Hold hold = NOTHING;
+
+    /** A message in {@code bytes}. */
+    PredictMessage(MemorySegment bytes, Servable nothing) {
+        this.bytes = bytes;
+        this.servable = nothing;
+    }
+
+    @Override
+    public MemorySegment bytes() {
+        return bytes;
+    }
+
+    /** Adds an input; a map's later entry replaces an earlier one of the same name. */
+    void add(TensorField input) {
+        inputs.removeIf(earlier -> earlier.name.equals(input.name));
+        inputs.add(input);
+    }
+
+    @Override
+    public void own(Hold newHold) {
+        hold = newHold;
+    }
+
+    @Override
+    public Hold takeOwnership() {
+        Hold taken = hold;
+        hold = NOTHING;
+        return taken;
+    }
+
+    @Override
+    public void close() {
+        takeOwnership().close();
+    }
+}

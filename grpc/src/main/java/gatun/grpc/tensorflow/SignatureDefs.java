@@ -1,0 +1,53 @@
+package gatun.grpc.tensorflow;
+
+import gatun.memory.Shape;
+import gatun.protocol.tensorflow.SignatureDef;
+import gatun.protocol.tensorflow.TensorInfo;
+import gatun.protocol.tensorflow.TensorShapeProto;
+import gatun.protocol.tensorflow.serving.SignatureDefMap;
+import gatun.runtime.EntryPoint;
+import gatun.runtime.EntryTensor;
+import gatun.runtime.ModelVersion;
+
+/** What a model's entry points are called as signatures. */
+final class SignatureDefs {
+    /** The method of a signature that only gives its outputs; that of models whose format has no methods. */
+    static final String PREDICT_METHOD = "tensorflow/serving/predict";
+
+    private SignatureDefs() {}
+
+    /** Every entry point of a model by its name. */
+    static SignatureDefMap of(ModelVersion model) {
+        SignatureDefMap.Builder signatures = SignatureDefMap.newBuilder();
+        model.entryPoints().forEach((name, entryPoint) -> signatures.putSignatureDef(name, of(entryPoint)));
+        return signatures.build();
+    }
+
+    /** One entry point. */
+    static SignatureDef of(EntryPoint entryPoint) {
+        SignatureDef.Builder signature = SignatureDef.newBuilder()
+                .setMethodName(entryPoint.method().isEmpty() ? PREDICT_METHOD : entryPoint.method());
+        entryPoint.inputs().forEach(input -> signature.putInputs(input.spec().name(), info(input)));
+        entryPoint
+                .outputs()
+                .forEach(output -> signature.putOutputs(output.spec().name(), info(output)));
+        return signature.build();
+    }
+
+    private static TensorInfo info(EntryTensor tensor) {
+        TensorShapeProto.Builder dims = TensorShapeProto.newBuilder();
+        if (tensor.anyShape()) {
+            dims.setUnknownRank(true);
+        } else {
+            Shape shape = tensor.spec().shape();
+            for (int i = 0; i < shape.rank(); i++) {
+                dims.addDimBuilder().setSize(shape.dim(i));
+            }
+        }
+        return TensorInfo.newBuilder()
+                .setName(tensor.engineName())
+                .setDtype(TensorTypes.dataType(tensor.spec().datatype()))
+                .setTensorShape(dims)
+                .build();
+    }
+}

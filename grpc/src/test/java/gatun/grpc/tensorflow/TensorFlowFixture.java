@@ -1,0 +1,106 @@
+package gatun.grpc.tensorflow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import gatun.grpc.EdgeServer;
+import gatun.grpc.GrpcSettings;
+import gatun.memory.BufferPool;
+import gatun.memory.SystemRegions;
+import gatun.protocol.tensorflow.serving.ModelServiceGrpc;
+import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
+import gatun.runtime.GatunServer;
+import gatun.runtime.ServerOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
+
+/** A server with models of {@link EchoBackend} and {@link JudgeBackend} behind the gRPC services, and clients of TensorFlow Serving's. */
+final class TensorFlowFixture implements AutoCloseable {
+    private final Path repository;
+    private final BufferPool pool = new BufferPool(256 << 20);
+    private final SystemRegions regions = SystemRegions.open(pool);
+    private GatunServer server;
+    private EdgeServer edge;
+
+    /** Models will lie in {@code repository}. */
+    TensorFlowFixture(Path repository) {
+        this.repository = repository;
+    }
+
+    /** Adds a model of {@link EchoBackend} with empty version directories. */
+    TensorFlowFixture model(String name, String config, long... versions) {
+        return model(name, "echo", config, versions);
+    }
+
+    /** Adds a model with empty version directories. */
+    TensorFlowFixture model(String name, String backend, String config, long... versions) {
+        try {
+            for (long version : versions) {
+                Files.createDirectories(repository.resolve(name).resolve(Long.toString(version)));
+            }
+            Files.writeString(
+                    repository.resolve(name).resolve("config.pbtxt"), "backend: \"" + backend + "\" " + config);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return this;
+    }
+
+    /** Loads the models and serves them. */
+    TensorFlowFixture open(UnaryOperator<GrpcSettings> settings) {
+        server = GatunServer.open(ServerOptions.of(pool, regions)
+                .repository(repository)
+                .backend(new EchoBackend())
+                .backend(new JudgeBackend())
+                .exitTimeout(Duration.ofSeconds(10)));
+        edge = new EdgeServer(server, settings.apply(GrpcSettings.standard()));
+        return this;
+    }
+
+    TensorFlowFixture open() {
+        return open(settings -> settings);
+    }
+
+    ManagedChannel channel() {
+        return edge.channel();
+    }
+
+    PredictionServiceGrpc.PredictionServiceBlockingStub prediction() {
+        return PredictionServiceGrpc.newBlockingStub(edge.channel());
+    }
+
+    ModelServiceGrpc.ModelServiceBlockingStub models() {
+        return ModelServiceGrpc.newBlockingStub(edge.channel());
+    }
+
+    /** The failure of a call as "CODE text". */
+    static String failure(Runnable call) {
+        StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class, call::run);
+        assertThat(failure).as("the call fails").isNotNull();
+        Status status = failure.getStatus();
+        return status.getCode() + " " + status.getDescription();
+    }
+
+    /** Checks that nothing is left in the pool. */
+    @Override
+    public void close() {
+        edge.close();
+        server.close();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (pool.usedBytes() > 0 && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+        assertThat(pool.usedBytes()).as("left in the pool").isZero();
+        regions.close();
+        pool.close();
+    }
+}
