@@ -105,7 +105,7 @@ def signature(method, inputs, outputs):
         (3, "tensorflow/serving/" + method))
 
 
-def saved_model(nodes, signatures, initialiser=None):
+def saved_model(nodes, signatures, initialiser=None, assets=None):
     all_signatures = dict(signatures)
     if initialiser:
         key = "__saved_model_init_op"
@@ -113,13 +113,15 @@ def saved_model(nodes, signatures, initialiser=None):
     graph = message(*[(1, one) for one in nodes], (4, message((1, 1087))))
     meta = message((4, "serve"), (5, "2.16.0"))
     named = [entry(5, key, all_signatures[key]) for key in sorted(all_signatures)]
-    return message((1, 1), (2, message((1, meta), (2, graph), *named)))
+    # Which file's path each of these tensors gets when the model is loaded.
+    files = [(6, message((1, message((1, name))), (2, assets[name]))) for name in sorted(assets or {})]
+    return message((1, 1), (2, message((1, meta), (2, graph), *named, *files)))
 
 
-def write(folder, content):
+def write(folder, content, name="saved_model.pb"):
     folder = os.path.join("models", folder)
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "saved_model.pb"), "wb") as file:
+    with open(os.path.join(folder, name), "wb") as file:
         file.write(content)
 
 
@@ -209,6 +211,25 @@ def counter():
     }, initialiser="init")
 
 
+def vocabulary():
+    """Numbers words by a file that comes with the model; -1 for others."""
+    nodes = [
+        constant("file", STRING, [], ["set when the model is loaded"]),
+        node("table", "HashTableV2", key_dtype=a_type(STRING), value_dtype=a_type(INT64),
+             shared_name=a_text("vocabulary")),
+        node("fill", "InitializeTableFromTextFileV2", ["table", "file"], key_index=a_number(-2),
+             value_index=a_number(-1), vocab_size=a_number(-1), delimiter=a_text("\t")),
+        node("init", "NoOp", ["^fill"]),
+        placeholder("words", STRING, [-1]),
+        constant("none", INT64, [], [-1]),
+        node("numbers", "LookupTableFindV2", ["table", "words", "none"], Tin=a_type(STRING), Tout=a_type(INT64)),
+    ]
+    return saved_model(nodes, {
+        "serving_default": signature(
+            "predict", {"words": ("words:0", STRING, [-1])}, {"numbers": ("numbers:0", INT64, [-1])}),
+    }, initialiser="init", assets={"file:0": "words.txt"})
+
+
 if __name__ == "__main__":
     # A model of two versions, the newer of which is another one, as a client can tell.
     write("half_plus_two/1", half_plus(2))
@@ -217,5 +238,7 @@ if __name__ == "__main__":
     write("two_versions/2", half_plus(3))
     write("strings/1", strings())
     write("counter/1", counter())
+    write("vocabulary/1", vocabulary())
+    write("vocabulary/1/assets", b"zero\none\ntwo\n", "words.txt")
     # As Triton wants it.
     write("triton_half_plus_two/1/model.savedmodel", half_plus(2))

@@ -215,6 +215,16 @@ class TensorFlowServerTest {
                 .isEqualTo(BytesCodec.encodedByteSize(List.of(longText, text("b"))));
     }
 
+    @Test
+    void shouldFindTheFilesThatComeWithAModel() {
+        try (InferenceRequest request =
+                        strings(request("vocabulary", ""), "words", text("two"), text("none"), text("zero"));
+                InferenceResponse response = server.infer(request)) {
+            assertThat(response.outputs().getFirst().tensor().bytes().toArray(ValueLayout.JAVA_LONG))
+                    .containsExactly(2, -1, 0);
+        }
+    }
+
     private long answerOf(InferenceRequest request) {
         try (request;
                 InferenceResponse response = server.infer(request)) {
