@@ -37,6 +37,7 @@ public final class GatunServer implements InferenceServer {
     private final Optional<ResponseCache> cache;
     private final LogControl log;
     private final Tracing tracing;
+    private final boolean listing;
     private final boolean strictReadiness;
     private final Duration exitTimeout;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -53,6 +54,7 @@ public final class GatunServer implements InferenceServer {
         regions = options.regions();
         log = options.log();
         tracing = options.tracing();
+        listing = options.listed().isPresent();
         strictReadiness = options.strictReadiness();
         exitTimeout = options.exitTimeout();
         this.backends = backends;
@@ -80,6 +82,7 @@ public final class GatunServer implements InferenceServer {
         ModelRepository repository = new ModelRepository(
                 new ModelRepository.Settings(
                         options.repositories(),
+                        options.listed().orElse(List.of()),
                         options.controlMode(),
                         options.configName(),
                         options.autoComplete(),
@@ -155,6 +158,23 @@ public final class GatunServer implements InferenceServer {
     public void unload(String name, boolean dependents) {
         requireOpen();
         repository.unload(name, dependents);
+    }
+
+    @Override
+    public List<ListedModel> listed() {
+        return repository.listed();
+    }
+
+    @Override
+    public void replaceListed(List<ListedModel> models) {
+        requireOpen();
+        if (!listing) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "the server was not started with a list of models that could be replaced; start it with"
+                            + " --model_config_file, or with --model_name and --model_base_path");
+        }
+        repository.replaceListed(models);
     }
 
     private void requireOpen() {

@@ -1,12 +1,14 @@
 package gatun.runtime;
 
 import gatun.memory.BufferPool;
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
 import java.util.List;
+import java.util.OptionalLong;
 
 /** The server without its sockets: what every edge calls. Safe for any thread. */
 public interface InferenceServer extends AutoCloseable {
@@ -65,6 +67,32 @@ public interface InferenceServer extends AutoCloseable {
      * @throws GatunException UNAVAILABLE with the protocol's text where the operator did not choose {@link ControlMode#EXPLICIT}
      */
     void unload(String name, boolean dependents);
+
+    /** The models that are served because a list names them, and not since a repository holds them. */
+    default List<ListedModel> listed() {
+        return List.of();
+    }
+
+    /**
+     * Serves these models in the place of {@link #listed}: loads those that are new or changed, unloads those that are missing, and waits until
+     * each of the new ones is ready or has a reason why not in {@link #index}. What serves goes on until what replaces it is ready.
+     *
+     * @throws GatunException UNAVAILABLE where the operator gave no list
+     */
+    default void replaceListed(List<ListedModel> models) {
+        throw new GatunException(ErrorCode.UNAVAILABLE, "this server has no list of models that could be replaced");
+    }
+
+    /** The version of a listed model that a label stands for; empty when there is no such label. */
+    default OptionalLong labelled(String model, String label) {
+        for (ListedModel listed : listed()) {
+            Long version = listed.name().equals(model) ? listed.labels().get(label) : null;
+            if (version != null) {
+                return OptionalLong.of(version);
+            }
+        }
+        return OptionalLong.empty();
+    }
 
     /**
      * Calls {@code listener} each time after a version of a model has changed its state, or the server has begun to stop: after that {@link

@@ -27,6 +27,7 @@ public final class ServerOptions {
     private final BufferPool buffers;
     private final RegionRegistry regions;
     private final List<Path> repositories = new ArrayList<>();
+    private Optional<List<ListedModel>> listed = Optional.empty();
     private final List<Backend> backends = new ArrayList<>();
     private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
     private Optional<Path> backendDirectory = Optional.empty();
@@ -73,6 +74,12 @@ public final class ServerOptions {
     /** Adds a directory that holds models. */
     public ServerOptions repository(Path directory) {
         repositories.add(directory);
+        return this;
+    }
+
+    /** Serves these models too, and lets {@link InferenceServer#replaceListed} replace them. */
+    public ServerOptions listed(List<ListedModel> models) {
+        listed = Optional.of(List.copyOf(models));
         return this;
     }
 
@@ -213,6 +220,10 @@ public final class ServerOptions {
 
     List<Path> repositories() {
         return repositories;
+    }
+
+    Optional<List<ListedModel>> listed() {
+        return listed;
     }
 
     List<Backend> backends() {

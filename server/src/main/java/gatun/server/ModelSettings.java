@@ -12,7 +12,8 @@ import java.util.Optional;
 /**
  * What to serve and how to load it.
  *
- * @param repositories the folders that hold one folder per model; at least one
+ * @param repositories the folders that hold one folder per model; at least one unless models are listed
+ * @param list models that are served besides, by name; empty when there is no list
  * @param controlMode who decides which models are loaded
  * @param pollInterval how long after one look at the repositories the next one comes, where that decides
  * @param loadModels the models to load at start where that is explicit; {@code *} stands for all
@@ -28,6 +29,7 @@ import java.util.Optional;
  */
 public record ModelSettings(
         List<Path> repositories,
+        Optional<ModelListSettings> list,
         ControlMode controlMode,
         Duration pollInterval,
         List<String> loadModels,
@@ -43,6 +45,7 @@ public record ModelSettings(
     /** Checks that nothing is missing and keeps copies. */
     public ModelSettings {
         repositories = List.copyOf(repositories);
+        Objects.requireNonNull(list, "list");
         Objects.requireNonNull(controlMode, "controlMode");
         Objects.requireNonNull(pollInterval, "pollInterval");
         Objects.requireNonNull(configName, "configName");

@@ -6,6 +6,7 @@ import gatun.memory.RegionRegistry;
 import gatun.memory.SystemRegions;
 import gatun.runtime.ControlMode;
 import gatun.runtime.GatunServer;
+import gatun.runtime.ListedModel;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerOptions;
@@ -56,6 +57,10 @@ final class Server implements AutoCloseable {
             report.models(loaded);
             requireAllModels(settings.models(), loaded);
             List<Endpoint> endpoints = edges.listen(inference, opened);
+            settings.models()
+                    .list()
+                    .filter(list -> list.filePoll().isPositive())
+                    .ifPresent(list -> opened.add(ModelListPoll.start(list, inference)));
             AutoCloseable announcement = inference::announceStop;
             opened.add(announcement);
             settings.readyFile().ifPresent(file -> opened.add(ReadyFile.write(file, endpoints)));
@@ -99,6 +104,7 @@ final class Server implements AutoCloseable {
                 .responseCacheByteSize(settings.memory().responseCacheByteSize())
                 .exitTimeout(settings.exitTimeout());
         models.repositories().forEach(options::repository);
+        models.list().map(Server::read).ifPresent(options::listed);
         models.backendDirectory().ifPresent(options::backendDirectory);
         models.rateLimit().ifPresent(options::rateLimit);
         models.backendOptions()
@@ -109,6 +115,14 @@ final class Server implements AutoCloseable {
         }
         try {
             return GatunServer.open(options);
+        } catch (GatunException e) {
+            throw new StartException(e.getMessage(), e);
+        }
+    }
+
+    private static List<ListedModel> read(ModelListSettings list) {
+        try {
+            return list.read();
         } catch (GatunException e) {
             throw new StartException(e.getMessage(), e);
         }

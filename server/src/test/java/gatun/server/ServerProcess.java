@@ -54,15 +54,26 @@ final class ServerProcess implements AutoCloseable {
     /** As {@link #launch(Path, String...)}, with more environment. */
     static ServerProcess launch(Path repository, Map<String, String> environment, String... flags)
             throws InterruptedException {
+        List<String> arguments = new ArrayList<>(List.of("--model-repository=" + repository));
+        arguments.addAll(List.of(flags));
+        return launch(arguments, environment);
+    }
+
+    /** As {@link #launch(Path, String...)} without a repository: the flags say which models to serve. */
+    static ServerProcess launchList(String... flags) throws InterruptedException {
+        return launch(List.of(flags), Map.of());
+    }
+
+    private static ServerProcess launch(List<String> flags, Map<String, String> environment)
+            throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(
                 "serve",
-                "--model-repository=" + repository,
                 "--http-address=127.0.0.1",
                 "--http-port=0",
                 "--grpc-address=127.0.0.1",
                 "--grpc-port=0",
                 "--metrics-port=0"));
-        arguments.addAll(List.of(flags));
+        arguments.addAll(flags);
         ServerProcess server = start(arguments, environment);
         try {
             server.awaitReady();

@@ -8,27 +8,47 @@ import gatun.protocol.tensorflow.serving.GetModelStatusResponse;
 import gatun.protocol.tensorflow.serving.ModelServiceGrpc;
 import gatun.protocol.tensorflow.serving.ModelSpec;
 import gatun.protocol.tensorflow.serving.ModelVersionStatus;
+import gatun.protocol.tensorflow.serving.ReloadConfigRequest;
+import gatun.protocol.tensorflow.serving.ReloadConfigResponse;
 import gatun.protocol.tensorflow.serving.StatusProto;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatus;
 import io.grpc.stub.StreamObserver;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 
-/** In which state the versions of models are. */
+/** In which state the versions of models are, and which models are served. */
 final class ModelService extends ModelServiceGrpc.ModelServiceImplBase {
     /** The reason that the index gives for versions that were unloaded and did not fail. */
     private static final String UNLOADED = "unloaded";
 
     private final InferenceServer server;
+    private final ConfigReload reload;
+
+    /** Keeps two replacements of the list apart. */
+    private final ReentrantLock replacing = new ReentrantLock();
 
     ModelService(InferenceServer server) {
         this.server = server;
+        this.reload = new ConfigReload(server);
     }
 
     @Override
     public void getModelStatus(GetModelStatusRequest request, StreamObserver<GetModelStatusResponse> observer) {
         Statuses.answer(observer, () -> status(request));
+    }
+
+    @Override
+    public void handleReloadConfigRequest(ReloadConfigRequest request, StreamObserver<ReloadConfigResponse> observer) {
+        Statuses.answer(observer, () -> {
+            replacing.lock();
+            try {
+                return reload.apply(request);
+            } finally {
+                replacing.unlock();
+            }
+        });
     }
 
     private GetModelStatusResponse status(GetModelStatusRequest request) {
@@ -56,8 +76,13 @@ final class ModelService extends ModelServiceGrpc.ModelServiceImplBase {
                 .build();
     }
 
+    /** Whether a version is not served since it cannot be, and not since nobody wants it. */
+    static boolean isFailed(ModelStatus model) {
+        return !model.reason().isEmpty() && !model.reason().equals(UNLOADED);
+    }
+
     private static ModelVersionStatus status(ModelStatus model) {
-        boolean failed = !model.reason().isEmpty() && !model.reason().equals(UNLOADED);
+        boolean failed = isFailed(model);
         return ModelVersionStatus.newBuilder()
                 .setVersion(Long.parseLong(model.version()))
                 .setState(

@@ -56,7 +56,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
             trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_START));
             InferenceRequest request = new InferenceRequest(model);
             try {
-                request.anyVersion(servable.version().isEmpty());
+                request.anyVersion(servable.isAnyVersion());
                 request.origin(Origin.TENSORFLOW_GRPC);
                 request.entryPoint(entryPoint.name());
                 TensorReader tensors = new TensorReader(message.bytes(), server.buffers());

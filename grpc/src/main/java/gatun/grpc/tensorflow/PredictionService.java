@@ -72,7 +72,7 @@ final class PredictionService extends PredictionServiceGrpc.PredictionServiceImp
         }
         // The signature's faults come before those of the input.
         method.outputs(signature);
-        return runs.run(model, servable.version().isEmpty(), signature, method, ExampleInput.of(input));
+        return runs.run(model, servable.isAnyVersion(), signature, method, ExampleInput.of(input));
     }
 
     @Override

@@ -23,6 +23,11 @@ record Servable(String name, OptionalLong version, Optional<String> label, Strin
                 spec.getSignatureName());
     }
 
+    /** Whether the client leaves the version open. */
+    boolean isAnyVersion() {
+        return version.isEmpty() && label.isEmpty();
+    }
+
     /** The entry point that the signature is. */
     String entryPoint() {
         return signature.isEmpty() ? EntryPoint.DEFAULT : signature;

@@ -4,6 +4,8 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import java.util.Optional;
+import java.util.OptionalLong;
 
 /** Finds models as TensorFlow Serving's clients name them, with its error texts. Safe for any thread. */
 final class Servables {
@@ -23,8 +25,12 @@ final class Servables {
             throw GatunException.invalidArgument("ModelSpec has no name specified.");
         }
         if (wanted.label().isPresent()) {
-            throw GatunException.invalidArgument(
-                    "Unrecognized servable version label: " + wanted.label().get());
+            String label = wanted.label().get();
+            OptionalLong version = server.labelled(wanted.name(), label);
+            if (version.isEmpty()) {
+                throw GatunException.invalidArgument("Unrecognized servable version label: " + label);
+            }
+            return find(new Servable(wanted.name(), version, Optional.empty(), wanted.signature()));
         }
         boolean any = wanted.version().isEmpty();
         if (!any && wanted.version().getAsLong() < 0) {

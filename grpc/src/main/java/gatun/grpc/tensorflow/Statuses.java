@@ -3,6 +3,7 @@ package gatun.grpc.tensorflow;
 import gatun.grpc.message.StatusTable;
 import gatun.memory.GatunException;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
@@ -27,6 +28,9 @@ final class Statuses {
             answer = work.get();
         } catch (GatunException e) {
             observer.onError(of(e).asRuntimeException());
+            return;
+        } catch (StatusRuntimeException e) {
+            observer.onError(e);
             return;
         }
         observer.onNext(answer);

@@ -10,6 +10,7 @@ import gatun.memory.SystemRegions;
 import gatun.protocol.tensorflow.serving.ModelServiceGrpc;
 import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.runtime.GatunServer;
+import gatun.runtime.ModelState;
 import gatun.runtime.ServerOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
@@ -19,6 +20,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
@@ -57,13 +59,20 @@ final class TensorFlowFixture implements AutoCloseable {
 
     /** Loads the models and serves them. */
     TensorFlowFixture open(UnaryOperator<GrpcSettings> settings) {
-        server = GatunServer.open(ServerOptions.of(pool, regions)
-                .repository(repository)
-                .backend(new EchoBackend())
-                .backend(new JudgeBackend())
-                .exitTimeout(Duration.ofSeconds(10)));
-        edge = new EdgeServer(server, settings.apply(GrpcSettings.standard()));
+        open(ServerOptions.of(pool, regions).repository(repository), settings);
         return this;
+    }
+
+    /** Serves no model, but lets clients list those of the repository's folders. */
+    TensorFlowFixture openList() {
+        open(ServerOptions.of(pool, regions).listed(List.of()), settings -> settings);
+        return this;
+    }
+
+    private void open(ServerOptions options, UnaryOperator<GrpcSettings> settings) {
+        server = GatunServer.open(
+                options.backend(new EchoBackend()).backend(new JudgeBackend()).exitTimeout(Duration.ofSeconds(10)));
+        edge = new EdgeServer(server, settings.apply(GrpcSettings.standard()));
     }
 
     TensorFlowFixture open() {
@@ -80,6 +89,15 @@ final class TensorFlowFixture implements AutoCloseable {
 
     ModelServiceGrpc.ModelServiceBlockingStub models() {
         return ModelServiceGrpc.newBlockingStub(edge.channel());
+    }
+
+    /** Waits until no version of a model answers. */
+    void awaitUnloaded(String model) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (server.index().stream().anyMatch(row -> row.name().equals(model) && row.state() == ModelState.READY)) {
+            assertThat(System.nanoTime()).as("deadline for the end of " + model).isLessThan(deadline);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
     }
 
     /** The failure of a call as "CODE text". */

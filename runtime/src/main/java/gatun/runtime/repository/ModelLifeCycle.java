@@ -280,14 +280,31 @@ final class ModelLifeCycle {
 
     /** Looks what has changed in the repositories and has it loaded or unloaded. Does not wait for that, and never throws. */
     void poll() {
+        look();
+    }
+
+    /** As {@link #poll}, but waits for what it loads, and before for what is under way. */
+    void pollAndWait() {
+        for (ModelEntry entry : models.all()) {
+            threads.pending(entry.name()).ifPresent(ModelLifeCycle::awaitEnd);
+        }
+        look().changes.values().forEach(ModelLifeCycle::awaitEnd);
+    }
+
+    /** Waits until a change has ended, however it did. */
+    private static void awaitEnd(CompletableFuture<?> change) {
+        change.handle((nothing, failure) -> nothing).join();
+    }
+
+    private Round look() {
+        Round round = new Round();
         SortedMap<String, Finding> found;
         try {
             found = sources.scan();
         } catch (GatunException e) {
             LOG.warn("The model repositories cannot be read and are left as they are: {}", e.getMessage());
-            return;
+            return round;
         }
-        Round round = new Round();
         found.forEach((name, finding) -> poll(name, finding, round));
         for (ModelEntry entry : models.all()) {
             if (!found.containsKey(entry.name())
@@ -300,6 +317,7 @@ final class ModelLifeCycle {
                 }
             }
         }
+        return round;
     }
 
     private void poll(String name, Finding finding, Round round) {

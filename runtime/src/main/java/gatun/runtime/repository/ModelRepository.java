@@ -5,6 +5,7 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.ListedModel;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
@@ -33,6 +34,7 @@ import org.slf4j.LoggerFactory;
 public final class ModelRepository {
     private static final Logger LOG = LoggerFactory.getLogger(ModelRepository.class);
 
+    private final ModelList list = new ModelList();
     private final ModelSources sources;
     private final ControlMode controlMode;
     private final ModelTable models;
@@ -47,6 +49,7 @@ public final class ModelRepository {
      * Where models are and how they are loaded.
      *
      * @param repositories the directories that hold models
+     * @param listed models that are served besides, from directories of any name
      * @param controlMode who decides which are loaded
      * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
      * @param autoComplete whether configurations are completed from the model's files
@@ -57,6 +60,7 @@ public final class ModelRepository {
      */
     public record Settings(
             List<Path> repositories,
+            List<ListedModel> listed,
             ControlMode controlMode,
             String configName,
             boolean autoComplete,
@@ -64,9 +68,10 @@ public final class ModelRepository {
             int loadRetries,
             int queueLimit,
             RateLimiter rateLimiter) {
-        /** Keeps a copy of the list. */
+        /** Keeps copies of the lists. */
         public Settings {
             repositories = List.copyOf(repositories);
+            listed = List.copyOf(listed);
         }
     }
 
@@ -82,7 +87,8 @@ public final class ModelRepository {
             BufferPool pool,
             UnaryOperator<ServedModel> remembering,
             ChangeListeners listeners) {
-        sources = new ModelSources(settings.repositories(), settings.configName(), settings.autoComplete());
+        sources = new ModelSources(settings.repositories(), settings.configName(), settings.autoComplete(), list);
+        list.replace(settings.listed());
         controlMode = settings.controlMode();
         models = new ModelTable(listeners);
         ModelLoader loader = new ModelLoader(settings, backends, pool, new RepositoryMembers(models), remembering);
@@ -117,6 +123,17 @@ public final class ModelRepository {
                                     + "' in the model repository; it holds: " + String.join(", ", found.keySet()))));
         }
         lifeCycle.start(chosen);
+    }
+
+    /** The models that are served because a list names them, by name. */
+    public List<ListedModel> listed() {
+        return List.copyOf(list.models().values());
+    }
+
+    /** Replaces the list of models that are served besides those of the repositories, and waits until the new ones are loaded or failed. */
+    public void replaceListed(List<ListedModel> models) {
+        list.replace(models);
+        lifeCycle.pollAndWait();
     }
 
     /** From now on follows the changes of the repositories, looking again after each {@code interval}. */

@@ -17,22 +17,23 @@ import java.util.TreeMap;
  * @param repositories the directories that hold models
  * @param configName which configuration in {@code configs} counts where a model has it; empty for none
  * @param autoComplete whether a model may have no configuration
+ * @param list the models that are served because a list names them
  */
-record ModelSources(List<Path> repositories, String configName, boolean autoComplete) {
-    /** What each directory of the repositories holds; throws as {@link RepositoryScan#scan}. */
+record ModelSources(List<Path> repositories, String configName, boolean autoComplete, ModelList list) {
+    /** What each directory of the repositories holds, and what the list names; throws as {@link RepositoryScan#scan}. */
     SortedMap<String, RepositoryScan.Finding> scan() {
-        return RepositoryScan.scan(repositories);
+        return list.addTo(RepositoryScan.scan(repositories));
     }
 
-    /** What the repositories hold under that name; throws as {@link RepositoryScan#scan}. */
+    /** What the repositories or the list hold under that name; throws as {@link RepositoryScan#scan}. */
     Optional<RepositoryScan.Finding> find(String name) {
-        return RepositoryScan.find(repositories, name);
+        return Optional.ofNullable(scan().get(name));
     }
 
     /** @throws GatunException with the reason why nothing can be loaded from there */
     ModelSource read(ModelDirectory directory) {
         ModelConfig config = ModelConfiguration.written(directory.name(), directory.path(), configName, autoComplete);
-        return read(directory, config, false, Optional.empty());
+        return read(directory, list.apply(config), false, Optional.empty());
     }
 
     /**

@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -43,15 +42,6 @@ final class RepositoryScan {
             }
         }
         return found;
-    }
-
-    /**
-     * What {@code repositories} hold under that name; empty when there is nothing.
-     *
-     * @throws GatunException INVALID_ARGUMENT when a repository cannot be read
-     */
-    static Optional<Finding> find(List<Path> repositories, String name) {
-        return Optional.ofNullable(scan(repositories).get(name));
     }
 
     private static List<Path> directories(Path repository) {

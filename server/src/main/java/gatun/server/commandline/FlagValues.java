@@ -80,6 +80,14 @@ final class FlagValues {
         }
     }
 
+    /** A number of seconds; below zero stands for never. */
+    static final class PollSeconds implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, Integer.MIN_VALUE, Integer.MAX_VALUE, "a number of seconds");
+        }
+    }
+
     /** A number of milliseconds; at least one. */
     static final class Milliseconds implements ITypeConverter<Integer> {
         @Override

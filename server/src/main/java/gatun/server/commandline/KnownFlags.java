@@ -82,10 +82,10 @@ final class KnownFlags {
         add(origins, TENSORFLOW_SERVING, """
                 --allow_version_labels_for_unavailable_models --batching_parameters_file --enable_batching
                 --enable_grpc_healthcheck_service --enable_model_warmup --enable_per_model_batching_parameters
-                --file_system_poll_wait_seconds --flush_filesystem_caches
+                --flush_filesystem_caches
                 --grpc_channel_arguments --grpc_max_threads --grpc_socket_path --load_retry_interval_micros
-                --max_num_load_retries --model_base_path --model_config_file --model_config_file_poll_wait_seconds
-                --model_name --monitoring_config_file --num_load_threads --num_request_iterations_for_warmup
+                --max_num_load_retries
+                --monitoring_config_file --num_load_threads --num_request_iterations_for_warmup
                 --num_unload_threads --per_process_gpu_memory_fraction --port --rest_api_enable_cors_support
                 --rest_api_num_threads --rest_api_port --rest_api_timeout_in_ms --saved_model_tags --ssl_config_file
                 --tensorflow_inter_op_parallelism --tensorflow_intra_op_parallelism

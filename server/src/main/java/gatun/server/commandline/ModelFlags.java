@@ -21,9 +21,9 @@ final class ModelFlags {
     @Option(
             names = {"--model-repository", "--model-store"},
             paramLabel = "DIR",
-            required = true,
             description =
-                    "A folder that holds one folder per model; may be given several times. Required. Also called --model-store.")
+                    "A folder that holds one folder per model; may be given several times. Required unless the flags"
+                            + " of TensorFlow Serving name the models. Also called --model-store.")
     List<Path> repositories = new ArrayList<>();
 
     @Option(
@@ -141,7 +141,18 @@ final class ModelFlags {
     List<ResourceAmount> resources = new ArrayList<>();
 
     /** @throws ParameterException when the flags of {@code command} contradict each other */
-    ModelSettings settings(CommandSpec command) {
+    ModelSettings settings(CommandSpec command, ModelListFlags list) {
+        if (repositories.isEmpty() && !list.isGiven()) {
+            throw new ParameterException(command.commandLine(), "missing --model-repository=DIR");
+        }
+        if (list.isGiven() && controlMode == ControlMode.EXPLICIT) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "--model-control-mode=explicit loads models by name; --model_config_file and --model_base_path load"
+                            + " what they list. Give one or the other.");
+        }
+        boolean followsList = list.isGiven() && controlMode == ControlMode.NONE && repositories.isEmpty();
+        Optional<Duration> versionPoll = followsList ? list.versionPoll() : Optional.empty();
         if (!loadModels.isEmpty() && controlMode != ControlMode.EXPLICIT) {
             throw new ParameterException(
                     command.commandLine(),
@@ -154,8 +165,9 @@ final class ModelFlags {
         }
         return new ModelSettings(
                 repositories,
-                controlMode,
-                Duration.ofSeconds(repositoryPollSeconds),
+                list.settings(command),
+                versionPoll.isPresent() ? ControlMode.POLL : controlMode,
+                versionPoll.orElse(Duration.ofSeconds(repositoryPollSeconds)),
                 loadModels,
                 exitOnError,
                 strictReadiness,

@@ -25,6 +25,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin(name = "Models")
     ModelFlags models = new ModelFlags();
 
+    @Mixin(name = "Models as TensorFlow Serving is told")
+    ModelListFlags modelList = new ModelListFlags();
+
     @Mixin(name = "HTTP")
     HttpFlags http = new HttpFlags();
 
@@ -78,7 +81,7 @@ final class ServeCommand implements Callable<Integer> {
                 server.id,
                 Duration.ofSeconds(server.exitTimeoutSeconds),
                 server.readyFile,
-                models.settings(spec),
+                models.settings(spec, modelList),
                 memory.settings(spec),
                 http.settings(httpTls.files(spec)),
                 grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),

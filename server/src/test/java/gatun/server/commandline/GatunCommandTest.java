@@ -14,6 +14,7 @@ import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
+import gatun.server.ModelListSettings;
 import gatun.server.ModelSettings;
 import gatun.server.ServerSettings;
 import gatun.server.ServerSettings.GrpcSettings;
@@ -61,6 +62,14 @@ class GatunCommandTest {
         arguments.addAll(List.of(flags));
         assertThat(run(arguments.toArray(String[]::new))).as(err.toString()).isEqualTo(SERVED);
         return served.getLast();
+    }
+
+    /** What is served without a model repository. */
+    private ModelSettings serveOnly(String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("serve"));
+        arguments.addAll(List.of(flags));
+        assertThat(run(arguments.toArray(String[]::new))).as(err.toString()).isEqualTo(SERVED);
+        return served.getLast().models();
     }
 
     private String refuse(String... flags) {
@@ -396,6 +405,30 @@ class GatunCommandTest {
                         Optional.of(Duration.ofMillis(6)),
                         Optional.of(Duration.ofMillis(7)),
                         Duration.ofSeconds(20)));
+    }
+
+    @Test
+    void shouldReadWhichModelsAreServedAsTensorFlowServingIsTold() {
+        served.clear();
+        ModelSettings one = serveOnly("--model_name=m", "--model_base_path=/models/m");
+        assertThat(one.repositories()).isEmpty();
+        assertThat(one.list())
+                .contains(new ModelListSettings(
+                        new ModelListSettings.Names.One("m", Path.of("/models/m")), Duration.ZERO));
+        assertThat(one.controlMode()).isEqualTo(ControlMode.POLL);
+        assertThat(one.pollInterval()).isEqualTo(Duration.ofSeconds(1));
+        ModelSettings listed = serveOnly(
+                "--model_config_file=models.config",
+                "--model_config_file_poll_wait_seconds=7",
+                "--file_system_poll_wait_seconds=0");
+        assertThat(listed.list())
+                .contains(new ModelListSettings(
+                        new ModelListSettings.Names.File(Path.of("models.config")), Duration.ofSeconds(7)));
+        assertThat(listed.controlMode()).isEqualTo(ControlMode.NONE);
+        served.clear();
+        assertThat(refuse("--model_config_file=a", "--model_base_path=b")).contains("give one of them");
+        assertThat(refuse("--model_config_file=a", "--model-control-mode=explicit"))
+                .contains("Give one or the other");
     }
 
     @Test

@@ -1,0 +1,91 @@
+package gatun.grpc.tensorflow;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.protocol.tensorflow.Code;
+import gatun.protocol.tensorflow.serving.ReloadConfigRequest;
+import gatun.protocol.tensorflow.serving.ReloadConfigResponse;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels;
+import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus;
+import io.grpc.Status;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Replaces the list of models that are served. Safe for any thread; one replacement at a time is the caller's to see to. */
+final class ConfigReload {
+    private final InferenceServer server;
+
+    ConfigReload(InferenceServer server) {
+        this.server = server;
+    }
+
+    /**
+     * Replaces the list, and waits until the new models are ready.
+     *
+     * @throws GatunException when the list is wrong, which then changes nothing, or when a model of it cannot be loaded
+     */
+    ReloadConfigResponse apply(ReloadConfigRequest request) {
+        List<ListedModel> models = ListedModels.of(request.getConfig());
+        Map<String, ListedModel> before =
+                server.listed().stream().collect(Collectors.toMap(ListedModel::name, model -> model));
+        models.forEach(model -> requireSamePlatform(model, before));
+        models.forEach(this::requireLabelledVersions);
+        server.replaceListed(models);
+        requireAll(models);
+        ReloadConfigResponse.Builder response = ReloadConfigResponse.newBuilder();
+        response.getStatusBuilder().setErrorCode(Code.OK);
+        return response.build();
+    }
+
+    private static void requireSamePlatform(ListedModel model, Map<String, ListedModel> before) {
+        ListedModel earlier = before.get(model.name());
+        if (earlier != null && !earlier.platform().equals(model.platform())) {
+            throw GatunException.invalidArgument("Illegal to change a model's platform. For model " + model.name()
+                    + " platform was " + earlier.platform() + " and new platform requested is " + model.platform());
+        }
+    }
+
+    /** A label is for a version that serves already, before the new list is applied. */
+    private void requireLabelledVersions(ListedModel model) {
+        model.labels().forEach((label, version) -> {
+            boolean available = server.index().stream()
+                    .anyMatch(row -> row.name().equals(model.name())
+                            && row.version().equals(version.toString())
+                            && row.state() == ModelState.READY);
+            if (!available) {
+                throw Status.FAILED_PRECONDITION
+                        .withDescription("Request to assign label to version " + version + " of model " + model.name()
+                                + ", which is not currently available for inference")
+                        .asRuntimeException();
+            }
+        });
+    }
+
+    private void requireAll(List<ListedModel> models) {
+        StringBuilder failures = new StringBuilder();
+        long count = 0;
+        for (ListedModel model : models) {
+            for (ModelStatus row : server.index()) {
+                if (row.name().equals(model.name()) && ModelService.isFailed(row)) {
+                    failures.append("{name: ").append(model.name());
+                    if (!row.version().isEmpty()) {
+                        failures.append(" version: ").append(row.version());
+                    }
+                    failures.append("} due to error: UNKNOWN: ").append(row.reason());
+                    failures.append("}, ");
+                    count++;
+                }
+            }
+        }
+        if (count > 0) {
+            throw new GatunException(
+                    ErrorCode.UNKNOWN,
+                    count + " model(s) did not become available: {"
+                            + failures.toString().replace("{name", "{{name") + "}");
+        }
+    }
+}

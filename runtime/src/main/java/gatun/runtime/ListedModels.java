@@ -1,0 +1,110 @@
+package gatun.runtime;
+
+import com.google.protobuf.TextFormat;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelVersionPolicy;
+import gatun.protocol.tensorflow.serving.FileSystemStoragePathSourceConfig.ServableVersionPolicy;
+import gatun.protocol.tensorflow.serving.ModelConfig;
+import gatun.protocol.tensorflow.serving.ModelServerConfig;
+import gatun.protocol.tensorflow.serving.ModelType;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Lists of models as TensorFlow Serving's configuration writes them. */
+public final class ListedModels {
+    /** The kind of SavedModels, and here of every model whose files tell its kind. */
+    public static final String TENSORFLOW = "tensorflow";
+
+    private ListedModels() {}
+
+    /**
+     * The models that {@code config} lists.
+     *
+     * @throws GatunException INVALID_ARGUMENT with TensorFlow Serving's text for the first thing that is wrong
+     */
+    public static List<ListedModel> of(ModelServerConfig config) {
+        if (!config.hasModelConfigList()) {
+            throw GatunException.invalidArgument(
+                    "ServerModelConfig type not supported by HandleReloadConfigRequest. Only"
+                            + " ModelConfigList is currently supported");
+        }
+        Set<String> names = new HashSet<>();
+        List<ListedModel> models = new ArrayList<>();
+        for (ModelConfig model : config.getModelConfigList().getConfigList()) {
+            if (!names.add(model.getName())) {
+                throw GatunException.invalidArgument(
+                        "Illegal to list model " + model.getName() + " multiple times in config list");
+            }
+        }
+        for (ModelConfig model : config.getModelConfigList().getConfigList()) {
+            if (!model.getBasePath().startsWith("/")) {
+                throw GatunException.invalidArgument("Expected model " + model.getName()
+                        + " to have an absolute path or URI; got base_path()=" + model.getBasePath());
+            }
+            models.add(new ListedModel(
+                    model.getName(),
+                    Path.of(model.getBasePath()),
+                    platform(model),
+                    policy(model.getModelVersionPolicy()),
+                    model.getVersionLabelsMap()));
+        }
+        return models;
+    }
+
+    /**
+     * The models that a file lists, in protobuf's text format.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it cannot be read, or as {@link #of}
+     */
+    public static List<ListedModel> read(Path file) {
+        ModelServerConfig.Builder config = ModelServerConfig.newBuilder();
+        try {
+            TextFormat.merge(Files.readString(file), config);
+        } catch (TextFormat.ParseException e) {
+            throw GatunException.invalidArgument(file + " is no list of models in protobuf's text format: "
+                    + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+        } catch (IOException e) {
+            throw GatunException.invalidArgument("cannot read " + file + ": " + e.getMessage());
+        }
+        return of(config.build());
+    }
+
+    private static String platform(ModelConfig model) {
+        boolean typed = model.getModelType() != ModelType.MODEL_TYPE_UNSPECIFIED;
+        boolean named = !model.getModelPlatform().isEmpty();
+        if (typed == named) {
+            throw GatunException.invalidArgument("Illegal setting " + (typed ? "both" : "neither")
+                    + " ModelServerConfig::model_type (deprecated) " + (typed ? "and" : "nor")
+                    + " ModelServerConfig::model_platform, model name is " + model.getName());
+        }
+        String platform =
+                named ? model.getModelPlatform() : model.getModelType() == ModelType.TENSORFLOW ? TENSORFLOW : "other";
+        if (!platform.equals(TENSORFLOW)) {
+            throw GatunException.invalidArgument(
+                    "Model " + model.getName() + " requests unsupported platform " + platform);
+        }
+        return platform;
+    }
+
+    private static ModelVersionPolicy policy(ServableVersionPolicy policy) {
+        ModelVersionPolicy.Builder versions = ModelVersionPolicy.newBuilder();
+        switch (policy.getPolicyChoiceCase()) {
+            case LATEST ->
+                versions.getLatestBuilder()
+                        .setNumVersions(Math.max(1, policy.getLatest().getNumVersions()));
+            case ALL -> versions.setAll(ModelVersionPolicy.All.getDefaultInstance());
+            case SPECIFIC ->
+                versions.getSpecificBuilder()
+                        .addAllVersions(policy.getSpecific().getVersionsList());
+            case POLICYCHOICE_NOT_SET -> {
+                // The model's own configuration decides.
+            }
+        }
+        return versions.build();
+    }
+}

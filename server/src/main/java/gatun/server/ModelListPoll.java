@@ -1,0 +1,64 @@
+package gatun.server;
+
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ListedModel;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads the file that lists models again and again, on a thread of its own, and has the server follow it. */
+final class ModelListPoll implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ModelListPoll.class);
+
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final ModelListSettings settings;
+    private final InferenceServer server;
+
+    /** What the file said when it was last read; used by the thread only. */
+    private List<ListedModel> latest;
+
+    private ModelListPoll(ModelListSettings settings, InferenceServer server, List<ListedModel> latest) {
+        this.settings = settings;
+        this.server = server;
+        this.latest = latest;
+    }
+
+    /** Begins; the server serves what the file says now. */
+    static ModelListPoll start(ModelListSettings settings, InferenceServer server) {
+        ModelListPoll poll = new ModelListPoll(settings, server, server.listed());
+        Thread.ofPlatform().name("model-list-poll").daemon(true).start(poll::run);
+        return poll;
+    }
+
+    private void run() {
+        try {
+            while (!closed.await(settings.filePoll().toNanos(), TimeUnit.NANOSECONDS)) {
+                look();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void look() {
+        try {
+            List<ListedModel> models = settings.read();
+            if (!List.copyOf(models).equals(latest)) {
+                latest = models;
+                server.replaceListed(models);
+                LOG.info("The list of models has changed and is followed");
+            }
+        } catch (GatunException e) {
+            LOG.warn("The list of models is left as it is: {}", e.getMessage());
+        }
+    }
+
+    /** Looks no more, and does not wait for the look under way. */
+    @Override
+    public void close() {
+        closed.countDown();
+    }
+}

@@ -1,0 +1,165 @@
+package gatun.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.protocol.tensorflow.DataType;
+import gatun.protocol.tensorflow.TensorProto;
+import gatun.protocol.tensorflow.serving.GetModelStatusRequest;
+import gatun.protocol.tensorflow.serving.ModelServiceGrpc;
+import gatun.protocol.tensorflow.serving.ModelSpec;
+import gatun.protocol.tensorflow.serving.ModelVersionStatus;
+import gatun.protocol.tensorflow.serving.PredictRequest;
+import gatun.protocol.tensorflow.serving.PredictResponse;
+import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
+import gatun.protocol.tensorflow.serving.ReloadConfigRequest;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Models that the operator names as TensorFlow Serving is told, in the real server: ONNX models, since their engine is always there. */
+@Timeout(120)
+class ModelListIT {
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void prepare() throws IOException {
+        version("adder", 1);
+    }
+
+    /** A version of the model {@code simple}, whose configuration is completed from its file. */
+    private void version(String directory, int number) throws IOException {
+        Path version = folder.resolve(directory + "-" + number);
+        Files.createDirectories(version);
+        Files.copy(ServerProcess.exampleModels().resolve("simple/1/model.onnx"), version.resolve("model.onnx"));
+        Path base = Files.createDirectories(folder.resolve(directory));
+        Files.move(version, base.resolve(Integer.toString(number)));
+    }
+
+    private static ServerProcess launch(String... flags) throws InterruptedException {
+        return ServerProcess.launchList(flags);
+    }
+
+    private static PredictResponse predict(GrpcClient grpc, ModelSpec.Builder spec) {
+        PredictRequest.Builder request = PredictRequest.newBuilder().setModelSpec(spec);
+        request.putInputs("INPUT0", tensor(SimpleModel.LEFT)).putInputs("INPUT1", tensor(SimpleModel.RIGHT));
+        return PredictionServiceGrpc.newBlockingStub(grpc.channel())
+                .withDeadlineAfter(20, TimeUnit.SECONDS)
+                .predict(request.build());
+    }
+
+    private static TensorProto tensor(int[] values) {
+        TensorProto.Builder tensor = TensorProto.newBuilder().setDtype(DataType.DT_INT32);
+        tensor.getTensorShapeBuilder().addDimBuilder().setSize(1);
+        tensor.getTensorShapeBuilder().addDimBuilder().setSize(values.length);
+        Arrays.stream(values).forEach(tensor::addIntVal);
+        return tensor.build();
+    }
+
+    private static ModelSpec.Builder model(String name) {
+        return ModelSpec.newBuilder().setName(name);
+    }
+
+    private static List<Long> available(GrpcClient grpc, String name) {
+        return ModelServiceGrpc.newBlockingStub(grpc.channel())
+                .withDeadlineAfter(20, TimeUnit.SECONDS)
+                .getModelStatus(GetModelStatusRequest.newBuilder()
+                        .setModelSpec(model(name))
+                        .build())
+                .getModelVersionStatusList()
+                .stream()
+                .filter(version -> version.getState() == ModelVersionStatus.State.AVAILABLE)
+                .map(ModelVersionStatus::getVersion)
+                .toList();
+    }
+
+    private static void awaitAvailable(GrpcClient grpc, String name, Long... versions) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!availableOrNone(grpc, name).equals(List.of(versions))) {
+            assertThat(System.nanoTime())
+                    .as("deadline for versions %s of %s", Arrays.toString(versions), name)
+                    .isLessThan(deadline);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+        }
+    }
+
+    private static List<Long> availableOrNone(GrpcClient grpc, String name) {
+        try {
+            return available(grpc, name);
+        } catch (StatusRuntimeException unknown) {
+            return List.of();
+        }
+    }
+
+    @Test
+    void shouldServeOneModelAndFollowItsVersions() throws Exception {
+        try (ServerProcess server = launch("--model_name=sums", "--model_base_path=" + folder.resolve("adder"));
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            PredictResponse response = predict(grpc, model("sums"));
+            assertThat(response.getOutputsOrThrow("OUTPUT0").getIntValList())
+                    .containsExactlyElementsOf(
+                            Arrays.stream(SimpleModel.SUM).boxed().toList());
+            assertThat(response.getModelSpec().getVersion().getValue()).isEqualTo(1);
+
+            version("adder", 2);
+            awaitAvailable(grpc, "sums", 2L);
+            assertThat(predict(grpc, model("sums")).getModelSpec().getVersion().getValue())
+                    .isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldFollowTheListInAFile() throws Exception {
+        version("adder", 2);
+        Path file = folder.resolve("models.config");
+        list(file, "first", "all { }", "version_labels { key: \"stable\" value: 1 }");
+        try (ServerProcess server = launch("--model_config_file=" + file, "--model_config_file_poll_wait_seconds=1");
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            assertThat(available(grpc, "first")).containsExactly(2L, 1L);
+            assertThat(predict(grpc, model("first").setVersionLabel("stable"))
+                            .getModelSpec()
+                            .getVersion()
+                            .getValue())
+                    .isEqualTo(1);
+
+            list(file, "second", "latest { num_versions: 1 }", "");
+            awaitAvailable(grpc, "second", 2L);
+            awaitAvailable(grpc, "first");
+        }
+    }
+
+    private void list(Path file, String name, String policy, String more) throws IOException {
+        Path written = folder.resolve("written");
+        Files.writeString(written, """
+                model_config_list { config { name: "%s" base_path: "%s" model_platform: "tensorflow"
+                  model_version_policy { %s } %s } }
+                """.formatted(name, folder.resolve("adder"), policy, more));
+        Files.move(written, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    @Test
+    void shouldNotLetClientsReplaceAListThatTheOperatorDidNotGive() throws Exception {
+        try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels());
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            ReloadConfigRequest.Builder request = ReloadConfigRequest.newBuilder();
+            request.getConfigBuilder().getModelConfigListBuilder();
+
+            assertThatThrownBy(() -> ModelServiceGrpc.newBlockingStub(grpc.channel())
+                            .withDeadlineAfter(20, TimeUnit.SECONDS)
+                            .handleReloadConfigRequest(request.build()))
+                    .isInstanceOf(StatusRuntimeException.class)
+                    .hasMessageStartingWith("UNAVAILABLE: the server was not started with a list of models");
+        }
+    }
+}
