@@ -87,10 +87,9 @@ void TF_DeleteTensor(TF_Tensor *tensor);
 TF_DataType TF_TensorType(const TF_Tensor *tensor);
 int TF_NumDims(const TF_Tensor *tensor);
 int64_t TF_Dim(const TF_Tensor *tensor, int index);
-size_t TF_TensorByteSize(const TF_Tensor *tensor);
 void *TF_TensorData(const TF_Tensor *tensor);
 
-void TF_StringInit(TF_TString *string);
+/* A string of zeros is an empty one. */
 void TF_StringCopy(TF_TString *target, const char *source, size_t length);
 const char *TF_StringGetDataPointer(const TF_TString *string);
 size_t TF_StringGetSize(const TF_TString *string);
@@ -99,7 +98,6 @@ void TF_StringDealloc(TF_TString *string);
 TF_Graph *TF_NewGraph(void);
 void TF_DeleteGraph(TF_Graph *graph);
 TF_Operation *TF_GraphOperationByName(TF_Graph *graph, const char *name);
-int TF_OperationNumOutputs(TF_Operation *operation);
 
 TF_SessionOptions *TF_NewSessionOptions(void);
 void TF_DeleteSessionOptions(TF_SessionOptions *options);

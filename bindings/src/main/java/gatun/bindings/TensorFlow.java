@@ -15,7 +15,6 @@ public final class TensorFlow {
             "TF_NewStatus",
             "TF_NewTensor",
             "TF_AllocateTensor",
-            "TF_StringInit",
             "TF_StringCopy",
             "TF_StringDealloc",
             "TF_SetConfig",

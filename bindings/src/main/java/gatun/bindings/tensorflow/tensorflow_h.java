@@ -990,64 +990,6 @@ public class tensorflow_h {
         }
     }
 
-    private static class TF_TensorByteSize {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            tensorflow_h.C_LONG,
-            tensorflow_h.C_POINTER
-        );
-
-        public static final MemorySegment ADDR = tensorflow_h.findOrThrow("TF_TensorByteSize");
-
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-    }
-
-    /**
-     * Function descriptor for:
-     * {@snippet lang=c :
-     * size_t TF_TensorByteSize(const TF_Tensor *tensor)
-     * }
-     */
-    public static FunctionDescriptor TF_TensorByteSize$descriptor() {
-        return TF_TensorByteSize.DESC;
-    }
-
-    /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * size_t TF_TensorByteSize(const TF_Tensor *tensor)
-     * }
-     */
-    public static MethodHandle TF_TensorByteSize$handle() {
-        return TF_TensorByteSize.HANDLE;
-    }
-
-    /**
-     * Address for:
-     * {@snippet lang=c :
-     * size_t TF_TensorByteSize(const TF_Tensor *tensor)
-     * }
-     */
-    public static MemorySegment TF_TensorByteSize$address() {
-        return TF_TensorByteSize.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * size_t TF_TensorByteSize(const TF_Tensor *tensor)
-     * }
-     */
-    public static long TF_TensorByteSize(MemorySegment tensor) {
-        var mh$ = TF_TensorByteSize.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("TF_TensorByteSize", tensor);
-            }
-            return (long)mh$.invokeExact(tensor);
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class TF_TensorData {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             tensorflow_h.C_POINTER,
@@ -1101,63 +1043,6 @@ public class tensorflow_h {
                 traceDowncall("TF_TensorData", tensor);
             }
             return (MemorySegment)mh$.invokeExact(tensor);
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
-    private static class TF_StringInit {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
-            tensorflow_h.C_POINTER
-        );
-
-        public static final MemorySegment ADDR = tensorflow_h.findOrThrow("TF_StringInit");
-
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-    }
-
-    /**
-     * Function descriptor for:
-     * {@snippet lang=c :
-     * void TF_StringInit(TF_TString *string)
-     * }
-     */
-    public static FunctionDescriptor TF_StringInit$descriptor() {
-        return TF_StringInit.DESC;
-    }
-
-    /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * void TF_StringInit(TF_TString *string)
-     * }
-     */
-    public static MethodHandle TF_StringInit$handle() {
-        return TF_StringInit.HANDLE;
-    }
-
-    /**
-     * Address for:
-     * {@snippet lang=c :
-     * void TF_StringInit(TF_TString *string)
-     * }
-     */
-    public static MemorySegment TF_StringInit$address() {
-        return TF_StringInit.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * void TF_StringInit(TF_TString *string)
-     * }
-     */
-    public static void TF_StringInit(MemorySegment string) {
-        var mh$ = TF_StringInit.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("TF_StringInit", string);
-            }
-            mh$.invokeExact(string);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }
@@ -1562,64 +1447,6 @@ public class tensorflow_h {
                 traceDowncall("TF_GraphOperationByName", graph, name);
             }
             return (MemorySegment)mh$.invokeExact(graph, name);
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
-    private static class TF_OperationNumOutputs {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            tensorflow_h.C_INT,
-            tensorflow_h.C_POINTER
-        );
-
-        public static final MemorySegment ADDR = tensorflow_h.findOrThrow("TF_OperationNumOutputs");
-
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-    }
-
-    /**
-     * Function descriptor for:
-     * {@snippet lang=c :
-     * int TF_OperationNumOutputs(TF_Operation *operation)
-     * }
-     */
-    public static FunctionDescriptor TF_OperationNumOutputs$descriptor() {
-        return TF_OperationNumOutputs.DESC;
-    }
-
-    /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int TF_OperationNumOutputs(TF_Operation *operation)
-     * }
-     */
-    public static MethodHandle TF_OperationNumOutputs$handle() {
-        return TF_OperationNumOutputs.HANDLE;
-    }
-
-    /**
-     * Address for:
-     * {@snippet lang=c :
-     * int TF_OperationNumOutputs(TF_Operation *operation)
-     * }
-     */
-    public static MemorySegment TF_OperationNumOutputs$address() {
-        return TF_OperationNumOutputs.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int TF_OperationNumOutputs(TF_Operation *operation)
-     * }
-     */
-    public static int TF_OperationNumOutputs(MemorySegment operation) {
-        var mh$ = TF_OperationNumOutputs.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("TF_OperationNumOutputs", operation);
-            }
-            return (int)mh$.invokeExact(operation);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }
