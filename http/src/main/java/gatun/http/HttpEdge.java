@@ -19,7 +19,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Sets up Helidon listeners to speak HTTP: one kind for clients, one for those who scrape metrics. The caller chooses the
+ * Sets up Helidon listeners to speak HTTP: one kind for clients, one for those of TensorFlow Serving alone, one for those
+ * who scrape metrics. The caller chooses the
  * addresses, TCP or Unix sockets, and starts and stops the listeners; each is set up by a call of its own. Safe for any
  * thread.
  */
@@ -60,6 +61,11 @@ public final class HttpEdge {
         Routes v2 = new V2Routes(server, settings);
         Routes tensorFlow = new TensorFlowRoutes(server, settings);
         speak(listener, exchange -> v2.answer(exchange) || tensorFlow.answer(exchange), others, tls);
+    }
+
+    /** Sets up a listener for clients of TensorFlow Serving's protocol alone. */
+    public void configureTensorFlow(ListenerConfig.BuilderBase<?, ?> listener) {
+        speak(listener, new TensorFlowRoutes(server, settings), HttpRouting.builder(), Optional.empty());
     }
 
     /**

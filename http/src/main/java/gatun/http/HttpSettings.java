@@ -11,6 +11,7 @@ import java.util.Set;
  * @param metrics what the metrics show
  * @param headers which requests need which headers, and what of them models learn
  * @param patience how long clients are waited for
+ * @param tensorFlow how TensorFlow Serving's protocol is spoken
  * @param allowedOrigins pages of which other servers a browser lets read answers, by their origins; {@code *} for any
  */
 public record HttpSettings(
@@ -19,6 +20,7 @@ public record HttpSettings(
         ShownMetrics metrics,
         HeaderRules headers,
         Patience patience,
+        TensorFlowSettings tensorFlow,
         Set<String> allowedOrigins) {
     /** What Triton allows by default: 64 MiB. */
     public static final long DEFAULT_MAX_INPUT_BYTE_SIZE = 64L << 20;
@@ -31,22 +33,31 @@ public record HttpSettings(
                 ShownMetrics.STANDARD,
                 HeaderRules.none(),
                 Patience.STANDARD,
+                TensorFlowSettings.STANDARD,
                 Set.of());
     }
 
     /** The same with other rules for headers. */
     public HttpSettings withHeaders(HeaderRules other) {
-        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, other, patience, allowedOrigins);
+        return new HttpSettings(
+                maxInputByteSize, clientSharedMemory, metrics, other, patience, tensorFlow, allowedOrigins);
     }
 
     /** The same with other patience for slow clients. */
     public HttpSettings withPatience(Patience other) {
-        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, headers, other, allowedOrigins);
+        return new HttpSettings(
+                maxInputByteSize, clientSharedMemory, metrics, headers, other, tensorFlow, allowedOrigins);
     }
 
     /** The same with other pages let in. */
     public HttpSettings withAllowedOrigins(Set<String> other) {
-        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, headers, patience, other);
+        return new HttpSettings(maxInputByteSize, clientSharedMemory, metrics, headers, patience, tensorFlow, other);
+    }
+
+    /** The same, speaking TensorFlow Serving's protocol otherwise. */
+    public HttpSettings withTensorFlow(TensorFlowSettings other) {
+        return new HttpSettings(
+                maxInputByteSize, clientSharedMemory, metrics, headers, patience, other, allowedOrigins);
     }
 
     /** Checks the limits, and keeps a copy of the origins. */

@@ -11,7 +11,9 @@ public enum Origin {
     /** The Open Inference Protocol over a gRPC stream. */
     V2_GRPC_STREAM("v2", "grpc_stream"),
     /** TensorFlow Serving's API over gRPC. */
-    TENSORFLOW_GRPC("tensorflow", "grpc");
+    TENSORFLOW_GRPC("tensorflow", "grpc"),
+    /** TensorFlow Serving's API over HTTP. */
+    TENSORFLOW_HTTP("tensorflow", "http");
 
     private final String protocol;
     private final String transport;

@@ -64,6 +64,11 @@ final class Edges {
             places.add(new Place(onPort, new InetSocketAddress(http.address(), http.port())));
             addUnixSocket(places, Protocol.HTTP, http.unixSocket());
         }
+        if (http.tensorFlow().port() != 0) {
+            places.add(new Place(
+                    Protocol.TENSORFLOW_REST,
+                    new InetSocketAddress(http.address(), http.tensorFlow().port())));
+        }
         ServerSettings.GrpcSettings grpc = settings.grpc();
         if (grpc.enabled()) {
             places.add(new Place(Protocol.GRPC, new InetSocketAddress(grpc.address(), grpc.port())));
@@ -98,6 +103,7 @@ final class Edges {
                         settings.metrics().shown(),
                         access.http(),
                         settings.http().patience(),
+                        settings.http().tensorFlow().settings(),
                         settings.http().allowedOrigins()));
         GrpcEdge grpc = opened.add(GrpcEdge.of(
                 inference,
@@ -117,6 +123,7 @@ final class Edges {
                         case HTTP -> http::configure;
                         case HTTPS -> listener -> http.configure(listener, httpTls.orElseThrow());
                         case GRPC -> listener -> serve(grpc, place, listener);
+                        case TENSORFLOW_REST -> http::configureTensorFlow;
                         case METRICS -> listener -> http.configureMetrics(listener, gpus);
                     };
             listeners.add(Listener.start(place.protocol(), place.address(), settings.exitTimeout(), protocol));

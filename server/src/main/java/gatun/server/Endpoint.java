@@ -21,6 +21,8 @@ record Endpoint(Protocol protocol, SocketAddress address) {
         HTTPS("HTTP", "http", "https://", ""),
         /** gRPC requests. */
         GRPC("gRPC", "grpc", "", ""),
+        /** TensorFlow Serving's protocol over HTTP, and no other. */
+        TENSORFLOW_REST("REST", "rest", "http://", "/v1"),
         /** Metrics, read over HTTP. */
         METRICS("Metrics", "metrics", "http://", "/metrics");
 

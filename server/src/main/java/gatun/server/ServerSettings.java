@@ -4,6 +4,7 @@ import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.Patience;
 import gatun.http.ShownMetrics;
+import gatun.http.TensorFlowSettings;
 import gatun.listener.TlsFiles;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -69,6 +70,7 @@ public record ServerSettings(
      * @param tls what TLS is served with on the port; empty for none
      * @param maxInputSize the most bytes that a request may have
      * @param patience how long clients are waited for
+     * @param tensorFlow how requests of TensorFlow Serving's protocol are taken
      * @param allowedOrigins pages of which other servers may read answers, by their origins; {@code *} for any
      */
     public record HttpSettings(
@@ -79,7 +81,16 @@ public record ServerSettings(
             Optional<TlsFiles> tls,
             long maxInputSize,
             Patience patience,
+            RestSettings tensorFlow,
             Set<String> allowedOrigins) {}
+
+    /**
+     * How requests of TensorFlow Serving's protocol over HTTP are taken.
+     *
+     * @param port a port that speaks nothing else, beside that of all HTTP requests; 0 for none
+     * @param settings what the protocol can be set to
+     */
+    public record RestSettings(int port, TensorFlowSettings settings) {}
 
     /**
      * Where gRPC requests are taken.

@@ -16,11 +16,11 @@ import java.util.regex.Pattern;
  */
 record ServablePath(String model, String version, String label, String verb) {
     private static final String MODEL = "/v1/models";
-    private static final String VERSION = "(?:(?:/versions/([0-9]+))|(?:/labels/([^/:]+)))?";
+    private static final String VERSION = "(?:(?:/versions/([0-9]+))|(?:/labels/([^/:?]+)))?";
     private static final Pattern INFERENCE =
-            Pattern.compile(MODEL + "/([^/:]+)" + VERSION + ":(classify|regress|predict)", Pattern.CASE_INSENSITIVE);
+            Pattern.compile(MODEL + "/([^/:?]+)" + VERSION + ":(classify|regress|predict)", Pattern.CASE_INSENSITIVE);
     private static final Pattern INFORMATION =
-            Pattern.compile(MODEL + "(?:/([^/:]+))?" + VERSION + "(?:/(metadata))?", Pattern.CASE_INSENSITIVE);
+            Pattern.compile(MODEL + "(?:/([^/:?]+))?" + VERSION + "(?:/(metadata))?", Pattern.CASE_INSENSITIVE);
 
     /** The path of an inference; empty when it is none. */
     static Optional<ServablePath> ofInference(String path) {

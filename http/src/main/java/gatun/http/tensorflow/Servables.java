@@ -14,6 +14,22 @@ final class Servables {
     }
 
     /**
+     * The same, of a model that gives one answer to one request.
+     *
+     * @throws GatunException as {@link #find}; UNSUPPORTED for a model that may give any number of them
+     */
+    ModelVersion findSingleAnswering(ServablePath path) {
+        ModelVersion model = find(path);
+        if (model.decoupled()) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "model '" + model.name() + "' may give several responses to one request, which TensorFlow Serving's"
+                            + " protocol has no way for; ask it over a stream of the v2 protocol");
+        }
+        return model;
+    }
+
+    /**
      * The version that is to answer a request to {@code path}.
      *
      * @throws GatunException NOT_FOUND when it does not serve, INVALID_ARGUMENT for an unknown label, UNAVAILABLE when the server stops

@@ -18,13 +18,22 @@ public final class TensorFlowRoutes implements Routes {
 
     private final RestrictedRequests restricted;
     private final PredictRoute predict;
+    private final ExampleRoute examples;
+    private final InformationRoutes information;
+    private final ExampleMethod classifier = new Classifier();
+    private final ExampleMethod regressor = new Regressor();
+    private final boolean anyOrigin;
 
     /** Routes to {@code server}. */
     public TensorFlowRoutes(InferenceServer server, HttpSettings settings) {
         this.restricted = new RestrictedRequests(settings.headers().access());
+        this.anyOrigin = settings.tensorFlow().anyOrigin();
         Servables servables = new Servables(server);
         RestBodies bodies = new RestBodies(server.buffers(), settings.maxInputByteSize());
-        this.predict = new PredictRoute(server, servables, bodies);
+        ModelCalls calls = new ModelCalls(server, settings.tensorFlow().timeout());
+        this.predict = new PredictRoute(server, servables, bodies, calls);
+        this.examples = new ExampleRoute(server, servables, bodies, calls);
+        this.information = new InformationRoutes(server, servables);
     }
 
     @Override
@@ -33,13 +42,17 @@ public final class TensorFlowRoutes implements Routes {
         if (!path.startsWith(ROOT)) {
             return false;
         }
+        if (anyOrigin) {
+            exchange.header(HeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+            exchange.header(HeaderNames.ACCESS_CONTROL_ALLOW_METHODS, "POST, GET");
+            exchange.header(HeaderNames.ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type");
+        }
         if (exchange.method().equals(Method.OPTIONS)) {
             answerOptions(exchange);
             return true;
         }
         try {
-            String target = exchange.query().isEmpty() ? path : path + "?" + exchange.query();
-            answer(exchange, target);
+            answer(exchange, exchange.query().isEmpty() ? path : path + "?" + exchange.query());
         } catch (GatunException e) {
             RestAnswer.fail(exchange, e);
         }
@@ -56,23 +69,40 @@ public final class TensorFlowRoutes implements Routes {
         Optional<ServablePath> path = Optional.empty();
         if (exchange.method().equals(Method.POST)) {
             path = ServablePath.ofInference(target);
+        } else if (exchange.method().equals(Method.GET)) {
+            path = ServablePath.ofInformation(target);
         }
-        if (path.isEmpty()) {
-            throw GatunException.invalidArgument(
-                    "Malformed request: " + exchange.method().text() + " " + target);
-        }
-        ServablePath found = path.get();
+        ServablePath found = path.orElseThrow(() -> malformed(exchange, target));
         if (found.versionOverflows()) {
             RestAnswer.failSilently(exchange, Status.BAD_REQUEST_400);
             return;
         }
-        if (!restricted.refused(exchange, ApiGroup.INFERENCE)) {
-            switch (found.verb()) {
-                case "predict" -> predict.answer(exchange, found);
-                default ->
-                    throw GatunException.invalidArgument(
-                            "Malformed request: " + exchange.method().text() + " " + target);
-            }
+        ApiGroup group = exchange.method().equals(Method.POST) ? ApiGroup.INFERENCE : ApiGroup.METADATA;
+        if (restricted.refused(exchange, group)) {
+            return;
         }
+        if (found.model().isEmpty()) {
+            throw GatunException.invalidArgument("Missing model name in request.");
+        }
+        if (group == ApiGroup.METADATA) {
+            if (found.verb().isEmpty()) {
+                information.status(exchange, found);
+            } else {
+                information.metadata(exchange, found);
+            }
+            return;
+        }
+        // The path is found whatever its case is, and what is to be done is not.
+        switch (found.verb()) {
+            case "predict" -> predict.answer(exchange, found);
+            case "classify" -> examples.answer(exchange, found, classifier);
+            case "regress" -> examples.answer(exchange, found, regressor);
+            default -> throw malformed(exchange, target);
+        }
+    }
+
+    private static GatunException malformed(Exchange exchange, String target) {
+        return GatunException.invalidArgument(
+                "Malformed request: " + exchange.method().text() + " " + target);
     }
 }

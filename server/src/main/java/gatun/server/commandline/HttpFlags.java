@@ -1,8 +1,10 @@
 package gatun.server.commandline;
 
 import gatun.http.Patience;
+import gatun.http.TensorFlowSettings;
 import gatun.listener.TlsFiles;
 import gatun.server.ServerSettings.HttpSettings;
+import gatun.server.ServerSettings.RestSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
@@ -75,6 +77,32 @@ final class HttpFlags {
                             + " given several times.")
     Set<String> allowedOrigins = new HashSet<>();
 
+    @Option(
+            names = "--rest_api_port",
+            paramLabel = "PORT",
+            defaultValue = "0",
+            converter = FlagValues.Port.class,
+            description = "A port for TensorFlow Serving's REST API alone, which --http-port speaks too; 0 for none.")
+    int restPort;
+
+    @Option(
+            names = "--rest_api_enable_cors_support",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "false",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether browsers may show answers of TensorFlow Serving's REST API to pages of any server.")
+    boolean restCors;
+
+    @Option(
+            names = "--rest_api_timeout_in_ms",
+            paramLabel = "MILLISECONDS",
+            defaultValue = "30000",
+            converter = FlagValues.Milliseconds.class,
+            description = "How long a model may take for a request of TensorFlow Serving's REST API.")
+    int restTimeoutMillis;
+
     /** The settings, with {@code tls} on the port. */
     HttpSettings settings(Optional<TlsFiles> tls) {
         return new HttpSettings(
@@ -85,6 +113,7 @@ final class HttpFlags {
                 tls,
                 maxInputSize,
                 new Patience(Duration.ofSeconds(idleTimeoutSeconds), bodyByteRate),
+                new RestSettings(restPort, new TensorFlowSettings(restCors, Duration.ofMillis(restTimeoutMillis))),
                 allowedOrigins);
     }
 }

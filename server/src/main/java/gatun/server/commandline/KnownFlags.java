@@ -86,8 +86,8 @@ final class KnownFlags {
                 --grpc_channel_arguments --grpc_max_threads --grpc_socket_path --load_retry_interval_micros
                 --max_num_load_retries
                 --monitoring_config_file --num_load_threads --num_request_iterations_for_warmup
-                --num_unload_threads --per_process_gpu_memory_fraction --port --rest_api_enable_cors_support
-                --rest_api_num_threads --rest_api_port --rest_api_timeout_in_ms --saved_model_tags --ssl_config_file
+                --num_unload_threads --per_process_gpu_memory_fraction --port
+                --rest_api_num_threads --saved_model_tags --ssl_config_file
                 --tensorflow_inter_op_parallelism --tensorflow_intra_op_parallelism
                 --tensorflow_session_parallelism""");
         return origins;

@@ -6,6 +6,7 @@ import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.Patience;
 import gatun.http.ShownMetrics;
+import gatun.http.TensorFlowSettings;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import gatun.runtime.ControlMode;
@@ -21,6 +22,7 @@ import gatun.server.ServerSettings.GrpcSettings;
 import gatun.server.ServerSettings.HttpSettings;
 import gatun.server.ServerSettings.MemorySettings;
 import gatun.server.ServerSettings.MetricsSettings;
+import gatun.server.ServerSettings.RestSettings;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -95,7 +97,12 @@ class GatunCommandTest {
                         Optional.empty(),
                         64L * 1024 * 1024,
                         Patience.STANDARD,
+                        new RestSettings(0, TensorFlowSettings.STANDARD),
                         Set.of()));
+        assertThat(serve("--rest_api_port=8501", "--rest_api_enable_cors_support", "--rest_api_timeout_in_ms=7")
+                        .http()
+                        .tensorFlow())
+                .isEqualTo(new RestSettings(8501, new TensorFlowSettings(true, Duration.ofMillis(7))));
         assertThat(serve("--http-idle-timeout-secs=9", "--http-min-body-rate=0")
                         .http()
                         .patience())

@@ -1,0 +1,89 @@
+package gatun.http.tensorflow;
+
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonReader.Kind;
+import gatun.http.tensorflow.RequestDocument.Member;
+import gatun.memory.BufferPool;
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import java.lang.foreign.MemorySegment;
+
+/** Reads the examples of a classify or regress request, each into one string of a tensor. For one request, by one thread. */
+final class ExamplesReader implements AutoCloseable {
+    private final ElementBuffer elements;
+    private long count;
+
+    /**
+     * Reads the examples of {@code document} into buffers of {@code pool}.
+     *
+     * @throws GatunException INVALID_ARGUMENT when they are wrong
+     */
+    ExamplesReader(BufferPool pool, RequestDocument document) {
+        this.elements = new ElementBuffer(pool);
+        try {
+            read(document);
+        } catch (Throwable t) {
+            close();
+            throw t;
+        }
+    }
+
+    private void read(RequestDocument document) {
+        ExampleWriter writer = new ExampleWriter(document.values(), elements);
+        Member context = document.context();
+        long contextByteSize = 0;
+        if (context.present()) {
+            writer.write(document.reader(context.position()));
+            contextByteSize = elements.byteSize();
+        }
+        Member examples = document.examples();
+        if (!examples.present()) {
+            throw document.failure("When method is classify, key 'examples' is expected and was not found");
+        }
+        if (examples.kind() != Kind.ARRAY) {
+            throw document.failure("Expecting 'examples' value to be an list/array");
+        }
+        if (examples.elementCount() == 0) {
+            throw document.failure("'examples' value is an empty array");
+        }
+        JsonReader json = document.reader(examples.position());
+        json.enterArray("");
+        while (json.nextElement()) {
+            long element = elements.byteSize();
+            elements.putInt(0);
+            // Messages one behind the other are read as one.
+            elements.putCopy(0, contextByteSize);
+            writer.write(json);
+            elements.setInt(element, Math.toIntExact(elements.byteSize() - element - BytesCodec.LENGTH_BYTES));
+            count++;
+        }
+        elements.dropFirst(contextByteSize);
+    }
+
+    /** How many examples there are. */
+    long count() {
+        return count;
+    }
+
+    /** The examples, each as an element of a BYTES tensor. */
+    MemorySegment elements() {
+        return elements.elements();
+    }
+
+    /** Gives the examples to {@code request} as its input {@code name}. */
+    void addTo(InferenceRequest request, String name) {
+        TensorSpec spec = new TensorSpec(name, Datatype.BYTES, Shape.of(count));
+        request.addInput(new Tensor(spec, elements.elements()));
+        request.hold(elements.release());
+    }
+
+    @Override
+    public void close() {
+        elements.close();
+    }
+}

@@ -1,0 +1,64 @@
+package gatun.http.tensorflow;
+
+import gatun.http.connection.Exchange;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.runtime.EntryPoint;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
+import gatun.runtime.OutputTensor;
+import io.helidon.http.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+
+/** Asks models, and sends what is made of their outputs. Safe for any thread; the calling one waits for the model. */
+final class ModelCalls {
+    private final InferenceServer server;
+    private final Duration timeout;
+
+    /** Asks the models of {@code server}, and gives up those that take longer than {@code timeout}. */
+    ModelCalls(InferenceServer server, Duration timeout) {
+        this.server = server;
+        this.timeout = timeout;
+    }
+
+    /** A request, without inputs, that is to be answered by {@code signature}. */
+    InferenceRequest request(ModelVersion model, ServablePath path, EntryPoint signature) {
+        InferenceRequest request = new InferenceRequest(model);
+        request.origin(Origin.TENSORFLOW_HTTP);
+        request.anyVersion(path.version().isEmpty());
+        request.entryPoint(signature.name());
+        return request;
+    }
+
+    /** Answers by what {@code writer} writes of the outputs; owns {@code request}. */
+    void answer(Exchange exchange, InferenceRequest request, BiConsumer<IndentedJson, List<OutputTensor>> writer) {
+        CompletableFuture<Void> timer =
+                new CompletableFuture<Void>().completeOnTimeout(null, timeout.toNanos(), TimeUnit.NANOSECONDS);
+        CompletableFuture<Void> givenUp = timer.thenRun(request.cancellation()::cancel);
+        try (InferenceResponse response =
+                exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
+            timer.cancel(false);
+            IndentedJson json = RestAnswer.text(exchange);
+            writer.accept(json, response.outputs());
+            RestAnswer.send(exchange, json);
+        } catch (GatunException e) {
+            if (e.code() != ErrorCode.CANCELLED || !givenUp.isDone()) {
+                throw e;
+            }
+            RestAnswer.fail(
+                    exchange,
+                    Status.GATEWAY_TIMEOUT_504,
+                    "the model has not answered within " + timeout.toMillis() + " ms, which --rest_api_timeout_in_ms"
+                            + " allows");
+        } finally {
+            timer.cancel(false);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package gatun.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** TensorFlow Serving's REST API of the real server, with an ONNX model that adds and subtracts. */
+@Timeout(120)
+class TensorFlowRestIT {
+    private static final String REQUEST =
+            "{\"instances\":[{\"INPUT0\":" + sixteen(3) + ",\"INPUT1\":" + sixteen(1) + "}]}";
+
+    @TempDir
+    static Path repository;
+
+    private static ServerProcess server;
+    private static HttpApi api;
+    private static int restPort;
+
+    @BeforeAll
+    static void start() throws Exception {
+        model("simple", "");
+        model("patient", "dynamic_batching { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 60000000 }");
+        restPort = freePort();
+        server = ServerProcess.launch(repository, "--rest_api_port=" + restPort, "--rest_api_timeout_in_ms=5000");
+        api = new HttpApi(server);
+    }
+
+    private static void model(String name, String more) throws IOException {
+        Path simple = ServerProcess.exampleModels().resolve("simple");
+        Path version = Files.createDirectories(repository.resolve(name).resolve("1"));
+        Files.copy(simple.resolve("1/model.onnx"), version.resolve("model.onnx"));
+        String config = Files.readString(simple.resolve("config.pbtxt")).replace("name: \"simple\"", "");
+        Files.writeString(repository.resolve(name).resolve("config.pbtxt"), config + more);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @AfterAll
+    static void stop() {
+        api.close();
+        server.close();
+    }
+
+    private static String sixteen(int value) {
+        return "[" + String.join(", ", Collections.nCopies(16, Integer.toString(value))) + "]";
+    }
+
+    private static HttpResponse<String> atRestPort(HttpRequest.Builder request, String path) {
+        return api.send(
+                request.uri(URI.create("http://localhost:" + restPort + path)), HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void shouldPredictOnBothPorts() {
+        String expected = "{\n    \"predictions\": [\n        {\n            \"OUTPUT0\": " + sixteen(4)
+                + ",\n            \"OUTPUT1\": " + sixteen(2) + "\n        }\n    ]\n}";
+
+        assertThat(api.post("/v1/models/simple:predict", REQUEST).body()).isEqualTo(expected);
+        assertThat(atRestPort(
+                                HttpRequest.newBuilder().POST(HttpRequest.BodyPublishers.ofString(REQUEST)),
+                                "/v1/models/simple/versions/1:predict")
+                        .body())
+                .isEqualTo(expected);
+    }
+
+    @Test
+    void shouldSpeakNothingElseOnItsOwnPort() {
+        assertThat(atRestPort(HttpRequest.newBuilder(), "/v1/models/simple").body())
+                .contains("\"AVAILABLE\"");
+        assertThat(atRestPort(HttpRequest.newBuilder(), "/v2/health/live").statusCode())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void shouldGiveUpAModelThatTakesTooLong() {
+        HttpResponse<String> answer = api.post("/v1/models/patient:predict", REQUEST);
+
+        assertThat(answer.statusCode()).isEqualTo(504);
+        assertThat(answer.body()).contains("5000 ms");
+    }
+}
