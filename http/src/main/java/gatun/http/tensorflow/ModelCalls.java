@@ -41,7 +41,7 @@ final class ModelCalls {
     void answer(Exchange exchange, InferenceRequest request, BiConsumer<IndentedJson, List<OutputTensor>> writer) {
         CompletableFuture<Void> timer =
                 new CompletableFuture<Void>().completeOnTimeout(null, timeout.toNanos(), TimeUnit.NANOSECONDS);
-        CompletableFuture<Void> givenUp = timer.thenRun(request.cancellation()::cancel);
+        CompletableFuture<Void> ignored = timer.thenRun(request.cancellation()::cancel);
         try (InferenceResponse response =
                 exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
             timer.cancel(false);
@@ -49,7 +49,8 @@ final class ModelCalls {
             writer.accept(json, response.outputs());
             RestAnswer.send(exchange, json);
         } catch (GatunException e) {
-            if (e.code() != ErrorCode.CANCELLED || !givenUp.isDone()) {
+            // The timer is done before it gives the request up, what it does then perhaps not yet.
+            if (e.code() != ErrorCode.CANCELLED || !timer.isDone()) {
                 throw e;
             }
             RestAnswer.fail(
