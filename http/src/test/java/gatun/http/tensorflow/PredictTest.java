@@ -295,7 +295,7 @@ class PredictTest {
     }
 
     @Test
-    void shouldRefuseAListOfAMillionRaggedElementsAndDeepNesting() {
+    void shouldRefuseALongRaggedListAndDeepNesting() {
         String ragged = "{\"inputs\":[[1,2]" + ",[1]".repeat(200_000) + "]}";
         assertThat(mistake("grid", ragged))
                 .isEqualTo("Encountered list at unexpected size: 1 at level: 1 expected size: 2");
