@@ -8,7 +8,6 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -40,49 +39,28 @@ final class Operations {
     private static final int FUNCTION_NAME = 1;
 
     /**
-     * What operations that keep what they are given have in their names. Some of these only read, or belong to other kinds of state: their
-     * models pay with a copy.
+     * Operations that are known to keep nothing of what they are given once a run is over: they compute, read, or call functions, which are
+     * looked into themselves. Of all others, those of a user's own included, the worst is thought, and their models pay with a copy.
      */
-    private static final List<String> KEEPING = List.of(
-            "Assign",
-            "Variable",
-            "Scatter",
-            "Queue",
-            "Enqueue",
-            "Stack",
-            "Stage",
-            "Barrier",
-            "Table",
-            "Insert",
-            "Accumulator",
-            "Map",
-            "Iterator",
-            "Dataset",
-            "Cache",
-            "Tree",
-            "Summary",
-            "Session",
-            "Send",
-            "PyFunc",
-            "TensorArray",
-            "Batch",
-            "Custom");
-
-    /** Those of the above that only read. */
-    private static final Set<String> READING = Set.of(
-            "ReadVariableOp",
-            "VariableV2",
-            "Variable",
-            "VarHandleOp",
-            "LookupTableFindV2",
-            "BatchMatMul",
-            "BatchMatMulV2",
-            "BatchMatMulV3",
-            "FusedBatchNorm",
-            "FusedBatchNormV2",
-            "FusedBatchNormV3",
-            "BatchToSpaceND",
-            "HashTableV2");
+    private static final Set<String> HARMLESS = Set.of("""
+            Abs Add AddN AddV2 All Any ArgMax ArgMin AsString Asin Assert Atan Atan2 AvgPool BatchMatMul BatchMatMulV2 BatchMatMulV3
+            BatchToSpaceND BiasAdd Bitcast BroadcastArgs BroadcastTo Cast Ceil CheckNumerics ClipByValue Concat ConcatV2 Const Conv1D Conv2D
+            Conv3D Cos Cumprod Cumsum DecodeBase64 DecodeJpeg DecodePng DecodeRaw DepthToSpace DepthwiseConv2dNative Div DivNoNan Einsum
+            Elu EncodeBase64 EnsureShape Equal Erf Erfc Exp ExpandDims Expm1 Fill Floor FloorDiv FloorMod FusedBatchNorm
+            FusedBatchNormV2 FusedBatchNormV3 Gather GatherNd GatherV2 Greater GreaterEqual HashTable HashTableV2 Identity IdentityN If
+            InvertPermutation IsFinite IsInf IsNan L2Loss LRN LeakyRelu Less LessEqual LinSpace Log Log1p LogSoftmax LogicalAnd
+            LogicalNot LogicalOr LookupTableFind LookupTableFindV2 LookupTableSizeV2 MatMul Max MaxPool MaxPoolV2 Maximum Mean Merge Min
+            Minimum MirrorPad Mod Mul MulNoNan Neg NoOp NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NotEqual OneHot
+            OnesLike Pack Pad PadV2 ParseExample ParseExampleV2 ParseSingleExample PartitionedCall Placeholder PlaceholderWithDefault Pow
+            Prod Range Rank ReadVariableOp RealDiv Reciprocal ReduceJoin RegexFullMatch RegexReplace Relu Relu6 Reshape ResizeBicubic
+            ResizeBilinear ResizeNearestNeighbor ResourceGather ReverseSequence ReverseV2 Rint Round Rsqrt Select SelectV2 Selu Shape
+            ShapeN Sigmoid Sign Sin Size Slice Softmax Softplus Softsign SpaceToBatchND SpaceToDepth SparseToDense Split SplitV Sqrt
+            Square SquaredDifference Squeeze StatefulPartitionedCall StatelessIf StatelessWhile StaticRegexFullMatch
+            StaticRegexReplace StopGradient StridedSlice StringFormat StringJoin StringLength StringLower StringSplit StringSplitV2
+            StringStrip StringToHashBucketFast StringToNumber StringUpper Sub Substr Sum Switch Tan Tanh Tile TopK TopKV2 Transpose
+            TruncateDiv TruncateMod Unique UniqueV2 Unpack UnicodeDecode UnsortedSegmentSum VarHandleOp VarIsInitializedOp Variable
+            VariableV2 Where While Xdivy Xlogy ZerosLike
+            """.strip().split("\\s+"));
 
     /** A node of the graph, or all of a function's. */
     private record Node(Set<String> operations, Set<String> inputs, Set<String> functions) {
@@ -117,7 +95,7 @@ final class Operations {
     }
 
     private static boolean keeps(String operation) {
-        return !READING.contains(operation) && KEEPING.stream().anyMatch(operation::contains);
+        return !HARMLESS.contains(operation);
     }
 
     /** Reads a GraphDef, length first. */
