@@ -211,6 +211,24 @@ def counter():
     }, initialiser="init")
 
 
+def notes():
+    """A variable of strings: replaces it by what is given, and reads it."""
+    nodes = [
+        node("notes", "VarHandleOp", dtype=a_type(STRING), shape=a_shape([-1]), shared_name=a_text("notes")),
+        constant("none", STRING, [1], [""]),
+        node("start", "AssignVariableOp", ["notes", "none"], dtype=a_type(STRING)),
+        node("init", "NoOp", ["^start"]),
+        placeholder("next", STRING, [-1]),
+        node("set", "AssignVariableOp", ["notes", "next"], dtype=a_type(STRING)),
+        node("new", "ReadVariableOp", ["notes", "^set"], dtype=a_type(STRING)),
+        node("value", "ReadVariableOp", ["notes"], dtype=a_type(STRING)),
+    ]
+    return saved_model(nodes, {
+        "serving_default": signature("predict", {"next": ("next:0", STRING, [-1])}, {"notes": ("new:0", STRING, [-1])}),
+        "read": signature("predict", {}, {"notes": ("value:0", STRING, [-1])}),
+    }, initialiser="init")
+
+
 def vocabulary():
     """Numbers words by a file that comes with the model; -1 for others."""
     nodes = [
@@ -238,6 +256,7 @@ if __name__ == "__main__":
     write("two_versions/2", half_plus(3))
     write("strings/1", strings())
     write("counter/1", counter())
+    write("notes/1", notes())
     write("vocabulary/1", vocabulary())
     write("vocabulary/1/assets", b"zero\none\ntwo\n", "words.txt")
     # As Triton wants it.

@@ -1,6 +1,7 @@
 package gatun.backend.tensorflow;
 
 import gatun.bindings.NativeMemory;
+import gatun.bindings.tensorflow.TF_Deallocator;
 import gatun.bindings.tensorflow.TF_TString;
 import gatun.bindings.tensorflow.tensorflow_h;
 import gatun.memory.BytesCodec;
@@ -9,57 +10,69 @@ import gatun.memory.ElementLayouts;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
 import gatun.runtime.spi.Execution;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
  * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of 24 bytes, with the text inside or
- * elsewhere, so each element is copied once each way.
+ * elsewhere, so each element is copied once each way. A model may keep a tensor that it was given; so the strings are freed by whoever
+ * uses them last, be it this backend or the engine, at any time and on any thread.
  */
 final class StringTensors {
     private static final long ELEMENT_BYTES = TF_TString.sizeof();
 
+    /** What the engine calls when nothing uses the elements of an input any more. */
+    private static final MemorySegment FREE = TF_Deallocator.allocate(StringTensors::free, Arena.global());
+
     private StringTensors() {}
 
     /**
-     * A tensor that holds the strings of {@code tensor}; to be given to {@link #delete}. Each length is read once and checked against the
-     * memory, which may be a client's and change at any time.
+     * A tensor that holds the strings of {@code tensor}; the caller deletes it. Each length is read once and checked against the memory, which
+     * may be a client's and change at any time.
      */
     static MemorySegment of(Tensor tensor, MemorySegment dims) {
-        long count = tensor.spec().shape().elementCount();
-        MemorySegment bytes = tensor.bytes();
-        MemorySegment made = Tensors.allocated(tensor.spec(), count * ELEMENT_BYTES, dims);
-        MemorySegment elements = Tensors.data(made, count * ELEMENT_BYTES);
+        TensorSpec spec = tensor.spec();
+        long count = spec.shape().elementCount();
+        // The engine frees strings only of tensors that are all its own, so this one merely holds the memory.
+        MemorySegment holder = Tensors.allocated(spec, count * ELEMENT_BYTES, dims);
+        MemorySegment elements = Tensors.data(holder, count * ELEMENT_BYTES);
         // All of them before anything can fail: zeros are an empty string, which may be freed.
         elements.fill((byte) 0);
         try {
-            long at = 0;
-            for (long i = 0; i < count; i++) {
-                long length = at + BytesCodec.LENGTH_BYTES <= bytes.byteSize()
-                        ? Integer.toUnsignedLong(bytes.get(ElementLayouts.INT32, at))
-                        : Long.MAX_VALUE;
-                at += BytesCodec.LENGTH_BYTES;
-                if (length > bytes.byteSize() - at) {
-                    throw GatunException.invalidArgument("element " + i + " of input '"
-                            + tensor.spec().name() + "' reaches beyond the tensor's " + bytes.byteSize() + " bytes");
-                }
-                tensorflow_h.TF_StringCopy(element(elements, i), bytes.asSlice(at, length), length);
-                at += length;
-            }
-            return made;
+            fill(elements, tensor);
         } catch (RuntimeException | Error e) {
-            delete(made, count);
+            free(elements, elements.byteSize(), holder);
             throw e;
+        }
+        return Tensors.around(spec, elements, FREE, holder, dims);
+    }
+
+    private static void fill(MemorySegment elements, Tensor tensor) {
+        MemorySegment bytes = tensor.bytes();
+        long count = tensor.spec().shape().elementCount();
+        long at = 0;
+        for (long i = 0; i < count; i++) {
+            long length = at + BytesCodec.LENGTH_BYTES <= bytes.byteSize()
+                    ? Integer.toUnsignedLong(bytes.get(ElementLayouts.INT32, at))
+                    : Long.MAX_VALUE;
+            at += BytesCodec.LENGTH_BYTES;
+            if (length > bytes.byteSize() - at) {
+                throw GatunException.invalidArgument("element " + i + " of input '"
+                        + tensor.spec().name() + "' reaches beyond the tensor's " + bytes.byteSize() + " bytes");
+            }
+            tensorflow_h.TF_StringCopy(element(elements, i), bytes.asSlice(at, length), length);
+            at += length;
         }
     }
 
-    /** Deletes a tensor that {@link #of} made; the engine does not free strings that are not its own. */
-    static void delete(MemorySegment tensor, long count) {
-        MemorySegment elements = Tensors.data(tensor, count * ELEMENT_BYTES);
-        for (long i = 0; i < count; i++) {
+    private static void free(MemorySegment data, long byteSize, MemorySegment holder) {
+        MemorySegment elements = NativeMemory.segment(data.address(), byteSize);
+        for (long i = 0; i < byteSize / ELEMENT_BYTES; i++) {
             tensorflow_h.TF_StringDealloc(element(elements, i));
         }
-        Tensors.delete(tensor);
+        Tensors.delete(holder);
     }
 
     /** Writes the strings of {@code tensor} as output {@code index} of the execution. */

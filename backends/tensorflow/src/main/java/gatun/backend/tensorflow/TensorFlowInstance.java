@@ -36,9 +36,6 @@ final class TensorFlowInstance implements BackendInstance {
     private final MemorySegment outputArray;
     private final MemorySegment[] inputs;
 
-    /** How many strings to free each input has; negative where there are none to free. */
-    private final long[] inputStrings;
-
     TensorFlowInstance(Session session, Map<String, Function> functions) {
         this.session = session;
         this.functions = functions;
@@ -53,7 +50,6 @@ final class TensorFlowInstance implements BackendInstance {
         outputPlaces = TF_Output.allocateArray(Math.max(1, outputCount), arena);
         outputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, outputCount));
         inputs = new MemorySegment[inputCount];
-        inputStrings = new long[inputCount];
         Arrays.fill(inputs, MemorySegment.NULL);
     }
 
@@ -108,12 +104,8 @@ final class TensorFlowInstance implements BackendInstance {
 
     private void bind(int index, Tensor tensor, boolean kept) {
         if (tensor.spec().datatype() == Datatype.BYTES) {
-            // Strings that the model keeps are its own: freeing them would take them away. Long ones stay until the
-            // process ends.
-            inputStrings[index] = kept ? -1 : tensor.spec().shape().elementCount();
             inputs[index] = StringTensors.of(tensor, dims);
         } else {
-            inputStrings[index] = -1;
             inputs[index] = kept ? Tensors.copied(tensor, dims) : Tensors.around(tensor, dims);
         }
         inputArray.setAtIndex(ValueLayout.ADDRESS, index, inputs[index]);
@@ -140,7 +132,6 @@ final class TensorFlowInstance implements BackendInstance {
         MemorySegment.copy(Tensors.data(tensor, byteSize), 0, target, 0, byteSize);
     }
 
-    /** The outputs first: they may be the very strings of an input. */
     private void release(int inputCount, int outputCount) {
         for (int i = 0; i < outputCount; i++) {
             MemorySegment output = outputArray.getAtIndex(ValueLayout.ADDRESS, i);
@@ -150,11 +141,7 @@ final class TensorFlowInstance implements BackendInstance {
         }
         for (int i = 0; i < inputCount; i++) {
             if (inputs[i].address() != 0) {
-                if (inputStrings[i] >= 0) {
-                    StringTensors.delete(inputs[i], inputStrings[i]);
-                } else {
-                    Tensors.delete(inputs[i]);
-                }
+                Tensors.delete(inputs[i]);
                 inputs[i] = MemorySegment.NULL;
             }
         }

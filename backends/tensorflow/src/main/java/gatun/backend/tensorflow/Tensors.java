@@ -30,15 +30,29 @@ final class Tensors {
      * @param dims room for the dimensions
      */
     static MemorySegment around(Tensor tensor, MemorySegment dims) {
-        TensorSpec spec = tensor.spec();
+        return around(tensor.spec(), tensor.bytes(), NOTHING_TO_FREE, MemorySegment.NULL, dims);
+    }
+
+    /**
+     * A tensor that shows {@code elements}; the caller deletes it.
+     *
+     * @param deallocator what is called with {@code argument} once nothing uses the elements any more
+     * @param dims room for the dimensions
+     */
+    static MemorySegment around(
+            TensorSpec spec,
+            MemorySegment elements,
+            MemorySegment deallocator,
+            MemorySegment argument,
+            MemorySegment dims) {
         MemorySegment made = tensorflow_h.TF_NewTensor(
                 ElementTypes.elementType(spec.datatype()),
                 dims(spec.shape(), dims),
                 spec.shape().rank(),
-                tensor.bytes(),
-                tensor.bytes().byteSize(),
-                NOTHING_TO_FREE,
-                MemorySegment.NULL);
+                elements,
+                elements.byteSize(),
+                deallocator,
+                argument);
         return made(made, spec);
     }
 

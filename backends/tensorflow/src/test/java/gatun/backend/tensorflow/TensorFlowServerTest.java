@@ -245,6 +245,20 @@ class TensorFlowServerTest {
     }
 
     @Test
+    void shouldFreeStringsThatAModelKeptOnceItIsDoneWithThem() {
+        for (int i = 0; i < 500; i++) {
+            byte[] note = text(i + " ".repeat(1000));
+            answerOf(strings(request("notes", ""), "next", note, note));
+            // One that the variable keeps; a thread of the engine's may still hold an earlier one.
+            assertThat(LiveTensors.count())
+                    .as("live tensors after request %d", i)
+                    .isBetween(1L, 20L);
+        }
+        byte[] last = text("499" + " ".repeat(1000));
+        assertThat(answerOf(request("notes", "read"))).isEqualTo(BytesCodec.encodedByteSize(List.of(last, last)));
+    }
+
+    @Test
     void shouldAnswerManyClientsAtOnceEachWithItsOwnNumbers() throws Exception {
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<float[]>> answers = new ArrayList<>();
