@@ -74,6 +74,10 @@ final class Edges {
             places.add(new Place(Protocol.GRPC, new InetSocketAddress(grpc.address(), grpc.port())));
             addUnixSocket(places, Protocol.GRPC, grpc.unixSocket());
         }
+        if (grpc.tensorFlowPort() != 0) {
+            places.add(
+                    new Place(Protocol.TENSORFLOW_GRPC, new InetSocketAddress(grpc.address(), grpc.tensorFlowPort())));
+        }
         ServerSettings.MetricsSettings metrics = settings.metrics();
         if (metrics.enabled()) {
             places.add(new Place(Protocol.METRICS, new InetSocketAddress(metrics.address(), metrics.port())));
@@ -122,7 +126,7 @@ final class Edges {
                     switch (place.protocol()) {
                         case HTTP -> http::configure;
                         case HTTPS -> listener -> http.configure(listener, httpTls.orElseThrow());
-                        case GRPC -> listener -> serve(grpc, place, listener);
+                        case GRPC, TENSORFLOW_GRPC -> listener -> serve(grpc, place, listener);
                         case TENSORFLOW_REST -> http::configureTensorFlow;
                         case METRICS -> listener -> http.configureMetrics(listener, gpus);
                     };

@@ -21,6 +21,8 @@ record Endpoint(Protocol protocol, SocketAddress address) {
         HTTPS("HTTP", "http", "https://", ""),
         /** gRPC requests. */
         GRPC("gRPC", "grpc", "", ""),
+        /** The same, where clients of TensorFlow Serving look for it. */
+        TENSORFLOW_GRPC("gRPC", "tensorflow-grpc", "", ""),
         /** TensorFlow Serving's protocol over HTTP, and no other. */
         TENSORFLOW_REST("REST", "rest", "http://", "/v1"),
         /** Metrics, read over HTTP. */

@@ -9,6 +9,6 @@ public final class Main {
     /** Runs {@code gatun} with {@code arguments} and exits with its status. */
     public static void main(String[] arguments) {
         Serving serving = new Serving(System.nanoTime());
-        System.exit(GatunCommand.create(Version.text(), serving::run).execute(arguments));
+        System.exit(GatunCommand.run(Version.text(), serving::run, arguments));
     }
 }

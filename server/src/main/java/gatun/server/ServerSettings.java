@@ -103,6 +103,7 @@ public record ServerSettings(
      * @param keepalive how connections are kept alive, and when they end
      * @param compression how much inference responses are compressed
      * @param tensorContent whether TensorFlow Serving's Predict answers with tensor_content and not with the fields of the types
+     * @param tensorFlowPort one more port to listen on, for clients of TensorFlow Serving; 0 for none
      */
     public record GrpcSettings(
             boolean enabled,
@@ -112,7 +113,8 @@ public record ServerSettings(
             Optional<TlsFiles> tls,
             KeepaliveSettings keepalive,
             ResponseCompression compression,
-            boolean tensorContent) {}
+            boolean tensorContent,
+            int tensorFlowPort) {}
 
     /**
      * Where metrics are shown.

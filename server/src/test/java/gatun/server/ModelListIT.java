@@ -15,6 +15,7 @@ import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.protocol.tensorflow.serving.ReloadConfigRequest;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -116,6 +117,23 @@ class ModelListIT {
             awaitAvailable(grpc, "sums", 2L);
             assertThat(predict(grpc, model("sums")).getModelSpec().getVersion().getValue())
                     .isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldListenOnThePortOfTensorFlowServingsToo() throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        try (ServerProcess server = launch("--model_base_path=" + folder.resolve("adder"), "--port=" + port);
+                GrpcClient grpc = GrpcClient.tcp(port)) {
+            assertThat(server.ready("tensorflow-grpc.port")).isEqualTo(Integer.toString(port));
+            assertThat(predict(grpc, model("default"))
+                            .getModelSpec()
+                            .getVersion()
+                            .getValue())
+                    .isEqualTo(1);
         }
     }
 

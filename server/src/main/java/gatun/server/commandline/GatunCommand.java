@@ -54,6 +54,11 @@ public final class GatunCommand implements Callable<Integer> {
         return command;
     }
 
+    /** Runs the command line of the program; {@code arguments} may be those of TensorFlow Serving's, after its name. */
+    public static int run(String version, ServeAction serve, String... arguments) {
+        return create(version, serve).execute(ModelServerArguments.translate(arguments));
+    }
+
     @Override
     public Integer call() {
         spec.commandLine().usage(spec.commandLine().getErr());

@@ -59,7 +59,16 @@ final class GrpcFlags {
                             + " types.")
     boolean tensorContent;
 
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            defaultValue = "0",
+            converter = FlagValues.Port.class,
+            description = "One more port to listen on, for clients of TensorFlow Serving, 0 for none.")
+    int tensorFlowPort;
+
     GrpcSettings settings(Optional<TlsFiles> tls, KeepaliveSettings keepalive) {
-        return new GrpcSettings(allowed, address, port, unixSocket, tls, keepalive, compression, tensorContent);
+        return new GrpcSettings(
+                allowed, address, port, unixSocket, tls, keepalive, compression, tensorContent, tensorFlowPort);
     }
 }

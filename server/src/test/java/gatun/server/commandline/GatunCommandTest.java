@@ -116,7 +116,8 @@ class GatunCommandTest {
                         Optional.empty(),
                         KeepaliveSettings.standard(),
                         ResponseCompression.NONE,
-                        false));
+                        false,
+                        0));
         assertThat(settings.metrics())
                 .isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD, true));
         assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0));
@@ -436,6 +437,20 @@ class GatunCommandTest {
         assertThat(refuse("--model_config_file=a", "--model_base_path=b")).contains("give one of them");
         assertThat(refuse("--model_config_file=a", "--model-control-mode=explicit"))
                 .contains("Give one or the other");
+    }
+
+    @Test
+    void shouldListenWhereTensorFlowServingDoesWhenItIsCalledSo() {
+        String[] translated = ModelServerArguments.translate(
+                new String[] {"tensorflow_model_server", "--model_base_path=/models/m", "--port=9000"});
+        assertThat(run(translated)).as(err.toString()).isEqualTo(SERVED);
+        ServerSettings settings = served.getLast();
+        assertThat(settings.grpc().enabled()).isFalse();
+        assertThat(settings.grpc().tensorFlowPort()).isEqualTo(9000);
+        assertThat(settings.http().enabled()).isFalse();
+        assertThat(settings.metrics().enabled()).isFalse();
+        String[] others = {"serve", "--model-repository=models"};
+        assertThat(ModelServerArguments.translate(others)).isSameAs(others);
     }
 
     @Test
