@@ -4,13 +4,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import gatun.bindings.LibraryCache;
+import gatun.protocol.tensorflow.Example;
+import gatun.protocol.tensorflow.Feature;
+import gatun.protocol.tensorflow.Features;
+import gatun.protocol.tensorflow.FloatList;
+import gatun.protocol.tensorflow.serving.ExampleList;
+import gatun.protocol.tensorflow.serving.Input;
+import gatun.protocol.tensorflow.serving.ModelSpec;
+import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
+import gatun.protocol.tensorflow.serving.Regression;
+import gatun.protocol.tensorflow.serving.RegressionRequest;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,6 +48,37 @@ class SavedModelIT {
                             HttpResponse.BodyHandlers.ofString())
                     .body();
         }
+    }
+
+    /** What two examples with x = 2 and x = 4 come to. */
+    private static List<Float> regress(ServerProcess server) throws InterruptedException {
+        try (GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            return PredictionServiceGrpc.newBlockingStub(grpc.channel())
+                    .withDeadlineAfter(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                    .regress(RegressionRequest.newBuilder()
+                            .setModelSpec(ModelSpec.newBuilder()
+                                    .setName("half_plus_two")
+                                    .setSignatureName("regress_x_to_y"))
+                            .setInput(Input.newBuilder()
+                                    .setExampleList(ExampleList.newBuilder()
+                                            .addExamples(example(2))
+                                            .addExamples(example(4))))
+                            .build())
+                    .getResult()
+                    .getRegressionsList()
+                    .stream()
+                    .map(Regression::getValue)
+                    .toList();
+        }
+    }
+
+    private static Example example(float x) {
+        Feature feature = Feature.newBuilder()
+                .setFloatList(FloatList.newBuilder().addValue(x))
+                .build();
+        return Example.newBuilder()
+                .setFeatures(Features.newBuilder().putFeature("x", feature))
+                .build();
     }
 
     @Test
@@ -66,6 +109,7 @@ class SavedModelIT {
                             "/v1/models/strings:predict",
                             "{\"signature_name\":\"echo\",\"instances\":[\"one\",{\"b64\":\"dHdv\"}]}"))
                     .isEqualTo("{\n    \"predictions\": [\"one\", \"two\"\n    ]\n}");
+            assertThat(regress(server)).containsExactly(3f, 4f);
             assertThat(post(server, "/v1/models/counter:predict", "{\"inputs\":[2.0]}"))
                     .contains("2.0");
             assertThat(post(server, "/v1/models/counter:predict", "{\"inputs\":[3.0]}"))
