@@ -5,6 +5,7 @@
 module gatun.grpc {
     requires static org.jspecify;
     requires transitive gatun.runtime;
+    requires gatun.tensorflow.serving;
     requires transitive gatun.listener;
     requires gatun.protocol;
     requires transitive io.helidon.webserver;

@@ -3,6 +3,7 @@ module gatun.http {
     requires static org.jspecify;
     requires transitive gatun.listener;
     requires transitive gatun.runtime;
+    requires gatun.tensorflow.serving;
     requires transitive io.helidon.webserver;
     requires com.google.protobuf;
     requires io.helidon.common.socket;

@@ -13,4 +13,12 @@ import java.time.Duration;
  * @param loadTime how long loading took; zero when it was not tried
  */
 public record ModelStatus(
-        String name, String version, String engine, ModelState state, String reason, Duration loadTime) {}
+        String name, String version, String engine, ModelState state, String reason, Duration loadTime) {
+    /** The reason of a version that was unloaded since nobody wants it. */
+    public static final String UNLOADED = "unloaded";
+
+    /** Whether the version is not served since it cannot be, and not since nobody wants it. */
+    public boolean isFailed() {
+        return !reason.isEmpty() && !reason.equals(UNLOADED);
+    }
+}

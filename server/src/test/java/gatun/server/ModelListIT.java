@@ -143,8 +143,18 @@ class ModelListIT {
         Path file = folder.resolve("models.config");
         list(file, "first", "all { }", "version_labels { key: \"stable\" value: 1 }");
         try (ServerProcess server = launch("--model_config_file=" + file, "--model_config_file_poll_wait_seconds=1");
-                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort());
+                HttpApi rest = new HttpApi(server)) {
             assertThat(available(grpc, "first")).containsExactly(2L, 1L);
+            assertThat(rest.get("/v1/models/first/metadata").body()).contains("\"version\": \"2\"");
+            assertThat(rest.get("/v1/models/first/labels/stable/metadata").body())
+                    .contains("\"version\": \"1\"");
+            assertThat(rest.get("/v1/models/first/labels/stable").body())
+                    .contains("\"version\": \"1\"", "\"version\": \"2\"");
+            assertThat(rest.post("/v1/models/first/labels/stable:predict", "{}").body())
+                    .contains("Missing 'inputs' or 'instances' key");
+            assertThat(rest.post("/v1/models/first/labels/canary:predict", "{}").body())
+                    .contains("Unrecognized servable version label: canary");
             assertThat(predict(grpc, model("first").setVersionLabel("stable"))
                             .getModelSpec()
                             .getVersion()

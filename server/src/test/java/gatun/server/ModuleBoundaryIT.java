@@ -28,6 +28,8 @@ class ModuleBoundaryIT {
         "gatun.http, gatun.grpc.GrpcEdge",
         "gatun.grpc, gatun.http.HttpEdge",
         "gatun.runtime, gatun.http.HttpEdge",
+        "gatun.runtime, gatun.tensorflow.serving.Servables",
+        "gatun.tensorflow.serving, gatun.http.HttpEdge",
         "gatun.memory, gatun.runtime.InferenceServer",
         "gatun.bindings, gatun.memory.Tensor",
     })

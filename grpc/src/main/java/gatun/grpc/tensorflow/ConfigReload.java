@@ -70,7 +70,7 @@ final class ConfigReload {
         long count = 0;
         for (ListedModel model : models) {
             for (ModelStatus row : server.index()) {
-                if (row.name().equals(model.name()) && ModelService.isFailed(row)) {
+                if (row.name().equals(model.name()) && row.isFailed()) {
                     failures.append("{name: ").append(model.name());
                     if (!row.version().isEmpty()) {
                         failures.append(" version: ").append(row.version());

@@ -9,11 +9,23 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.tensorflow.serving.ExampleMethod;
 import io.grpc.Context;
 import java.util.List;
 
 /** Runs models on examples. Safe for any thread; the calling one waits for the model. */
 final class ExampleRuns {
+    /**
+     * Makes a message of outputs.
+     *
+     * @param <R> the message
+     */
+    @FunctionalInterface
+    interface Results<R> {
+        /** The message for so many examples. */
+        R of(List<OutputTensor> outputs, int examples);
+    }
+
     private final InferenceServer server;
 
     ExampleRuns(InferenceServer server) {
@@ -21,13 +33,18 @@ final class ExampleRuns {
     }
 
     /**
-     * What {@code method} makes of the examples.
+     * What {@code method} makes of the examples, as the message that {@code results} makes of the model's outputs.
      *
      * @param anyVersion whether the client left the version open
      * @throws GatunException when the signature does not fit the method, or the model fails
      */
     <R> R run(
-            ModelVersion model, boolean anyVersion, EntryPoint signature, ExampleMethod<R> method, ExampleInput input) {
+            ModelVersion model,
+            boolean anyVersion,
+            EntryPoint signature,
+            ExampleMethod method,
+            ExampleInput input,
+            Results<R> results) {
         List<String> outputs = method.outputs(signature);
         InferenceRequest request = new InferenceRequest(model);
         try {
@@ -42,8 +59,7 @@ final class ExampleRuns {
             throw t;
         }
         try (InferenceResponse response = server.infer(request)) {
-            return method.result(
-                    response.outputs().stream().map(OutputTensor::tensor).toList(), input.count());
+            return results.of(response.outputs(), input.count());
         }
     }
 }

@@ -5,6 +5,7 @@ import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
+import gatun.tensorflow.serving.Servable;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;

@@ -12,6 +12,7 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
+import gatun.tensorflow.serving.DataTypes;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,7 +92,7 @@ final class PredictEncoder {
         TensorSpec spec = tensor.spec();
         WireWriter proto = new WireWriter();
         proto.varint(TensorTypes.DTYPE << 3 | WireReader.VARINT);
-        proto.varint(TensorTypes.dataType(spec.datatype()).getNumber());
+        proto.varint(DataTypes.of(spec.datatype()).getNumber());
         writeShape(proto, spec.shape());
         MemorySegment values = values(tensor, buffers);
         // The values of strings have their tags already.

@@ -12,6 +12,8 @@ import gatun.runtime.Origin;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
+import gatun.tensorflow.serving.Servable;
+import gatun.tensorflow.serving.Servables;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.Optional;
@@ -38,7 +40,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
                 throw GatunException.invalidArgument("Missing ModelSpec");
             }
             Servable servable = message.servable;
-            ModelVersion model = servables.find(servable);
+            ModelVersion model = servables.findSingleAnswering(servable);
             EntryPoint entryPoint = model.entryPoints().get(servable.entryPoint());
             if (entryPoint == null) {
                 throw Status.FAILED_PRECONDITION

@@ -3,6 +3,7 @@ package gatun.grpc.tensorflow;
 import gatun.grpc.message.InferenceCall;
 import gatun.memory.Hold;
 import gatun.memory.Shape;
+import gatun.tensorflow.serving.Servable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,6 +6,7 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.tensorflow.serving.ClassificationRequest;
 import gatun.protocol.tensorflow.serving.ClassificationResponse;
+import gatun.protocol.tensorflow.serving.ClassificationResult;
 import gatun.protocol.tensorflow.serving.GetModelMetadataRequest;
 import gatun.protocol.tensorflow.serving.GetModelMetadataResponse;
 import gatun.protocol.tensorflow.serving.InferenceResult;
@@ -17,8 +18,13 @@ import gatun.protocol.tensorflow.serving.MultiInferenceResponse;
 import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.protocol.tensorflow.serving.RegressionRequest;
 import gatun.protocol.tensorflow.serving.RegressionResponse;
+import gatun.protocol.tensorflow.serving.RegressionResult;
 import gatun.runtime.EntryPoint;
 import gatun.runtime.ModelVersion;
+import gatun.tensorflow.serving.ExampleMethod;
+import gatun.tensorflow.serving.Servable;
+import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.SignatureDefs;
 import io.grpc.stub.StreamObserver;
 import java.util.HashSet;
 import java.util.List;
@@ -27,9 +33,6 @@ import java.util.Set;
 /** Everything of the prediction service but Predict. */
 final class PredictionService extends PredictionServiceGrpc.PredictionServiceImplBase {
     private static final String SIGNATURE_DEF = "signature_def";
-
-    private static final Classifier CLASSIFIER = new Classifier();
-    private static final Regressor REGRESSOR = new Regressor();
 
     private final Servables servables;
     private final ExampleRuns runs;
@@ -44,9 +47,9 @@ final class PredictionService extends PredictionServiceGrpc.PredictionServiceImp
         Statuses.answer(observer, () -> {
             requireSpec(request.hasModelSpec());
             Servable servable = Servable.of(request.getModelSpec());
-            ModelVersion model = servables.find(servable);
+            ModelVersion model = servables.findSingleAnswering(servable);
             return ClassificationResponse.newBuilder()
-                    .setResult(judge(model, servable, CLASSIFIER, request.getInput()))
+                    .setResult(classified(model, servable, request.getInput()))
                     .setModelSpec(spec(model, servable))
                     .build();
         });
@@ -57,22 +60,27 @@ final class PredictionService extends PredictionServiceGrpc.PredictionServiceImp
         Statuses.answer(observer, () -> {
             requireSpec(request.hasModelSpec());
             Servable servable = Servable.of(request.getModelSpec());
-            ModelVersion model = servables.find(servable);
+            ModelVersion model = servables.findSingleAnswering(servable);
             return RegressionResponse.newBuilder()
-                    .setResult(judge(model, servable, REGRESSOR, request.getInput()))
+                    .setResult(regressed(model, servable, request.getInput()))
                     .setModelSpec(spec(model, servable))
                     .build();
         });
     }
 
-    private <R> R judge(ModelVersion model, Servable servable, ExampleMethod<R> method, Input input) {
-        EntryPoint signature = model.entryPoints().get(servable.entryPoint());
-        if (signature == null) {
-            throw GatunException.invalidArgument("No signature was found with the name: " + servable.entryPoint());
-        }
+    private ClassificationResult classified(ModelVersion model, Servable servable, Input input) {
+        return judge(model, servable, ExampleMethod.CLASSIFY, input, ExampleResults::classification);
+    }
+
+    private RegressionResult regressed(ModelVersion model, Servable servable, Input input) {
+        return judge(model, servable, ExampleMethod.REGRESS, input, ExampleResults::regression);
+    }
+
+    private <R> R judge(
+            ModelVersion model, Servable servable, ExampleMethod method, Input input, ExampleRuns.Results<R> results) {
         // The signature's faults come before those of the input.
-        method.outputs(signature);
-        return runs.run(model, servable.isAnyVersion(), signature, method, ExampleInput.of(input));
+        EntryPoint signature = method.signature(model, servable);
+        return runs.run(model, servable.isAnyVersion(), signature, method, ExampleInput.of(input), results);
     }
 
     @Override
@@ -80,7 +88,8 @@ final class PredictionService extends PredictionServiceGrpc.PredictionServiceImp
         Statuses.answer(observer, () -> {
             requireTasks(request.getTasksList());
             MultiInferenceResponse.Builder response = MultiInferenceResponse.newBuilder();
-            ModelVersion model = servables.find(Servable.of(request.getTasks(0).getModelSpec()));
+            ModelVersion model = servables.findSingleAnswering(
+                    Servable.of(request.getTasks(0).getModelSpec()));
             for (InferenceTask task : request.getTasksList()) {
                 response.addResults(result(model, task, request.getInput()));
             }
@@ -117,17 +126,15 @@ final class PredictionService extends PredictionServiceGrpc.PredictionServiceImp
                     "Requested signature not found in model graph: " + servable.entryPoint());
         }
         InferenceResult.Builder result = InferenceResult.newBuilder().setModelSpec(spec(model, servable));
-        return switch (task.getMethodName()) {
-            case Classifier.METHOD ->
-                result.setClassificationResult(judge(model, servable, CLASSIFIER, input))
-                        .build();
-            case Regressor.METHOD ->
-                result.setRegressionResult(judge(model, servable, REGRESSOR, input))
-                        .build();
-            default ->
-                throw new GatunException(
-                        ErrorCode.UNSUPPORTED, "Unsupported signature method_name: " + task.getMethodName());
-        };
+        String method = task.getMethodName();
+        if (method.equals(ExampleMethod.CLASSIFY.signatureMethod())) {
+            return result.setClassificationResult(classified(model, servable, input))
+                    .build();
+        }
+        if (method.equals(ExampleMethod.REGRESS.signatureMethod())) {
+            return result.setRegressionResult(regressed(model, servable, input)).build();
+        }
+        throw new GatunException(ErrorCode.UNSUPPORTED, "Unsupported signature method_name: " + method);
     }
 
     /** What answered; the signature as the client named it. */

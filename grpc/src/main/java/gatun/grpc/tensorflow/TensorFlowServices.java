@@ -5,6 +5,7 @@ import gatun.grpc.message.InPlaceMethods;
 import gatun.grpc.message.InferenceCall;
 import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.runtime.InferenceServer;
+import gatun.tensorflow.serving.Servables;
 import io.grpc.ServerServiceDefinition;
 import java.util.List;
 

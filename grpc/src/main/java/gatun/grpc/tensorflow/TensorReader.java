@@ -14,6 +14,7 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.protocol.tensorflow.DataType;
 import gatun.runtime.InferenceRequest;
+import gatun.tensorflow.serving.DataTypes;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -41,7 +42,7 @@ final class TensorReader {
         if (type == null || type == DataType.DT_INVALID || field.shape.isEmpty()) {
             throw unreadable(field);
         }
-        Datatype datatype = TensorTypes.datatype(type);
+        Datatype datatype = DataTypes.datatype(type);
         if (datatype == Datatype.INVALID) {
             throw GatunException.invalidArgument(
                     "input '" + field.name + "' is of type " + type + ", which no model here takes; expected a type of"

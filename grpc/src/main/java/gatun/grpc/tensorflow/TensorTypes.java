@@ -2,9 +2,8 @@ package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.WireReader;
 import gatun.memory.Datatype;
-import gatun.protocol.tensorflow.DataType;
 
-/** TensorFlow's datatypes: which of ours each is, and which field of a TensorProto holds its values. */
+/** TensorFlow's datatypes: which field of a TensorProto holds its values. */
 final class TensorTypes {
     // Field numbers of TensorProto.
     static final int DTYPE = 1;
@@ -21,48 +20,6 @@ final class TensorTypes {
     private static final int UINT64_VAL = 17;
 
     private TensorTypes() {}
-
-    /** Ours for one of TensorFlow's; INVALID for those that are only TensorFlow's. */
-    static Datatype datatype(DataType type) {
-        return switch (type) {
-            case DT_BOOL -> Datatype.BOOL;
-            case DT_UINT8 -> Datatype.UINT8;
-            case DT_UINT16 -> Datatype.UINT16;
-            case DT_UINT32 -> Datatype.UINT32;
-            case DT_UINT64 -> Datatype.UINT64;
-            case DT_INT8 -> Datatype.INT8;
-            case DT_INT16 -> Datatype.INT16;
-            case DT_INT32 -> Datatype.INT32;
-            case DT_INT64 -> Datatype.INT64;
-            case DT_HALF -> Datatype.FP16;
-            case DT_BFLOAT16 -> Datatype.BF16;
-            case DT_FLOAT -> Datatype.FP32;
-            case DT_DOUBLE -> Datatype.FP64;
-            case DT_STRING -> Datatype.BYTES;
-            default -> Datatype.INVALID;
-        };
-    }
-
-    /** TensorFlow's for one of ours. */
-    static DataType dataType(Datatype type) {
-        return switch (type) {
-            case BOOL -> DataType.DT_BOOL;
-            case UINT8 -> DataType.DT_UINT8;
-            case UINT16 -> DataType.DT_UINT16;
-            case UINT32 -> DataType.DT_UINT32;
-            case UINT64 -> DataType.DT_UINT64;
-            case INT8 -> DataType.DT_INT8;
-            case INT16 -> DataType.DT_INT16;
-            case INT32 -> DataType.DT_INT32;
-            case INT64 -> DataType.DT_INT64;
-            case FP16 -> DataType.DT_HALF;
-            case BF16 -> DataType.DT_BFLOAT16;
-            case FP32 -> DataType.DT_FLOAT;
-            case FP64 -> DataType.DT_DOUBLE;
-            case BYTES -> DataType.DT_STRING;
-            case INVALID -> DataType.DT_INVALID;
-        };
-    }
 
     /** The field of a TensorProto that holds values of that type. */
     static int valueField(Datatype type) {

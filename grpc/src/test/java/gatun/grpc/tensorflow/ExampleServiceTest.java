@@ -17,6 +17,7 @@ import gatun.protocol.tensorflow.serving.MultiInferenceResponse;
 import gatun.protocol.tensorflow.serving.Regression;
 import gatun.protocol.tensorflow.serving.RegressionRequest;
 import gatun.protocol.tensorflow.serving.RegressionResponse;
+import gatun.tensorflow.serving.ExampleMethod;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -227,8 +228,9 @@ class ExampleServiceTest {
 
     @Test
     void shouldDoSeveralTasksWithTheSameExamples() {
-        MultiInferenceResponse response =
-                multiInference(task("regress", Regressor.METHOD), task("", Classifier.METHOD));
+        MultiInferenceResponse response = multiInference(
+                task("regress", ExampleMethod.REGRESS.signatureMethod()),
+                task("", ExampleMethod.CLASSIFY.signatureMethod()));
 
         assertThat(response.getResultsCount()).isEqualTo(2);
         assertThat(response.getResults(0)
@@ -249,15 +251,16 @@ class ExampleServiceTest {
     void shouldRefuseTasksThatDoNotGoTogether() {
         assertThat(failure(() -> multiInference(InferenceTask.getDefaultInstance())))
                 .isEqualTo("INVALID_ARGUMENT Found ModelSpec with an empty model name.");
-        InferenceTask.Builder other = task("regress", Regressor.METHOD).toBuilder();
+        InferenceTask.Builder other = task("regress", ExampleMethod.REGRESS.signatureMethod()).toBuilder();
         other.getModelSpecBuilder().setName("other");
-        assertThat(failure(() -> multiInference(task("", Classifier.METHOD), other.build())))
+        assertThat(failure(() -> multiInference(task("", ExampleMethod.CLASSIFY.signatureMethod()), other.build())))
                 .isEqualTo("INVALID_ARGUMENT All ModelSpecs in a MultiInferenceRequest must access the same model"
                         + " name.");
-        assertThat(failure(
-                        () -> multiInference(task("", Classifier.METHOD), task("serving_default", Classifier.METHOD))))
+        assertThat(failure(() -> multiInference(
+                        task("", ExampleMethod.CLASSIFY.signatureMethod()),
+                        task("serving_default", ExampleMethod.CLASSIFY.signatureMethod()))))
                 .isEqualTo("INVALID_ARGUMENT Duplicate evaluation of signature: serving_default");
-        assertThat(failure(() -> multiInference(task("none", Classifier.METHOD))))
+        assertThat(failure(() -> multiInference(task("none", ExampleMethod.CLASSIFY.signatureMethod()))))
                 .isEqualTo("INVALID_ARGUMENT Requested signature not found in model graph: none");
         assertThat(failure(() -> multiInference(task("", "tensorflow/serving/predict"))))
                 .isEqualTo("UNIMPLEMENTED Unsupported signature method_name: tensorflow/serving/predict");

@@ -16,6 +16,7 @@ import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.spi.Execution;
 import gatun.runtime.spi.InstanceSpec;
+import gatun.tensorflow.serving.ExampleMethod;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -61,11 +62,11 @@ final class JudgeBackend implements Backend {
         @Override
         public List<EntryPoint> entryPoints() {
             return List.of(
-                    signature("serving_default", Classifier.METHOD, "classes", "scores"),
-                    signature("scores_only", Classifier.METHOD, "scores"),
-                    signature("classes_only", Classifier.METHOD, "classes"),
-                    signature("regress", Regressor.METHOD, "outputs"),
-                    signature("column", Regressor.METHOD, "outputs"),
+                    signature("serving_default", ExampleMethod.CLASSIFY.signatureMethod(), "classes", "scores"),
+                    signature("scores_only", ExampleMethod.CLASSIFY.signatureMethod(), "scores"),
+                    signature("classes_only", ExampleMethod.CLASSIFY.signatureMethod(), "classes"),
+                    signature("regress", ExampleMethod.REGRESS.signatureMethod(), "outputs"),
+                    signature("column", ExampleMethod.REGRESS.signatureMethod(), "outputs"),
                     signature("other_output", "", "y"),
                     signature("many_outputs", "", "classes", "scores", "y"),
                     new EntryPoint(

@@ -6,6 +6,7 @@ import gatun.http.json.JsonReader.Kind;
 import gatun.memory.Datatype;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.tensorflow.serving.DataTypes;
 
 /** Reads single elements of a tensor. For one thread. */
 final class ElementReader {
@@ -91,7 +92,7 @@ final class ElementReader {
     }
 
     private GatunException misfit(long position, Kind kind) {
-        String type = TypeNames.inMessages(datatype);
+        String type = DataTypes.shortName(datatype);
         boolean hasNoForm =
                 switch (datatype) {
                     case FP16, BF16, UINT16, INVALID -> kind != Kind.OBJECT;

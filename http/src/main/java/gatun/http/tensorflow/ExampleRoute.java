@@ -3,11 +3,14 @@ package gatun.http.tensorflow;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody.Landed;
 import gatun.memory.Buffer;
-import gatun.memory.GatunException;
 import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.RequestedOutput;
+import gatun.tensorflow.serving.ExampleMethod;
+import gatun.tensorflow.serving.Servable;
+import gatun.tensorflow.serving.Servables;
 
 /** Classify and regress: from examples in JSON to what the model makes of them. Safe for any thread. */
 final class ExampleRoute {
@@ -25,7 +28,10 @@ final class ExampleRoute {
 
     void answer(Exchange exchange, ServablePath path, ExampleMethod method) {
         Call call = read(exchange, path, method);
-        calls.answer(exchange, call.request(), (json, outputs) -> method.write(json, outputs, call.exampleCount()));
+        calls.answer(
+                exchange,
+                call.request(),
+                (json, outputs) -> ExampleAnswer.write(json, method, outputs, call.exampleCount()));
     }
 
     private record Call(InferenceRequest request, long exampleCount) {}
@@ -35,22 +41,14 @@ final class ExampleRoute {
         try (Buffer buffer = body.buffer()) {
             RequestDocument document = new RequestDocument(buffer.segment(), body.offset(), body.byteSize());
             try (ExamplesReader examples = new ExamplesReader(server.buffers(), document)) {
-                ModelVersion model = servables.findSingleAnswering(path);
-                EntryPoint signature = signature(model, document.signatureName());
-                method.check(signature);
-                InferenceRequest request = calls.request(model, path, signature);
+                Servable servable = path.servable(document.signatureName());
+                ModelVersion model = servables.findSingleAnswering(servable);
+                EntryPoint signature = method.signature(model, servable);
+                InferenceRequest request = calls.request(model, servable, signature);
+                method.outputs(signature).forEach(output -> request.addOutput(RequestedOutput.of(output)));
                 examples.addTo(request, ExampleMethod.INPUTS);
                 return new Call(request, examples.count());
             }
         }
-    }
-
-    private static EntryPoint signature(ModelVersion model, String name) {
-        String wanted = name.isEmpty() ? EntryPoint.DEFAULT : name;
-        EntryPoint signature = model.entryPoints().get(wanted);
-        if (signature == null) {
-            throw GatunException.invalidArgument("No signature was found with the name: " + wanted);
-        }
-        return signature;
     }
 }

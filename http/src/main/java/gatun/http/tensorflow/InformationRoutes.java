@@ -1,20 +1,16 @@
 package gatun.http.tensorflow;
 
 import gatun.http.connection.Exchange;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.protocol.tensorflow.serving.ModelVersionStatus;
 import gatun.runtime.InferenceServer;
-import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
-import java.util.Comparator;
+import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.VersionStatuses;
 import java.util.List;
 
 /** The states of a model's versions, and its signatures. Safe for any thread. */
 final class InformationRoutes {
     private static final int INDENT = 1;
-
-    /** The reason that the index gives for versions that were unloaded and did not fail. */
-    private static final String UNLOADED = "unloaded";
 
     private final InferenceServer server;
     private final Servables servables;
@@ -26,21 +22,7 @@ final class InformationRoutes {
 
     /** Answers with the states of all versions, or of the one that the path has; a label makes no difference. */
     void status(Exchange exchange, ServablePath path) {
-        List<ModelStatus> versions = server.index().stream()
-                .filter(model ->
-                        model.name().equals(path.model()) && !model.version().isEmpty())
-                .filter(model ->
-                        path.version().isEmpty() || Long.parseLong(model.version()) == Long.parseLong(path.version()))
-                .sorted(Comparator.comparingLong((ModelStatus model) -> Long.parseLong(model.version()))
-                        .reversed())
-                .toList();
-        if (versions.isEmpty()) {
-            throw new GatunException(
-                    ErrorCode.NOT_FOUND,
-                    path.version().isEmpty()
-                            ? "Could not find any versions of model " + path.model()
-                            : "Could not find version " + Long.parseLong(path.version()) + " of model " + path.model());
-        }
+        List<ModelVersionStatus> versions = VersionStatuses.of(server, path.model(), path.versionNumber());
         IndentedJson json = new IndentedJson(exchange.json(), INDENT);
         json.beginObject().name("model_version_status").beginArray();
         versions.forEach(version -> write(json, version));
@@ -49,27 +31,18 @@ final class InformationRoutes {
         RestAnswer.send(exchange, json);
     }
 
-    private static void write(IndentedJson json, ModelStatus version) {
-        boolean failed = !version.reason().isEmpty() && !version.reason().equals(UNLOADED);
-        String state =
-                switch (version.state()) {
-                    case UNKNOWN -> "START";
-                    case LOADING -> "LOADING";
-                    case READY -> "AVAILABLE";
-                    case UNLOADING -> "UNLOADING";
-                    case UNAVAILABLE -> "END";
-                };
-        json.beginObject().name("version").string(version.version());
-        json.name("state").string(state);
+    private static void write(IndentedJson json, ModelVersionStatus version) {
+        json.beginObject().name("version").string(Long.toString(version.getVersion()));
+        json.name("state").string(version.getState().name());
         json.name("status").beginObject();
-        json.name("error_code").string(failed ? "UNKNOWN" : "OK");
-        json.name("error_message").string(failed ? version.reason() : "");
+        json.name("error_code").string(version.getStatus().getErrorCode().name());
+        json.name("error_message").string(version.getStatus().getErrorMessage());
         json.endObject().endObject();
     }
 
     /** Answers with the signatures of a version. */
     void metadata(Exchange exchange, ServablePath path) {
-        ModelVersion model = servables.find(path);
+        ModelVersion model = servables.find(path.servable(""));
         IndentedJson json = new IndentedJson(exchange.json(), INDENT);
         json.text().raw("{\n\"model_spec\":");
         json.beginObject().name("name").string(model.name());

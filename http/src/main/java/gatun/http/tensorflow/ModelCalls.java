@@ -10,6 +10,7 @@ import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
+import gatun.tensorflow.serving.Servable;
 import io.helidon.http.Status;
 import java.time.Duration;
 import java.util.List;
@@ -29,10 +30,10 @@ final class ModelCalls {
     }
 
     /** A request, without inputs, that is to be answered by {@code signature}. */
-    InferenceRequest request(ModelVersion model, ServablePath path, EntryPoint signature) {
+    InferenceRequest request(ModelVersion model, Servable servable, EntryPoint signature) {
         InferenceRequest request = new InferenceRequest(model);
         request.origin(Origin.TENSORFLOW_HTTP);
-        request.anyVersion(path.version().isEmpty());
+        request.anyVersion(servable.isAnyVersion());
         request.entryPoint(signature.name());
         return request;
     }

@@ -7,6 +7,8 @@ import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.tensorflow.serving.Servable;
+import gatun.tensorflow.serving.Servables;
 
 /** Predict: from the JSON of a request to the JSON of the answer. Safe for any thread. */
 final class PredictRoute {
@@ -35,9 +37,10 @@ final class PredictRoute {
         Landed body = bodies.land(exchange);
         try (Buffer buffer = body.buffer()) {
             RequestDocument document = new RequestDocument(buffer.segment(), body.offset(), body.byteSize());
-            ModelVersion model = servables.findSingleAnswering(path);
-            EntryPoint signature = Signatures.of(model, document.signatureName());
-            InferenceRequest request = calls.request(model, path, signature);
+            Servable servable = path.servable(document.signatureName());
+            ModelVersion model = servables.findSingleAnswering(servable);
+            EntryPoint signature = Signatures.of(model, servable);
+            InferenceRequest request = calls.request(model, servable, signature);
             try (PredictReader reader = new PredictReader(server.buffers(), document, signature.inputs())) {
                 return new Predict(request, reader.readInto(request));
             } catch (Throwable t) {

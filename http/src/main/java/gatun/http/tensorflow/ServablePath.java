@@ -1,8 +1,10 @@
 package gatun.http.tensorflow;
 
+import gatun.tensorflow.serving.Servable;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -42,6 +44,16 @@ record ServablePath(String model, String version, String label, String verb) {
                 Optional.ofNullable(matcher.group(2)).orElse(""),
                 decoded(matcher.group(3)),
                 Optional.ofNullable(matcher.group(4)).orElse("")));
+    }
+
+    /** The version; empty when the path has none. Not for those {@linkplain #versionOverflows greater than any can be}. */
+    OptionalLong versionNumber() {
+        return version.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(version));
+    }
+
+    /** What a request to this path is for; {@code signature} is as the request has it, empty for the default one. */
+    Servable servable(String signature) {
+        return new Servable(model, versionNumber(), label.isEmpty() ? Optional.empty() : Optional.of(label), signature);
     }
 
     /** What is not encoded rightly stays as it was sent. */

@@ -1,18 +1,15 @@
 package gatun.http.tensorflow;
 
-import gatun.http.json.JsonWriter;
 import gatun.memory.Shape;
 import gatun.runtime.EntryPoint;
 import gatun.runtime.EntryTensor;
-import java.nio.charset.StandardCharsets;
+import gatun.tensorflow.serving.DataTypes;
+import gatun.tensorflow.serving.SignatureDefs;
 import java.util.Collection;
 import java.util.List;
 
 /** Signatures as metadata shows them. */
 final class SignatureJson {
-    /** The method of models whose format has none. */
-    private static final String PREDICT = "tensorflow/serving/predict";
-
     private SignatureJson() {}
 
     /** Writes several, by their names. */
@@ -25,19 +22,12 @@ final class SignatureJson {
         json.endObject().endObject();
     }
 
-    /** One as a text, for messages. */
-    static String text(EntryPoint signature) {
-        JsonWriter out = new JsonWriter();
-        write(new IndentedJson(out, 1), signature);
-        return new String(out.array(), 0, out.size(), StandardCharsets.UTF_8);
-    }
-
     private static void write(IndentedJson json, EntryPoint signature) {
         json.beginObject().name("inputs");
         writeTensors(json, signature.inputs());
         json.name("outputs");
         writeTensors(json, signature.outputs());
-        json.name("method_name").string(signature.method().isEmpty() ? PREDICT : signature.method());
+        json.name("method_name").string(SignatureDefs.method(signature));
         json.name("defaults").beginObject().endObject();
         json.endObject();
     }
@@ -46,7 +36,7 @@ final class SignatureJson {
         json.beginObject();
         for (EntryTensor tensor : tensors) {
             json.name(tensor.spec().name()).beginObject();
-            json.name("dtype").string(TypeNames.inMetadata(tensor.spec().datatype()));
+            json.name("dtype").string(DataTypes.of(tensor.spec().datatype()).name());
             json.name("tensor_shape").beginObject().name("dim").beginArray();
             Shape shape = tensor.spec().shape();
             for (int i = 0; i < shape.rank() && !tensor.anyShape(); i++) {

@@ -7,6 +7,8 @@ import gatun.http.connection.Routes;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.access.ApiGroup;
+import gatun.tensorflow.serving.ExampleMethod;
+import gatun.tensorflow.serving.Servables;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
@@ -20,8 +22,6 @@ public final class TensorFlowRoutes implements Routes {
     private final PredictRoute predict;
     private final ExampleRoute examples;
     private final InformationRoutes information;
-    private final ExampleMethod classifier = new Classifier();
-    private final ExampleMethod regressor = new Regressor();
     private final boolean anyOrigin;
 
     /** Routes to {@code server}. */
@@ -95,8 +95,8 @@ public final class TensorFlowRoutes implements Routes {
         // The path is found whatever its case is, and what is to be done is not.
         switch (found.verb()) {
             case "predict" -> predict.answer(exchange, found);
-            case "classify" -> examples.answer(exchange, found, classifier);
-            case "regress" -> examples.answer(exchange, found, regressor);
+            case "classify" -> examples.answer(exchange, found, ExampleMethod.CLASSIFY);
+            case "regress" -> examples.answer(exchange, found, ExampleMethod.REGRESS);
             default -> throw malformed(exchange, target);
         }
     }

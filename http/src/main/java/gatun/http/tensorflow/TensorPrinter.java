@@ -8,6 +8,7 @@ import gatun.memory.ElementLayouts;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
+import gatun.tensorflow.serving.DataTypes;
 import java.lang.foreign.MemorySegment;
 
 /** Writes the elements of one output, from front to back. For one thread. */
@@ -74,7 +75,7 @@ final class TensorPrinter {
             case BYTES -> writeString();
             case UINT16, FP16, BF16, INVALID ->
                 throw GatunException.invalidArgument(
-                        "Failed to write JSON value for tensor type: " + TypeNames.inMessages(datatype));
+                        "Failed to write JSON value for tensor type: " + DataTypes.shortName(datatype));
         }
         offset += datatype.byteSize();
     }

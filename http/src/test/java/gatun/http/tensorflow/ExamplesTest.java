@@ -1,5 +1,7 @@
 package gatun.http.tensorflow;
 
+import static gatun.tensorflow.serving.ExampleMethod.CLASSIFY;
+import static gatun.tensorflow.serving.ExampleMethod.REGRESS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,6 +17,7 @@ import gatun.memory.TensorSpec;
 import gatun.protocol.tensorflow.Example;
 import gatun.protocol.tensorflow.Feature;
 import gatun.runtime.OutputTensor;
+import gatun.tensorflow.serving.ExampleMethod;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -122,7 +125,7 @@ class ExamplesTest {
 
     private static String written(ExampleMethod method, long examples, OutputTensor... outputs) {
         JsonWriter json = new JsonWriter();
-        method.write(new IndentedJson(json, 4), List.of(outputs), examples);
+        ExampleAnswer.write(new IndentedJson(json, 4), method, List.of(outputs), examples);
         return new String(json.array(), 0, json.size(), StandardCharsets.UTF_8);
     }
 
@@ -131,34 +134,31 @@ class ExamplesTest {
         OutputTensor classes = strings("classes", Shape.of(2, 2), "label", "b", "c", "d");
         OutputTensor scores = floats("scores", Shape.of(2, 2), 0.5f, 0.25f, 1, 0);
 
-        assertThat(written(new Classifier(), 2, scores, classes))
+        assertThat(written(CLASSIFY, 2, scores, classes))
                 .isEqualTo(
                         "{\n    \"results\": [[[\"label\", 0.5], [\"b\", 0.25]], [[\"c\", 1.0], [\"d\", 0.0]]\n    ]\n}");
-        assertThat(written(new Classifier(), 2, scores)).contains("[[[\"\", 0.5], [\"\", 0.25]]");
-        assertThat(written(new Classifier(), 2, classes)).contains("[[[\"label\", 0.0], [\"b\", 0.0]]");
+        assertThat(written(CLASSIFY, 2, scores)).contains("[[[\"\", 0.5], [\"\", 0.25]]");
+        assertThat(written(CLASSIFY, 2, classes)).contains("[[[\"label\", 0.0], [\"b\", 0.0]]");
     }
 
     @Test
     void shouldWriteRegressions() {
-        assertThat(written(new Regressor(), 2, floats("outputs", Shape.of(2, 1), 3.5f, 4)))
-                .isEqualTo("{\n    \"results\": [3.5, 4.0\n    ]\n}");
+        assertThat(written(REGRESS, 2, floats("outputs", Shape.of(2, 1), 3.5f, 4)))
+                .isEqualTo("{\n    \"results\": [3.5, 4.0]\n}");
     }
 
     @Test
     void shouldRefuseOutputsThatDoNotFit() {
-        assertThatThrownBy(() -> written(new Regressor(), 2, floats("outputs", Shape.of(1, 2), 1, 2)))
+        assertThatThrownBy(() -> written(REGRESS, 2, floats("outputs", Shape.of(1, 2), 1, 2)))
                 .hasMessage("Expected output Tensor shape to be either [batch_size] or [batch_size, 1] but got [1,2]");
-        assertThatThrownBy(() -> written(new Regressor(), 3, floats("outputs", Shape.of(2), 1, 2)))
+        assertThatThrownBy(() -> written(REGRESS, 3, floats("outputs", Shape.of(2), 1, 2)))
                 .hasMessage("Input batch size did not match output batch size: 3 vs. 2");
-        assertThatThrownBy(() -> written(new Classifier(), 2, floats("scores", Shape.of(1, 2), 1, 2)))
+        assertThatThrownBy(() -> written(CLASSIFY, 2, floats("scores", Shape.of(1, 2), 1, 2)))
                 .hasMessage("Expected scores output batch size of 2. Got: 1");
-        assertThatThrownBy(() -> written(new Classifier(), 1, floats("classes", Shape.of(1, 2), 1, 2)))
+        assertThatThrownBy(() -> written(CLASSIFY, 1, floats("classes", Shape.of(1, 2), 1, 2)))
                 .hasMessage("Expected classes Tensor of DT_STRING. Got: DT_FLOAT");
         assertThatThrownBy(() -> written(
-                        new Classifier(),
-                        1,
-                        strings("classes", Shape.of(1, 1), "a"),
-                        floats("scores", Shape.of(1, 2), 1, 2)))
+                        CLASSIFY, 1, strings("classes", Shape.of(1, 1), "a"), floats("scores", Shape.of(1, 2), 1, 2)))
                 .hasMessage("Tensors class and score should match in dim_size(1). Got 1 vs. 2");
     }
 }

@@ -168,6 +168,24 @@ class RestTest {
         assertThat(answer.statusCode()).isEqualTo(status);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "404; none; Servable not found for request: Latest(none)",
+                "404; m/versions/07; Servable not found for request: Specific(m, 7)",
+                "400; m/labels/L; Unrecognized servable version label: L",
+                "400; none/labels/%4C; Unrecognized servable version label: L"
+            })
+    void shouldSayWhichModelsItDoesNotServe(int status, String model, String expected) {
+        for (String verb : new String[] {"predict", "classify", "regress"}) {
+            HttpResponse<String> answer = edge.post("/v1/models/" + model + ":" + verb, EXAMPLES);
+
+            assertThat(answer.body()).as(verb).isEqualTo(error(expected));
+            assertThat(answer.statusCode()).isEqualTo(status);
+        }
+    }
+
     @Test
     void shouldTellSignatures() {
         assertThat(edge.get("/v1/models/m/metadata").body()).isEqualTo("""

@@ -24,9 +24,6 @@ record VersionEntry(
         boolean required,
         Duration loadTime,
         Optional<ServedModel> model) {
-    /** The protocol's reason of what is gone because somebody wanted that. */
-    private static final String UNLOADED = "unloaded";
-
     /** A version that is being loaded. */
     static VersionEntry loading(String name, String version) {
         return new VersionEntry(name, version, "", ModelState.LOADING, "", true, Duration.ZERO, Optional.empty());
@@ -70,7 +67,9 @@ record VersionEntry(
 
     /** Why loading failed; empty where it did not, or nobody tried. */
     Optional<String> loadFailure() {
-        return state == ModelState.UNAVAILABLE && !reason.equals(UNLOADED) ? Optional.of(reason) : Optional.empty();
+        return state == ModelState.UNAVAILABLE && !reason.equals(ModelStatus.UNLOADED)
+                ? Optional.of(reason)
+                : Optional.empty();
     }
 
     /** Whether this serves, as far as it goes by itself. */
@@ -103,7 +102,7 @@ record VersionEntry(
     /** A version that is gone because somebody wanted that. */
     VersionEntry gone() {
         return new VersionEntry(
-                name, version, engine, ModelState.UNAVAILABLE, UNLOADED, false, loadTime, Optional.empty());
+                name, version, engine, ModelState.UNAVAILABLE, ModelStatus.UNLOADED, false, loadTime, Optional.empty());
     }
 
     ModelStatus status() {

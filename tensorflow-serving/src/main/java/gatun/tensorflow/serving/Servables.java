@@ -1,4 +1,4 @@
-package gatun.grpc.tensorflow;
+package gatun.tensorflow.serving;
 
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
@@ -8,19 +8,40 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Finds models as TensorFlow Serving's clients name them, with its error texts. Safe for any thread. */
-final class Servables {
+public final class Servables {
     private final InferenceServer server;
 
-    Servables(InferenceServer server) {
+    /** Finds the models of {@code server}. */
+    public Servables(InferenceServer server) {
         this.server = server;
     }
 
     /**
-     * The version that is to answer.
+     * The version that is meant, of a model that gives one answer to one request.
      *
-     * @throws GatunException INVALID_ARGUMENT for a request without a name or with an unknown label, NOT_FOUND where nothing is served
+     * @throws GatunException as {@link #find}; UNSUPPORTED for a model that may give any number of answers
      */
-    ModelVersion find(Servable wanted) {
+    public ModelVersion findSingleAnswering(Servable wanted) {
+        ModelVersion model = find(wanted);
+        if (model.decoupled()) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "model '" + model.name() + "' may give several responses to one request, which TensorFlow Serving's"
+                            + " protocol has no way for; ask it over a stream of the v2 protocol");
+        }
+        return model;
+    }
+
+    /**
+     * The version that is meant.
+     *
+     * @throws GatunException INVALID_ARGUMENT for a request without a name or with an unknown label, NOT_FOUND where nothing is served,
+     *     UNAVAILABLE when the server stops
+     */
+    public ModelVersion find(Servable wanted) {
+        if (server.exiting()) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, InferenceServer.EXITING);
+        }
         if (wanted.name().isEmpty()) {
             throw GatunException.invalidArgument("ModelSpec has no name specified.");
         }
@@ -37,15 +58,8 @@ final class Servables {
             throw notFound(wanted);
         }
         try {
-            ModelVersion model = server.model(
+            return server.model(
                     wanted.name(), any ? "" : Long.toString(wanted.version().getAsLong()));
-            if (model.decoupled()) {
-                throw new GatunException(
-                        ErrorCode.UNSUPPORTED,
-                        "model '" + wanted.name() + "' may give several responses to one request, which TensorFlow"
-                                + " Serving's protocol has no way for; ask it over a stream of the v2 protocol");
-            }
-            return model;
         } catch (GatunException e) {
             throw switch (e.code()) {
                 case NOT_FOUND, UNAVAILABLE, INVALID_ARGUMENT -> notFound(wanted);

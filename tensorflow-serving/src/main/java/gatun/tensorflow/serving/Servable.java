@@ -1,4 +1,4 @@
-package gatun.grpc.tensorflow;
+package gatun.tensorflow.serving;
 
 import gatun.protocol.tensorflow.serving.ModelSpec;
 import gatun.runtime.EntryPoint;
@@ -6,16 +6,16 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What a request is for, as its client names it.
+ * What a request is for, as its client names it. Immutable.
  *
  * @param name the model
  * @param version its version; empty where the client leaves it open or names a label
  * @param label the label of its version
  * @param signature the signature as the client names it; empty for the default one
  */
-record Servable(String name, OptionalLong version, Optional<String> label, String signature) {
+public record Servable(String name, OptionalLong version, Optional<String> label, String signature) {
     /** What a message names that has been read already. */
-    static Servable of(ModelSpec spec) {
+    public static Servable of(ModelSpec spec) {
         return new Servable(
                 spec.getName(),
                 spec.hasVersion() ? OptionalLong.of(spec.getVersion().getValue()) : OptionalLong.empty(),
@@ -23,13 +23,18 @@ record Servable(String name, OptionalLong version, Optional<String> label, Strin
                 spec.getSignatureName());
     }
 
+    /** The same with another signature; empty for the default one. */
+    public Servable withSignature(String newSignature) {
+        return new Servable(name, version, label, newSignature);
+    }
+
     /** Whether the client leaves the version open. */
-    boolean isAnyVersion() {
+    public boolean isAnyVersion() {
         return version.isEmpty() && label.isEmpty();
     }
 
     /** The entry point that the signature is. */
-    String entryPoint() {
+    public String entryPoint() {
         return signature.isEmpty() ? EntryPoint.DEFAULT : signature;
     }
 }

@@ -1,4 +1,4 @@
-package gatun.grpc.tensorflow;
+package gatun.tensorflow.serving;
 
 import gatun.memory.Shape;
 import gatun.protocol.tensorflow.SignatureDef;
@@ -10,28 +10,32 @@ import gatun.runtime.EntryTensor;
 import gatun.runtime.ModelVersion;
 
 /** What a model's entry points are called as signatures. */
-final class SignatureDefs {
+public final class SignatureDefs {
     /** The method of a signature that only gives its outputs; that of models whose format has no methods. */
-    static final String PREDICT_METHOD = "tensorflow/serving/predict";
+    private static final String PREDICT_METHOD = "tensorflow/serving/predict";
 
     private SignatureDefs() {}
 
     /** Every entry point of a model by its name. */
-    static SignatureDefMap of(ModelVersion model) {
+    public static SignatureDefMap of(ModelVersion model) {
         SignatureDefMap.Builder signatures = SignatureDefMap.newBuilder();
         model.entryPoints().forEach((name, entryPoint) -> signatures.putSignatureDef(name, of(entryPoint)));
         return signatures.build();
     }
 
     /** One entry point. */
-    static SignatureDef of(EntryPoint entryPoint) {
-        SignatureDef.Builder signature = SignatureDef.newBuilder()
-                .setMethodName(entryPoint.method().isEmpty() ? PREDICT_METHOD : entryPoint.method());
+    public static SignatureDef of(EntryPoint entryPoint) {
+        SignatureDef.Builder signature = SignatureDef.newBuilder().setMethodName(method(entryPoint));
         entryPoint.inputs().forEach(input -> signature.putInputs(input.spec().name(), info(input)));
         entryPoint
                 .outputs()
                 .forEach(output -> signature.putOutputs(output.spec().name(), info(output)));
         return signature.build();
+    }
+
+    /** The method of one entry point. */
+    public static String method(EntryPoint entryPoint) {
+        return entryPoint.method().isEmpty() ? PREDICT_METHOD : entryPoint.method();
     }
 
     private static TensorInfo info(EntryTensor tensor) {
@@ -46,7 +50,7 @@ final class SignatureDefs {
         }
         return TensorInfo.newBuilder()
                 .setName(tensor.engineName())
-                .setDtype(TensorTypes.dataType(tensor.spec().datatype()))
+                .setDtype(DataTypes.of(tensor.spec().datatype()))
                 .setTensorShape(dims)
                 .build();
     }
