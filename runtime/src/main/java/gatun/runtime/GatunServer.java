@@ -89,6 +89,7 @@ public final class GatunServer implements InferenceServer {
                         options.loadThreads(),
                         options.loadRetries(),
                         options.queueLimit(),
+                        options.batching(),
                         options.rateLimiter()),
                 backends,
                 options.buffers(),

@@ -18,6 +18,11 @@ public record RequestedOutput(String name, Optional<RegionLease> destination, in
         Objects.requireNonNull(destination, "destination");
     }
 
+    /** The same in a pooled buffer. */
+    public RequestedOutput withoutDestination() {
+        return destination.isEmpty() ? this : new RequestedOutput(name, Optional.empty(), classification);
+    }
+
     /** The tensor itself, in a pooled buffer. */
     public static RequestedOutput of(String name) {
         return new RequestedOutput(name, Optional.empty(), 0);

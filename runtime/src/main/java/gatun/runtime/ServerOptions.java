@@ -53,6 +53,7 @@ public final class ServerOptions {
     private int loadThreads = DEFAULT_LOAD_THREADS;
     private int loadRetries;
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
+    private BatchingRules batching = BatchingRules.NONE;
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
     private LogControl log = LogControl.fixed();
@@ -158,6 +159,12 @@ public final class ServerOptions {
     /** How many requests may wait for a model whose configuration sets no limit; at least 1. */
     public ServerOptions queueLimit(int count) {
         queueLimit = Math.max(1, count);
+        return this;
+    }
+
+    /** How requests share runs of models whose configuration does not say it; without this call, not at all. */
+    public ServerOptions batching(BatchingRules rules) {
+        batching = rules;
         return this;
     }
 
@@ -276,6 +283,10 @@ public final class ServerOptions {
 
     RateLimiter rateLimiter() {
         return rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off);
+    }
+
+    BatchingRules batching() {
+        return batching;
     }
 
     int queueLimit() {

@@ -2,6 +2,8 @@ package gatun.runtime.configuration;
 
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInput;
+import gatun.runtime.BatchingRule;
 import gatun.runtime.spi.Backend;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +29,8 @@ public final class ModelConfiguration {
             Optional<Path> versionDirectory,
             boolean autoComplete,
             Function<String, Backend> backends) {
-        return complete(written(name, directory, "", autoComplete), versionDirectory, autoComplete, backends);
+        return complete(
+                written(name, directory, "", autoComplete), versionDirectory, autoComplete, backends, Optional.empty());
     }
 
     /**
@@ -59,6 +62,14 @@ public final class ModelConfiguration {
         return written;
     }
 
+    /** Whether a configuration as it was written says itself which requests share runs, or that none can. */
+    public static boolean schedules(ModelConfig written) {
+        return written.getSchedulingChoiceCase() != ModelConfig.SchedulingChoiceCase.SCHEDULINGCHOICE_NOT_SET
+                || written.getModelTransactionPolicy().getDecoupled()
+                || written.getBatchInputCount() + written.getBatchOutputCount() > 0
+                || written.getInputList().stream().anyMatch(ModelInput::getAllowRaggedBatch);
+    }
+
     /** What {@code config} says of anything but the model's instances. */
     public static ModelConfig withoutInstances(ModelConfig config) {
         return config.toBuilder().clearInstanceGroup().build();
@@ -70,13 +81,15 @@ public final class ModelConfiguration {
      * @param versionDirectory the version whose files complete the configuration; empty when there is none
      * @param autoComplete whether files may complete it at all
      * @param backends finds a started backend by name, or throws {@link GatunException} with the reason
+     * @param batching how requests share runs unless the configuration {@linkplain #schedules says it}
      * @throws GatunException with the reason why the model cannot be served
      */
     public static ModelConfig complete(
             ModelConfig written,
             Optional<Path> versionDirectory,
             boolean autoComplete,
-            Function<String, Backend> backends) {
+            Function<String, Backend> backends,
+            Optional<BatchingRule> batching) {
         if (EnsembleRules.apply(written)) {
             return ensemble(written);
         }
@@ -85,7 +98,11 @@ public final class ModelConfiguration {
         if (autoComplete && versionDirectory.isPresent()) {
             completed = backends.apply(chosen.getBackend()).complete(chosen, versionDirectory.get());
         }
-        ModelConfig filled = Defaults.fill(completed);
+        ModelConfig ruled = completed;
+        if (batching.isPresent()) {
+            ruled = BatchingCompletion.apply(written, completed, batching.get());
+        }
+        ModelConfig filled = Defaults.fill(ruled);
         SchedulingRules.check(filled);
         TensorRules.check(filled);
         return filled;

@@ -52,6 +52,10 @@ class BatchExecution extends TimedExecution {
     private @Nullable Tensor[] inputs = {};
 
     private int rows;
+
+    /** The rows that the backend gets: those of the requests, and what they are padded with. */
+    private int runRows;
+
     private int sent;
 
     /** @param responses where the single responses of a decoupled model are counted; null for any other */
@@ -92,6 +96,7 @@ class BatchExecution extends TimedExecution {
         for (InferenceTicket ticket : batch) {
             rows += ticket.batchSize();
         }
+        runRows = signature.runSize(rows);
         for (int i = 0; i < signature.outputCount(); i++) {
             OutputRule rule = signature.output(i);
             if (isWanted(rule)) {
@@ -266,6 +271,7 @@ class BatchExecution extends TimedExecution {
         tickets.clear();
         Arrays.fill(inputs, null);
         rows = 0;
+        runRows = 0;
         sent = 0;
     }
 
@@ -315,7 +321,10 @@ class BatchExecution extends TimedExecution {
     @Override
     public TensorSpec inputSpec(int index) {
         TensorSpec first = tickets.getFirst().input(index).spec();
-        return new TensorSpec(first.name(), first.datatype(), first.shape().withFirst(rows));
+        Shape shape = signature.padsShapes()
+                ? PaddedInput.shape(pieces(index), runRows)
+                : first.shape().withFirst(runRows);
+        return new TensorSpec(first.name(), first.datatype(), shape);
     }
 
     @Override
@@ -329,7 +338,30 @@ class BatchExecution extends TimedExecution {
         return known;
     }
 
+    private List<Tensor> pieces(int index) {
+        return tickets.stream().map(ticket -> ticket.input(index)).toList();
+    }
+
+    /** Whether the backend gets more as an input than the requests bring. */
+    private boolean isPadded(int index) {
+        if (runRows != rows) {
+            return true;
+        }
+        if (!signature.padsShapes()) {
+            return false;
+        }
+        Shape shape = inputSpec(index).shape();
+        return !tickets.stream()
+                .allMatch(ticket -> ticket.input(index).spec().shape().equalsAfterFirst(shape));
+    }
+
     private MemorySegment gather(int index) {
+        if (isPadded(index)) {
+            PaddedInput padded = new PaddedInput(pieces(index), inputSpec(index).shape());
+            Buffer buffer = takeForRun(padded.byteSize());
+            padded.write(buffer.segment());
+            return buffer.segment();
+        }
         long byteSize = 0;
         for (InferenceTicket ticket : tickets) {
             MemorySegment piece = ticket.input(index).bytes();
@@ -383,8 +415,9 @@ class BatchExecution extends TimedExecution {
     @Override
     public void outputFromInput(int output, int input, Shape shape) {
         requireRunning();
-        if (responses != null) {
-            // The next response may show the same input, and only one could own its memory.
+        if (responses != null || isPadded(input)) {
+            // The next response may show the same input, and only one could own its memory; or it is no request's
+            // memory.
             Tensor source = input(input);
             MemorySegment bytes = source.bytes();
             TensorCopy.copy(bytes, output(output, source.spec().datatype(), shape, bytes.byteSize()));
@@ -401,13 +434,13 @@ class BatchExecution extends TimedExecution {
      */
     void check(OutputRule rule, Datatype datatype, Shape shape) {
         rule.answered(datatype, shape, signature);
-        if (shape.rank() == 0 || shape.dim(0) != rows) {
+        if (shape.rank() == 0 || shape.dim(0) != runRows) {
             throw new GatunException(
                     ErrorCode.INTERNAL,
                     "unexpected shape " + shape + " for inference output '" + rule.name() + "' of model '"
-                            + signature.modelName() + "': expected " + rows
+                            + signature.modelName() + "': expected " + runRows
                             + " in front, the batch size of all requests that run together");
         }
-        rule.requireShape(shape, rows, signature);
+        rule.requireShape(shape, runRows, signature);
     }
 }

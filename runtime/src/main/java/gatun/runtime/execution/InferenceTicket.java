@@ -47,6 +47,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     private @Nullable GatunException failure;
     private Map<String, ParameterValue> parameters = Map.of();
 
+    /** Whether other tickets are for the same request. */
+    private boolean isPiece;
+
     /** What it is a step of, and thus runs together with others only when their states suit; null unless the model has sequences. */
     private @Nullable SequenceModel sequences;
 
@@ -200,7 +203,10 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
             if (!own.name().equals(other.name())) {
                 return false;
             }
-            if (!own.shape().equalsAfterFirst(other.shape()) && !isRagged(own.name())) {
+            if (!own.shape().equalsAfterFirst(other.shape())
+                    && !isRagged(own.name())
+                    && !(signature.padsShapes()
+                            && own.shape().rank() == other.shape().rank())) {
                 return false;
             }
         }
@@ -209,7 +215,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point
     private boolean isSameEntryPoint(InferenceTicket other) {
-        return signature == other.signature && signature.batching();
+        return signature == other.signature && batchSize > 0 && other.batchSize > 0;
     }
 
     private boolean isRagged(String input) {
@@ -292,6 +298,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     /** Ends the use of every region: makes results visible to the client and fails when one was taken away. */
     void settle() {
+        if (isPiece) {
+            return; // The whole request ends it.
+        }
         List<Hold> holds = request.holds();
         for (int i = 0; i < holds.size(); i++) {
             if (holds.get(i) instanceof RegionLease lease) {
@@ -420,6 +429,22 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     Optional<GatunException> failure() {
         return Optional.ofNullable(failure);
+    }
+
+    /** Gives back what was answered; somebody has taken a copy, or nobody wants it. */
+    void drop() {
+        made.drop();
+    }
+
+    /** A ticket for some of the rows of this one, with these inputs; the outputs do not go to the client's windows. */
+    InferenceTicket piece(int rowCount, Tensor[] rows) {
+        RequestedOutput[] pooled = new RequestedOutput[wanted.length];
+        for (int i = 0; i < wanted.length; i++) {
+            pooled[i] = wanted[i].withoutDestination();
+        }
+        InferenceTicket piece = new InferenceTicket(request, arrivedNanos, rowCount, rows, pooled, rules, signature);
+        piece.isPiece = true;
+        return piece;
     }
 
     /** Ends the request without an answer; the output buffers go back. */

@@ -6,6 +6,7 @@ import gatun.memory.GatunException;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelMetrics;
+import gatun.runtime.BatchingRule;
 import gatun.runtime.Cancellation;
 import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
@@ -57,6 +58,11 @@ public final class LoadedModel implements ServedModel {
     private final RequestCheck check;
     private final SequencedMap<String, EntryPoint> entryPoints;
     private final QueueRules queueRules;
+
+    /** How requests share runs where the configuration does not say it; null for most models. */
+    private final @Nullable BatchingRule ruled;
+
+    private final BufferPool pool;
     private final @Nullable SequenceModel sequences;
     private final BackendModel backend;
     private final ModelInstances instances;
@@ -75,6 +81,8 @@ public final class LoadedModel implements ServedModel {
             BackendModel backend,
             ModelInstances instances,
             QueueRules queueRules,
+            @Nullable BatchingRule ruled,
+            BufferPool pool,
             @Nullable SequenceModel sequences,
             Scheduler<InferenceTicket> scheduler,
             ModelCounters counters,
@@ -86,6 +94,8 @@ public final class LoadedModel implements ServedModel {
         this.check = new RequestCheck(signature, others);
         this.entryPoints = entryPoints(signature, others);
         this.queueRules = queueRules;
+        this.ruled = ruled;
+        this.pool = pool;
         this.sequences = sequences;
         this.backend = backend;
         this.instances = instances;
@@ -109,6 +119,7 @@ public final class LoadedModel implements ServedModel {
      * @param warmUpSamples what each instance answers before it serves
      * @param states what the model gives for one step of a sequence and gets for the next
      * @param queueLimit how many requests may wait where the configuration sets no limit
+     * @param rule how requests share runs where the configuration does not say it; empty for not at all
      * @param rateLimiter says when instances may run
      * @param readyVersions tells the ready versions of the same model, ascending
      * @throws GatunException when an instance does not start
@@ -122,11 +133,17 @@ public final class LoadedModel implements ServedModel {
             List<StateTensor> states,
             BufferPool pool,
             int queueLimit,
+            Optional<BatchingRule> rule,
             RateLimiter rateLimiter,
             Supplier<List<String>> readyVersions) {
         List<EntryPoint> entryPoints = backend.entryPoints();
+        @Nullable
+        BatchingRule ruled = rule.filter(
+                        present -> !config.getModelTransactionPolicy().getDecoupled())
+                .map(present -> limited(present, config))
+                .orElse(null);
         ModelSignature signature =
-                new ModelSignature(config, labels, entryPoints.isEmpty() ? null : entryPoints.getFirst());
+                new ModelSignature(config, labels, entryPoints.isEmpty() ? null : entryPoints.getFirst(), ruled);
         SequenceModel sequences = SequenceModel.of(config, states, queueLimit);
         List<ModelSignature> others = sequences == null && signature.batchTensors() == null
                 ? entryPoints.stream()
@@ -139,7 +156,7 @@ public final class LoadedModel implements ServedModel {
         ModelInstances instances =
                 new ModelInstances(backend, signature, sequences, pool, warmUp, counters, rateLimiter);
         try {
-            QueueRules queueRules = QueueRules.of(config, queueLimit);
+            QueueRules queueRules = QueueRules.of(config, queueLimit, ruled);
             ModelInstances.Change first = instances.toward(config);
             Scheduler<InferenceTicket> scheduler = sequences == null
                     ? InstanceScheduler.open(queueRules.policy(), first.added())
@@ -153,6 +170,8 @@ public final class LoadedModel implements ServedModel {
                     backend,
                     instances,
                     queueRules,
+                    ruled,
+                    pool,
                     sequences,
                     scheduler,
                     counters,
@@ -161,6 +180,12 @@ public final class LoadedModel implements ServedModel {
             backend.close();
             throw e;
         }
+    }
+
+    /** A configuration that names a batch size limits requests more than the rule does. */
+    private static BatchingRule limited(BatchingRule rule, ModelConfig config) {
+        int size = config.getMaxBatchSize();
+        return size > 0 && size < rule.maxBatchSize() ? rule.withMaxBatchSize(size) : rule;
     }
 
     @Override
@@ -196,6 +221,9 @@ public final class LoadedModel implements ServedModel {
         }
         long arrivedNanos = System.nanoTime();
         InferenceTicket ticket = checked(request, arrivedNanos);
+        if (ruled != null && ticket.batchSize() > ruled.maxRunSize()) {
+            return inferInPieces(new SplitTicket(ticket, ruled.maxRunSize()), request, arrivedNanos);
+        }
         complete(ticket, request, arrivedNanos);
         return ticket.response(config.getName(), versionText);
     }
@@ -222,6 +250,16 @@ public final class LoadedModel implements ServedModel {
         });
     }
 
+    /** Answers a request that is too large for one run; its pieces run side by side, as instances are free. */
+    private InferenceResponse inferInPieces(SplitTicket split, InferenceRequest request, long arrivedNanos) {
+        try {
+            completeAll(split.pieces(), request, arrivedNanos);
+            return split.response(pool, config.getName(), versionText);
+        } finally {
+            split.pieces().forEach(InferenceTicket::drop);
+        }
+    }
+
     /** Brings a checked request to its end, or throws what kept it from running; parks the calling thread. */
     private void complete(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
         request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
@@ -231,20 +269,56 @@ public final class LoadedModel implements ServedModel {
             throw givenUp(arrivedNanos);
         }
         try {
-            run(ticket, request, arrivedNanos);
+            submit(ticket, request, arrivedNanos);
+            request.submitted();
+            await(ticket, arrivedNanos);
         } finally {
             cancellation.end();
         }
     }
 
-    /** Brings a ticket to its end; parks the calling thread. */
-    private void run(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
+    /** The same for the pieces of one request. */
+    private void completeAll(List<InferenceTicket> tickets, InferenceRequest request, long arrivedNanos) {
+        request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
+        for (int i = 0; i < tickets.size(); i++) {
+            queueRules.apply(tickets.get(i), request, arrivedNanos);
+        }
+        Cancellation cancellation = request.cancellation();
+        if (!cancellation.arm(() -> tickets.forEach(ticket -> ticket.cancel(scheduler)))) {
+            throw givenUp(arrivedNanos);
+        }
+        int submitted = 0;
+        int ended = 0;
+        try {
+            for (; submitted < tickets.size(); submitted++) {
+                submit(tickets.get(submitted), request, arrivedNanos);
+            }
+            request.submitted();
+            while (ended < submitted) {
+                await(tickets.get(ended++), arrivedNanos);
+            }
+        } finally {
+            // After a failure: what runs uses the request's memory until it has ended.
+            for (int i = ended; i < submitted; i++) {
+                tickets.get(i).giveUp(scheduler);
+            }
+            for (int i = ended; i < submitted; i++) {
+                tickets.get(i).await(scheduler);
+            }
+            cancellation.end();
+        }
+    }
+
+    /** Has a ticket wait for an instance. */
+    private void submit(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
         switch (scheduler.submit(ticket)) {
-            case ACCEPTED -> request.submitted();
+            case ACCEPTED -> {}
             case QUEUE_FULL -> {
                 counters.failed(FailureReason.REJECTED, arrivedNanos);
-                throw new GatunException(
-                        ErrorCode.UNAVAILABLE, RequestErrors.prefix(request) + "Exceeds maximum queue size");
+                throw ruled != null
+                        ? RequestErrors.schedulingQueueFull(ruled.maxWaitingRuns())
+                        : new GatunException(
+                                ErrorCode.UNAVAILABLE, RequestErrors.prefix(request) + "Exceeds maximum queue size");
             }
             case STOPPING -> throw stopping(arrivedNanos);
             case NO_SEQUENCE -> {
@@ -255,6 +329,10 @@ public final class LoadedModel implements ServedModel {
         if (ticket.isUnwanted()) {
             ticket.giveUp(scheduler); // it was not in the queue yet when it was given up
         }
+    }
+
+    /** Waits for a ticket's end; parks the calling thread. */
+    private void await(InferenceTicket ticket, long arrivedNanos) {
         switch (ticket.await(scheduler)) {
             case COMPLETED -> {}
             case REFUSED -> throw stopping(arrivedNanos);

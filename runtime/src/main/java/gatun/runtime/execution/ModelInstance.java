@@ -132,9 +132,15 @@ final class ModelInstance implements Worker<InferenceTicket> {
         if (sequenceExecution != null && tickets.getFirst().isStep()) {
             return runAll(opened, tickets, sequenceExecution);
         }
-        return tickets.size() == 1 && !alwaysBatch
+        return tickets.size() == 1 && !alwaysBatch && !isPadded(tickets.getFirst())
                 ? runOne(opened, tickets.getFirst())
                 : runAll(opened, tickets, batchExecution);
+    }
+
+    /** Whether the backend gets more rows than the request has. */
+    private static boolean isPadded(InferenceTicket ticket) {
+        int rows = ticket.batchSize();
+        return rows > 0 && ticket.signature().runSize(rows) != rows;
     }
 
     private void begin(List<InferenceTicket> tickets) {

@@ -5,6 +5,7 @@ import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
+import gatun.runtime.BatchingRule;
 import gatun.runtime.EntryPoint;
 import gatun.runtime.EntryTensor;
 import gatun.runtime.RequestedOutput;
@@ -29,13 +30,19 @@ final class ModelSignature {
     private final List<TensorSpec> outputSpecs;
     private final EntryPoint entryPoint;
 
+    /** How requests share runs where the configuration does not say it; null for most models. */
+    private final @Nullable BatchingRule rule;
+
+    /** Whether the shapes of inputs and outputs have the batch dimension in front already; only with a rule. */
+    private final boolean openShapes;
+
     /**
      * Prepares a configuration that has been checked.
      *
      * @param labels the lines of the label files, by output name
      */
     ModelSignature(ModelConfig config, Map<String, List<String>> labels) {
-        this(config, labels, null);
+        this(config, labels, null, null);
     }
 
     /**
@@ -43,10 +50,17 @@ final class ModelSignature {
      *
      * @param labels the lines of the label files, by output name
      * @param named what the model's files say of the entry point that the configuration describes; null for nothing
+     * @param rule how requests share runs where the configuration does not say it; null for not at all
      */
-    ModelSignature(ModelConfig config, Map<String, List<String>> labels, @Nullable EntryPoint named) {
+    ModelSignature(
+            ModelConfig config,
+            Map<String, List<String>> labels,
+            @Nullable EntryPoint named,
+            @Nullable BatchingRule rule) {
         modelName = config.getName();
-        maxBatchSize = config.getMaxBatchSize();
+        this.rule = rule;
+        openShapes = rule != null && config.getMaxBatchSize() == 0;
+        maxBatchSize = rule != null && (!openShapes || isOpen(config)) ? rule.maxBatchSize() : config.getMaxBatchSize();
         decoupled = config.getModelTransactionPolicy().getDecoupled();
         inputs = config.getInputList().stream().map(ModelSignature::rule).toArray(InputRule[]::new);
         outputs = config.getOutputList().stream()
@@ -73,7 +87,10 @@ final class ModelSignature {
     private ModelSignature(ModelSignature first, EntryPoint entryPoint) {
         this.entryPoint = entryPoint;
         modelName = first.modelName;
-        maxBatchSize = hasBatchDimension(entryPoint) ? first.maxBatchSize : 0;
+        rule = first.rule;
+        openShapes = first.openShapes;
+        maxBatchSize =
+                openShapes ? openBatchSize(entryPoint, rule) : hasBatchDimension(entryPoint) ? first.maxBatchSize : 0;
         decoupled = first.decoupled;
         inputs = entryPoint.inputs().stream().map(this::inputRule).toArray(InputRule[]::new);
         outputs = entryPoint.outputs().stream().map(this::outputRule).toArray(OutputRule[]::new);
@@ -96,7 +113,9 @@ final class ModelSignature {
 
     /** Whether requests that name the entry point are checked as those that name none, because the configuration describes it as it is. */
     boolean isAsNamed() {
-        return batching() && isAs(entryPoint.inputs(), inputSpecs) && isAs(entryPoint.outputs(), outputSpecs);
+        return hasOwnBatchDimension()
+                && isAs(entryPoint.inputs(), inputSpecs)
+                && isAs(entryPoint.outputs(), outputSpecs);
     }
 
     private static boolean isAs(List<EntryTensor> named, List<TensorSpec> described) {
@@ -104,26 +123,48 @@ final class ModelSignature {
                 && named.stream().allMatch(tensor -> !tensor.anyShape() && described.contains(tensor.spec()));
     }
 
+    /** Whether all tensors of a configuration without a batch dimension leave their first dimension open. */
+    private static boolean isOpen(ModelConfig config) {
+        return config.getInputList().stream().allMatch(input -> !input.hasReshape() && startsOpen(input.getDimsList()))
+                && config.getOutputList().stream()
+                        .allMatch(output -> !output.hasReshape() && startsOpen(output.getDimsList()));
+    }
+
+    private static boolean startsOpen(List<Long> dims) {
+        return !dims.isEmpty() && dims.getFirst() == Shape.VARIABLE;
+    }
+
+    /** The largest batch of an entry point whose tensors may have any shape, or leave their first dimension open; 0 for others. */
+    private static int openBatchSize(EntryPoint entryPoint, @Nullable BatchingRule rule) {
+        boolean open = Stream.concat(entryPoint.inputs().stream(), entryPoint.outputs().stream())
+                .allMatch(tensor -> tensor.anyShape() || firstIsOpen(tensor));
+        return open && rule != null ? rule.maxBatchSize() : 0;
+    }
+
+    private static boolean firstIsOpen(EntryTensor tensor) {
+        Shape shape = tensor.spec().shape();
+        return shape.rank() > 0 && shape.dim(0) == Shape.VARIABLE;
+    }
+
     private static boolean hasBatchDimension(EntryPoint entryPoint) {
         return Stream.concat(entryPoint.inputs().stream(), entryPoint.outputs().stream())
-                .allMatch(tensor -> !tensor.anyShape()
-                        && tensor.spec().shape().rank() > 0
-                        && tensor.spec().shape().dim(0) == Shape.VARIABLE);
+                .allMatch(tensor -> !tensor.anyShape() && firstIsOpen(tensor));
     }
 
     private InputRule inputRule(EntryTensor tensor) {
         TensorSpec spec = tensor.spec();
-        return new InputRule(spec.name(), spec.datatype(), withoutBatch(tensor), !batching(), false, null);
+        return new InputRule(spec.name(), spec.datatype(), withoutBatch(tensor), !hasOwnBatchDimension(), false, null);
     }
 
     private OutputRule outputRule(EntryTensor tensor) {
         TensorSpec spec = tensor.spec();
-        return new OutputRule(spec.name(), spec.datatype(), withoutBatch(tensor), !batching(), null, List.of());
+        return new OutputRule(
+                spec.name(), spec.datatype(), withoutBatch(tensor), !hasOwnBatchDimension(), null, List.of());
     }
 
     private Shape withoutBatch(EntryTensor tensor) {
         Shape shape = tensor.spec().shape();
-        return batching() ? shape.withoutFirst() : shape;
+        return hasOwnBatchDimension() ? shape.withoutFirst() : shape;
     }
 
     private static InputRule rule(ModelInput input) {
@@ -173,7 +214,7 @@ final class ModelSignature {
     }
 
     private Shape withBatch(Shape dims) {
-        return batching() ? dims.prepend(Shape.VARIABLE) : dims;
+        return hasOwnBatchDimension() ? dims.prepend(Shape.VARIABLE) : dims;
     }
 
     /** What clients know of this. */
@@ -185,19 +226,44 @@ final class ModelSignature {
         return modelName;
     }
 
-    /** The largest batch of a request; 0 when the model has no batch dimension. */
+    /** The largest batch of a request; 0 when requests cannot share a run. */
     int maxBatchSize() {
         return maxBatchSize;
     }
 
-    /** Whether tensors have a batch dimension in front. */
+    /** Whether tensors have a batch dimension in front, or {@linkplain #isBatchedByShape may have}. */
     boolean batching() {
         return maxBatchSize > 0;
     }
 
     /** How many dimensions stand before those of the configuration. */
     int leadingDims() {
-        return batching() ? 1 : 0;
+        return hasOwnBatchDimension() ? 1 : 0;
+    }
+
+    /** Whether the batch dimension comes to those of the configuration, and each request has it. */
+    private boolean hasOwnBatchDimension() {
+        return maxBatchSize > 0 && !openShapes;
+    }
+
+    /** Whether requests have a batch dimension only where their tensors agree in the first one. */
+    boolean isBatchedByShape() {
+        return maxBatchSize > 0 && openShapes;
+    }
+
+    /** Whether the operator's rule decides how requests share runs, and not the configuration. */
+    boolean isRuled() {
+        return rule != null;
+    }
+
+    /** The rows that a run has which is for {@code rows} of requests. */
+    int runSize(int rows) {
+        return rule == null ? rows : rule.runSize(rows);
+    }
+
+    /** Whether requests share runs though their tensors differ in other dimensions than the first. */
+    boolean padsShapes() {
+        return rule != null && rule.padsShapes();
     }
 
     int inputCount() {

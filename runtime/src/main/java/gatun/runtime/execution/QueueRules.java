@@ -4,12 +4,14 @@ import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelDynamicBatching;
 import gatun.protocol.inference.ModelQueuePolicy;
 import gatun.protocol.inference.ModelQueuePolicy.TimeoutAction;
+import gatun.runtime.BatchingRule;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.scheduling.BatchPolicy;
 import gatun.runtime.scheduling.Ticket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** How the configuration of a model lets requests wait: in which priority level, for how long, and what comes of it. Immutable. */
 final class QueueRules {
@@ -60,8 +62,12 @@ final class QueueRules {
      * What {@code config} says.
      *
      * @param queueLimit how many requests may wait where the configuration sets no limit
+     * @param rule what decides where the configuration does not; null for nothing
      */
-    static QueueRules of(ModelConfig config, int queueLimit) {
+    static QueueRules of(ModelConfig config, int queueLimit, @Nullable BatchingRule rule) {
+        if (rule != null) {
+            return new QueueRules(policy(rule), List.of(Level.UNRULED));
+        }
         if (!config.hasDynamicBatching()) {
             return new QueueRules(BatchPolicy.single(queueLimit), List.of(Level.UNRULED));
         }
@@ -92,6 +98,12 @@ final class QueueRules {
                 capacities,
                 defaultLevel);
         return new QueueRules(policy, levels);
+    }
+
+    private static BatchPolicy policy(BatchingRule rule) {
+        int capacity = (int) Math.min(Integer.MAX_VALUE, (long) rule.maxWaitingRuns() * rule.maxRunSize());
+        return new BatchPolicy(
+                rule.maxRunSize(), List.of(rule.maxRunSize()), rule.maxDelayNanos(), false, List.of(capacity), 0, true);
     }
 
     BatchPolicy policy() {

@@ -154,6 +154,9 @@ final class RequestCheck {
         if (!signature.batching()) {
             return 0;
         }
+        if (signature.isBatchedByShape()) {
+            return sharedRows(request);
+        }
         List<Tensor> given = request.inputs();
         long batchSize = -1;
         for (int i = 0; i < given.size(); i++) {
@@ -172,12 +175,31 @@ final class RequestCheck {
             return 1;
         }
         if (batchSize > signature.maxBatchSize()) {
-            throw RequestErrors.batchTooLarge(request, signature.maxBatchSize(), signature.modelName());
+            throw signature.isRuled()
+                    ? RequestErrors.taskTooLarge(batchSize, signature.maxBatchSize())
+                    : RequestErrors.batchTooLarge(request, signature.maxBatchSize(), signature.modelName());
         }
         if (batchSize == 0) {
             throw RequestErrors.batchEmpty(request, signature.modelName());
         }
         return (int) batchSize;
+    }
+
+    /** The first dimension of all inputs; 0 where they have none in common, and the request runs alone. */
+    private int sharedRows(InferenceRequest request) {
+        List<Tensor> given = request.inputs();
+        long rows = 0;
+        for (int i = 0; i < given.size(); i++) {
+            Shape shape = given.get(i).spec().shape();
+            if (shape.rank() == 0 || (i > 0 && shape.dim(0) != rows)) {
+                return 0;
+            }
+            rows = shape.dim(0);
+        }
+        if (rows > signature.maxBatchSize()) {
+            throw RequestErrors.taskTooLarge(rows, signature.maxBatchSize());
+        }
+        return (int) Math.max(0, rows);
     }
 
     /** An input that satisfies its rule, in the form that the backend gets. */

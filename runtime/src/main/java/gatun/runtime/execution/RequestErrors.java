@@ -1,6 +1,7 @@
 package gatun.runtime.execution;
 
 import gatun.memory.BytesCodec;
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionLease;
 import gatun.memory.Shape;
@@ -99,6 +100,20 @@ final class RequestErrors {
         return invalid(request, "inference request batch-size must be <= " + maxBatchSize + " for '" + model + "'");
     }
 
+    /** A request that is too large for the rule by which the operator has requests share runs. */
+    static GatunException taskTooLarge(long size, int maxBatchSize) {
+        return GatunException.invalidArgument(
+                "Task size " + size + " is larger than maximum input batch size " + maxBatchSize);
+    }
+
+    /** Refused since as many runs wait as that rule lets wait. */
+    static GatunException schedulingQueueFull(int waitingRuns) {
+        return new GatunException(
+                ErrorCode.UNAVAILABLE,
+                "The batch scheduling queue to which this task was submitted is full; currently " + waitingRuns
+                        + " batches enqueued and max_enqueued_batches is " + waitingRuns);
+    }
+
     static GatunException batchEmpty(InferenceRequest request, String model) {
         return invalid(request, "inference request batch-size must be >= 1 for '" + model + "'");
     }
@@ -126,11 +141,12 @@ final class RequestErrors {
     }
 
     static GatunException wrongShape(InferenceRequest request, TensorSpec got, Shape dims, ModelSignature signature) {
-        Shape expected = signature.batching() ? dims.prepend(Shape.VARIABLE) : dims;
+        boolean batched = signature.leadingDims() > 0;
+        Shape expected = batched ? dims.prepend(Shape.VARIABLE) : dims;
         return invalid(
                 request,
                 "unexpected shape for input '" + got.name() + "' for model '" + signature.modelName() + "'. Expected "
-                        + expected + ", got " + got.shape() + ". " + (signature.batching() ? BATCH_NOTE : ""));
+                        + expected + ", got " + got.shape() + ". " + (batched ? BATCH_NOTE : ""));
     }
 
     static GatunException tooManyElements(InferenceRequest request, TensorSpec got, String model) {

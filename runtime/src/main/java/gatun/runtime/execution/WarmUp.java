@@ -98,7 +98,7 @@ final class WarmUp {
         for (int i = 0; i < sample.requestCount(); i++) {
             tickets.add(ticket(inputs));
         }
-        if (version.signature().batching() && !version.decoupled()) {
+        if (version.signature().leadingDims() > 0 && !version.decoupled()) {
             instance.accept(tickets);
         } else {
             tickets.forEach(ticket -> instance.accept(List.of(ticket)));

@@ -4,6 +4,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.BatchingRule;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
@@ -82,7 +83,7 @@ final class ModelLoader {
             Map<String, List<String>> labels =
                     LabelFiles.read(config, source.directory().path());
             return versions.stream()
-                    .map(version -> load(source.directory(), config, version, labels, entry))
+                    .map(version -> load(source, config, version, labels, entry))
                     .toList();
         } catch (RuntimeException | Error e) {
             GatunException failure = failure(name, e);
@@ -99,9 +100,18 @@ final class ModelLoader {
 
     private ModelConfig complete(ModelSource source) {
         Optional<Path> first = source.directory().firstVersion();
+        Optional<BatchingRule> rule = first.flatMap(version -> rule(source, version));
         return retrying(
                 source.name(),
-                () -> ModelConfiguration.complete(source.config(), first, settings.autoComplete(), backends::started));
+                () -> ModelConfiguration.complete(
+                        source.config(), first, settings.autoComplete(), backends::started, rule));
+    }
+
+    /** How requests to a version share runs where its configuration, as it was written, does not say it. */
+    private Optional<BatchingRule> rule(ModelSource source, Path versionDirectory) {
+        return ModelConfiguration.schedules(source.config())
+                ? Optional.empty()
+                : settings.batching().of(versionDirectory);
     }
 
     /**
@@ -140,37 +150,27 @@ final class ModelLoader {
     }
 
     private Result load(
-            ModelDirectory directory,
-            ModelConfig config,
-            long version,
-            Map<String, List<String>> labels,
-            ModelEntry entry) {
+            ModelSource source, ModelConfig config, long version, Map<String, List<String>> labels, ModelEntry entry) {
         long startedNanos = System.nanoTime();
         try {
             ServedModel loaded = remembering.apply(
                     config.hasEnsembleScheduling()
                             ? Ensemble.open(config, version, labels, members, pool, entry::readyVersions)
-                            : retrying(config.getName(), () -> start(directory, config, version, labels, entry)));
+                            : retrying(config.getName(), () -> start(source, config, version, labels, entry)));
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
             return Result.ready(loaded, loadTime);
         } catch (RuntimeException | Error e) {
-            GatunException failure = failure(directory.name(), e);
+            GatunException failure = failure(source.name(), e);
             return Result.failed(
-                    directory.name(),
-                    Long.toString(version),
-                    VersionEntry.engine(config),
-                    failure,
-                    since(startedNanos));
+                    source.name(), Long.toString(version), VersionEntry.engine(config), failure, since(startedNanos));
         }
     }
 
     private LoadedModel start(
-            ModelDirectory directory,
-            ModelConfig config,
-            long version,
-            Map<String, List<String>> labels,
-            ModelEntry entry) {
+            ModelSource source, ModelConfig config, long version, Map<String, List<String>> labels, ModelEntry entry) {
+        ModelDirectory directory = source.directory();
+        Optional<BatchingRule> rule = rule(source, directory.version(version));
         List<WarmUpSample> warmUpSamples = WarmUpSample.of(config, directory.path());
         List<StateTensor> states = StateTensor.of(config, directory.path());
         Backend backend = backends.started(config.getBackend());
@@ -184,6 +184,7 @@ final class ModelLoader {
                 states,
                 pool,
                 settings.queueLimit(),
+                rule,
                 settings.rateLimiter(),
                 entry::readyVersions);
     }

@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ListedModel;
@@ -67,6 +68,7 @@ public final class ModelRepository {
             int loadThreads,
             int loadRetries,
             int queueLimit,
+            BatchingRules batching,
             RateLimiter rateLimiter) {
         /** Keeps copies of the lists. */
         public Settings {

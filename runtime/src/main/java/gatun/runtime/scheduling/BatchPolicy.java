@@ -11,6 +11,7 @@ import java.util.List;
  * @param preserveOrdering whether tickets end in the order they were submitted
  * @param levels how many may wait in each priority level, the most urgent first; at least one
  * @param defaultLevel the level, from 0, of tickets that name none
+ * @param levelsCountSizes whether {@code levels} is about the sizes of those that wait, taken together, and not about how many they are
  */
 public record BatchPolicy(
         int maxBatchSize,
@@ -18,11 +19,23 @@ public record BatchPolicy(
         long maxQueueDelayNanos,
         boolean preserveOrdering,
         List<Integer> levels,
-        int defaultLevel) {
+        int defaultLevel,
+        boolean levelsCountSizes) {
     /** Copies the lists. */
     public BatchPolicy {
         preferredBatchSizes = List.copyOf(preferredBatchSizes);
         levels = List.copyOf(levels);
+    }
+
+    /** A policy whose levels count tickets. */
+    public BatchPolicy(
+            int maxBatchSize,
+            List<Integer> preferredBatchSizes,
+            long maxQueueDelayNanos,
+            boolean preserveOrdering,
+            List<Integer> levels,
+            int defaultLevel) {
+        this(maxBatchSize, preferredBatchSizes, maxQueueDelayNanos, preserveOrdering, levels, defaultLevel, false);
     }
 
     /**

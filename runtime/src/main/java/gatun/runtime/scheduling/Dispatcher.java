@@ -60,7 +60,7 @@ final class Dispatcher<T extends Ticket> implements Roster {
     Dispatcher(BatchPolicy policy, int instanceCount, Turns turns) {
         this.policy = policy;
         this.turns = turns;
-        queue = new TicketQueue<>(policy.levels());
+        queue = new TicketQueue<>(policy.levels(), policy.levelsCountSizes());
         instances = new InstanceStates(instanceCount);
         sizes = new int[policy.maxBatchSize() + 1];
         order = policy.preserveOrdering() ? new LinkedHashSet<>() : null;

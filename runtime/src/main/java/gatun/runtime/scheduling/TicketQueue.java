@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TicketQueue<T extends Ticket> {
     private final Level[] levels;
+    private final boolean countsSizes;
     private volatile int size;
     private int promised;
 
@@ -19,21 +20,27 @@ final class TicketQueue<T extends Ticket> {
         final int capacity;
         final Chain<Ticket> punctual = new Chain<>();
         final Chain<Ticket> delayed = new Chain<>();
-        /** Tickets for which an instance is on its way: they wait no more, as far as the capacity is concerned. */
-        int promised;
+        /** What counts against the capacity; not tickets for which an instance is on its way: they wait no more, in that respect. */
+        int load;
 
         Level(int capacity) {
             this.capacity = capacity;
         }
 
-        boolean isFull() {
-            return punctual.size() + delayed.size() - promised >= capacity;
+        boolean isFullFor(int weight) {
+            return weight > capacity - load;
         }
     }
 
-    /** @param capacities how many tickets may wait in each level, the most urgent first */
-    TicketQueue(List<Integer> capacities) {
+    /**
+     * A queue in which nothing waits.
+     *
+     * @param capacities how many tickets may wait in each level, the most urgent first
+     * @param countsSizes whether the capacities are about the tickets' sizes
+     */
+    TicketQueue(List<Integer> capacities, boolean countsSizes) {
         levels = capacities.stream().map(Level::new).toArray(Level[]::new);
+        this.countsSizes = countsSizes;
     }
 
     int size() {
@@ -42,13 +49,15 @@ final class TicketQueue<T extends Ticket> {
 
     /** Whether no more tickets of the ticket's level may wait. */
     boolean isFull(T ticket) {
-        return level(ticket).isFull();
+        return level(ticket).isFullFor(weight(ticket));
     }
 
     /** Appends a ticket to its level. */
     void add(T ticket) {
         ticket.become(State.QUEUED);
-        level(ticket).punctual.add(ticket);
+        Level level = level(ticket);
+        level.punctual.add(ticket);
+        level.load += weight(ticket);
         resize(1);
     }
 
@@ -74,6 +83,7 @@ final class TicketQueue<T extends Ticket> {
         if (ticket.promised) {
             breakPromise(ticket);
         }
+        level.load -= weight(ticket);
         resize(-1);
         return true;
     }
@@ -82,7 +92,7 @@ final class TicketQueue<T extends Ticket> {
     void promise(Ticket ticket) {
         if (!ticket.promised) {
             ticket.promised = true;
-            level(ticket).promised++;
+            level(ticket).load -= weight(ticket);
             promised++;
         }
     }
@@ -98,7 +108,7 @@ final class TicketQueue<T extends Ticket> {
 
     private void breakPromise(Ticket ticket) {
         ticket.promised = false;
-        level(ticket).promised--;
+        level(ticket).load += weight(ticket);
         promised--;
     }
 
@@ -132,6 +142,11 @@ final class TicketQueue<T extends Ticket> {
             }
         }
         return null;
+    }
+
+    /** What a ticket counts against its level's capacity. */
+    private int weight(Ticket ticket) {
+        return countsSizes ? ticket.size() : 1;
     }
 
     private Level level(Ticket ticket) {

@@ -1,0 +1,121 @@
+package gatun.runtime.execution;
+
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.RegionLease;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorCopy;
+import gatun.memory.TensorSpec;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** A request with more rows than one run may have, in pieces that run by themselves. Used by the request's thread. */
+final class SplitTicket {
+    private final InferenceTicket whole;
+    private final List<InferenceTicket> pieces = new ArrayList<>();
+
+    /** @param most how many rows a piece may have */
+    SplitTicket(InferenceTicket whole, int most) {
+        this.whole = whole;
+        int count = whole.inputCount();
+        long[] starts = new long[count];
+        for (int row = 0; row < whole.batchSize(); row += most) {
+            int rows = Math.min(most, whole.batchSize() - row);
+            Tensor[] inputs = new Tensor[count];
+            for (int i = 0; i < count; i++) {
+                inputs[i] = rows(whole.input(i), starts[i], rows);
+                starts[i] += inputs[i].bytes().byteSize();
+            }
+            pieces.add(whole.piece(rows, inputs));
+        }
+    }
+
+    /** The {@code count} rows of {@code tensor} that begin at {@code start}, in bytes. */
+    private static Tensor rows(Tensor tensor, long start, int count) {
+        TensorSpec spec = tensor.spec();
+        Shape shape = spec.shape().withFirst(count);
+        long byteSize = shape.byteSize(spec.datatype());
+        if (spec.datatype() == Datatype.BYTES) {
+            long end = start;
+            for (long left = shape.elementCount(); left > 0; left--) {
+                end += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(tensor.bytes(), end);
+            }
+            byteSize = end - start;
+        }
+        TensorSpec own = new TensorSpec(spec.name(), spec.datatype(), shape);
+        return new Tensor(own, tensor.bytes().asSlice(start, byteSize));
+    }
+
+    /** A ticket for each piece, in the order of the rows. */
+    List<InferenceTicket> pieces() {
+        return pieces;
+    }
+
+    /**
+     * The answers of all pieces as one.
+     *
+     * @throws GatunException the first failure of a piece; or when the answers are too large for a window, or for the pool
+     */
+    InferenceResponse response(BufferPool pool, String model, String version) {
+        for (InferenceTicket piece : pieces) {
+            piece.failure().ifPresent(failure -> {
+                throw failure;
+            });
+        }
+        try {
+            for (int i = 0; i < whole.outputCount(); i++) {
+                join(i, pool);
+            }
+            whole.settle();
+            return whole.response(model, version);
+        } catch (Throwable t) {
+            whole.drop();
+            throw t;
+        }
+    }
+
+    private void join(int output, BufferPool pool) {
+        TensorSpec first = result(pieces.getFirst(), output).spec();
+        long rows = 0;
+        long byteSize = 0;
+        for (InferenceTicket piece : pieces) {
+            Tensor part = result(piece, output);
+            rows += part.spec().shape().dim(0);
+            byteSize += part.bytes().byteSize();
+        }
+        TensorSpec spec =
+                new TensorSpec(first.name(), first.datatype(), first.shape().withFirst(rows));
+        Optional<RegionLease> destination = whole.wanted(output).destination();
+        MemorySegment target;
+        if (destination.isPresent()) {
+            target = RequestErrors.window(spec.name(), destination.get(), byteSize);
+            whole.result(output, new OutputTensor(new Tensor(spec, target), true), null);
+        } else {
+            Buffer buffer = pool.take(byteSize);
+            target = buffer.segment();
+            whole.result(output, new OutputTensor(new Tensor(spec, target), false), buffer);
+        }
+        long at = 0;
+        for (InferenceTicket piece : pieces) {
+            MemorySegment bytes = result(piece, output).bytes();
+            TensorCopy.copy(bytes, target.asSlice(at, bytes.byteSize()));
+            at += bytes.byteSize();
+        }
+    }
+
+    private static Tensor result(InferenceTicket piece, int output) {
+        OutputTensor made = piece.result(output);
+        if (made == null) {
+            throw new AssertionError("output " + output + " was not answered");
+        }
+        return made.tensor();
+    }
+}
