@@ -88,6 +88,7 @@ public final class GatunServer implements InferenceServer {
                         options.autoComplete(),
                         options.loadThreads(),
                         options.loadRetries(),
+                        options.warmUps(),
                         options.queueLimit(),
                         options.batching(),
                         options.rateLimiter()),

@@ -52,6 +52,7 @@ public final class ServerOptions {
             "logging");
     private int loadThreads = DEFAULT_LOAD_THREADS;
     private int loadRetries;
+    private WarmUpSource warmUps = WarmUpSource.NONE;
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private BatchingRules batching = BatchingRules.NONE;
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
@@ -153,6 +154,12 @@ public final class ServerOptions {
     /** How often a load that fails is tried again before it counts as failed; 0, which is the default, for never. */
     public ServerOptions loadRetries(int count) {
         loadRetries = Math.max(0, count);
+        return this;
+    }
+
+    /** Requests that models answer before they serve, beside those of their configurations; none without this call. */
+    public ServerOptions warmUps(WarmUpSource source) {
+        warmUps = source;
         return this;
     }
 
@@ -279,6 +286,10 @@ public final class ServerOptions {
 
     int loadRetries() {
         return loadRetries;
+    }
+
+    WarmUpSource warmUps() {
+        return warmUps;
     }
 
     RateLimiter rateLimiter() {

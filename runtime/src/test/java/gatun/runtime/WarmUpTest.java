@@ -228,4 +228,45 @@ class WarmUpTest {
                 .extracting(ModelStatus::reason)
                 .containsExactly("failed to run warmup sample 'S': the engine is cold; ");
     }
+
+    /** A server whose model gets one request with two rows from elsewhere. */
+    private void openWithASource(String config, Consumer<Execution> script) {
+        test.model("m", config)
+                .open(
+                        script,
+                        options -> options.warmUps((version, directory, instance) -> {
+                            assertThat(directory).isEqualTo(folder.resolve("m/1"));
+                            InferenceRequest request = new InferenceRequest(version);
+                            test.input(request, "IN", 2, 2);
+                            try (InferenceResponse response = instance.apply(request)) {
+                                OutputTensor output = response.outputs().getFirst();
+                                contents.add(output.tensor().bytes().toArray(ValueLayout.JAVA_BYTE));
+                            }
+                        }));
+    }
+
+    @Test
+    void shouldAnswerRequestsFromElsewhereOnEachInstance() {
+        openWithASource(MODEL.replace("count: 1", "count: 2"), ScriptedBackend::copy);
+        assertThat(test.server().index()).extracting(ModelStatus::reason).containsExactly("");
+        assertThat(contents).hasSize(2).allSatisfy(answer -> assertThat(floats(answer))
+                .containsExactly(0, 1, 2, 3));
+    }
+
+    @Test
+    void shouldRefuseToLoadWhenARequestFromElsewhereFails() {
+        openWithASource(MODEL, execution -> {
+            throw GatunException.invalidArgument("the engine is cold");
+        });
+        assertThat(test.server().index()).extracting(ModelStatus::state).containsExactly(ModelState.UNAVAILABLE);
+        assertThat(test.server().index()).extracting(ModelStatus::reason).containsExactly("the engine is cold");
+    }
+
+    @Test
+    void shouldRefuseRequestsFromElsewhereToADecoupledModel() {
+        openWithASource("model_transaction_policy { decoupled: true } " + MODEL, ScriptedBackend::copy);
+        assertThat(test.server().index()).singleElement().satisfies(status -> assertThat(status.reason())
+                .contains("is decoupled"));
+        assertThat(contents).isEmpty();
+    }
 }

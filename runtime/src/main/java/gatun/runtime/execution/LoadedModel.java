@@ -16,7 +16,6 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.StateTensor;
-import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
@@ -77,7 +76,8 @@ public final class LoadedModel implements ServedModel {
             ModelConfig config,
             long version,
             ModelSignature signature,
-            List<ModelSignature> others,
+            RequestCheck check,
+            SequencedMap<String, EntryPoint> entryPoints,
             BackendModel backend,
             ModelInstances instances,
             QueueRules queueRules,
@@ -91,8 +91,8 @@ public final class LoadedModel implements ServedModel {
         this.version = version;
         this.versionText = Long.toString(version);
         this.signature = signature;
-        this.check = new RequestCheck(signature, others);
-        this.entryPoints = entryPoints(signature, others);
+        this.check = check;
+        this.entryPoints = entryPoints;
         this.queueRules = queueRules;
         this.ruled = ruled;
         this.pool = pool;
@@ -116,7 +116,7 @@ public final class LoadedModel implements ServedModel {
      * fails.
      *
      * @param labels the lines of the label files, by output name
-     * @param warmUpSamples what each instance answers before it serves
+     * @param warmUps what each instance answers before it serves
      * @param states what the model gives for one step of a sequence and gets for the next
      * @param queueLimit how many requests may wait where the configuration sets no limit
      * @param rule how requests share runs where the configuration does not say it; empty for not at all
@@ -129,7 +129,7 @@ public final class LoadedModel implements ServedModel {
             long version,
             BackendModel backend,
             Map<String, List<String>> labels,
-            List<WarmUpSample> warmUpSamples,
+            WarmUpPlan warmUps,
             List<StateTensor> states,
             BufferPool pool,
             int queueLimit,
@@ -151,7 +151,9 @@ public final class LoadedModel implements ServedModel {
                         .map(signature::of)
                         .toList()
                 : List.of();
-        WarmUp warmUp = new WarmUp(warmUpSamples, new LoadingVersion(config, version, signature));
+        SequencedMap<String, EntryPoint> served = entryPoints(signature, others);
+        RequestCheck check = new RequestCheck(signature, others);
+        WarmUp warmUp = new WarmUp(warmUps, new LoadingVersion(config, version, signature, served), check);
         ModelCounters counters = new ModelCounters();
         ModelInstances instances =
                 new ModelInstances(backend, signature, sequences, pool, warmUp, counters, rateLimiter);
@@ -166,7 +168,8 @@ public final class LoadedModel implements ServedModel {
                     config,
                     version,
                     signature,
-                    others,
+                    check,
+                    served,
                     backend,
                     instances,
                     queueRules,
@@ -214,10 +217,7 @@ public final class LoadedModel implements ServedModel {
     @Override
     public InferenceResponse infer(InferenceRequest request) {
         if (signature.decoupled()) {
-            throw new GatunException(
-                    ErrorCode.UNSUPPORTED,
-                    "model '" + config.getName() + "' is decoupled: it may give any number of responses,"
-                            + " and this request asks for exactly one");
+            throw RequestErrors.decoupled(config.getName());
         }
         long arrivedNanos = System.nanoTime();
         InferenceTicket ticket = checked(request, arrivedNanos);

@@ -2,11 +2,15 @@ package gatun.runtime.execution;
 
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.EntryPoint;
 import gatun.runtime.ModelVersion;
 import java.util.List;
+import java.util.SequencedMap;
 
 /** A version while its instances start: what their warm-up requests are sent to. Immutable. */
-record LoadingVersion(ModelConfig config, long version, ModelSignature signature) implements ModelVersion {
+record LoadingVersion(
+        ModelConfig config, long version, ModelSignature signature, SequencedMap<String, EntryPoint> entryPoints)
+        implements ModelVersion {
     @Override
     public String versionText() {
         return Long.toString(version);

@@ -47,6 +47,13 @@ final class RequestErrors {
         });
     }
 
+    static GatunException decoupled(String model) {
+        return new GatunException(
+                ErrorCode.UNSUPPORTED,
+                "model '" + model
+                        + "' is decoupled: it may give any number of responses, and this request asks for exactly one");
+    }
+
     static GatunException duplicate(InferenceRequest request, String kind, String tensor) {
         return invalid(request, kind + " '" + tensor + "' already exists in request");
     }

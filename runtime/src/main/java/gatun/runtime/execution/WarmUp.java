@@ -6,6 +6,7 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.Tensor;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.configuration.WarmUpSample.Content;
 import java.lang.foreign.Arena;
@@ -29,30 +30,45 @@ final class WarmUp {
     /** Any number: every start of the server shall send the same. */
     private static final long SEED = 20_011_914;
 
-    private final List<WarmUpSample> samples;
+    private final WarmUpPlan plan;
     private final LoadingVersion version;
     private final RequestCheck check;
 
-    WarmUp(List<WarmUpSample> samples, LoadingVersion version) {
-        this.samples = List.copyOf(samples);
+    WarmUp(WarmUpPlan plan, LoadingVersion version, RequestCheck check) {
+        this.plan = plan;
         this.version = version;
-        check = new RequestCheck(version.signature());
+        this.check = check;
     }
 
     /**
-     * Runs all samples.
+     * Runs all samples and requests.
      *
      * @param instance runs tickets, as one batch, and leaves answer or failure in each
-     * @throws GatunException with the first sample that fails, and why
+     * @throws GatunException with the first that fails, and why
      */
     void run(Consumer<List<InferenceTicket>> instance) {
-        for (WarmUpSample sample : samples) {
+        for (WarmUpSample sample : plan.samples()) {
             try (Arena arena = Arena.ofConfined()) {
                 List<Tensor> inputs = tensors(sample, arena);
                 for (int run = 0; run < sample.runCount(); run++) {
                     run(sample, inputs, instance);
                 }
             }
+        }
+        plan.source().send(version, plan.directory(), request -> answer(request, instance));
+    }
+
+    private InferenceResponse answer(InferenceRequest request, Consumer<List<InferenceTicket>> instance) {
+        try (request) {
+            if (version.decoupled()) {
+                throw RequestErrors.decoupled(version.name());
+            }
+            InferenceTicket ticket = check.ticket(request, System.nanoTime());
+            instance.accept(List.of(ticket));
+            ticket.failure().ifPresent(failure -> {
+                throw failure;
+            });
+            return ticket.response(version.name(), version.versionText());
         }
     }
 

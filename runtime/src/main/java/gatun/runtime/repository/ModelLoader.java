@@ -12,6 +12,7 @@ import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.WarmUpPlan;
 import gatun.runtime.spi.Backend;
 import gatun.runtime.spi.BackendModel;
 import java.nio.file.Path;
@@ -171,7 +172,8 @@ final class ModelLoader {
             ModelSource source, ModelConfig config, long version, Map<String, List<String>> labels, ModelEntry entry) {
         ModelDirectory directory = source.directory();
         Optional<BatchingRule> rule = rule(source, directory.version(version));
-        List<WarmUpSample> warmUpSamples = WarmUpSample.of(config, directory.path());
+        WarmUpPlan warmUps = new WarmUpPlan(
+                WarmUpSample.of(config, directory.path()), settings.warmUps(), directory.version(version));
         List<StateTensor> states = StateTensor.of(config, directory.path());
         Backend backend = backends.started(config.getBackend());
         BackendModel model = backend.load(config, directory.version(version));
@@ -180,7 +182,7 @@ final class ModelLoader {
                 version,
                 model,
                 labels,
-                warmUpSamples,
+                warmUps,
                 states,
                 pool,
                 settings.queueLimit(),

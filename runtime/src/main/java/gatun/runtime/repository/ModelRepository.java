@@ -12,6 +12,7 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.WarmUpSource;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.ratelimit.RateLimiter;
 import java.nio.file.Path;
@@ -56,6 +57,7 @@ public final class ModelRepository {
      * @param autoComplete whether configurations are completed from the model's files
      * @param loadThreads how many models are loaded at a time
      * @param loadRetries how often a load that fails is tried again before it counts as failed
+     * @param warmUps requests beside models' files that they answer before they serve
      * @param queueLimit how many requests may wait for a model whose configuration sets no limit
      * @param rateLimiter says when instances may run
      */
@@ -67,6 +69,7 @@ public final class ModelRepository {
             boolean autoComplete,
             int loadThreads,
             int loadRetries,
+            WarmUpSource warmUps,
             int queueLimit,
             BatchingRules batching,
             RateLimiter rateLimiter) {

@@ -17,6 +17,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.WarmUpSource;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
 import gatun.runtime.spi.Execution;
@@ -25,11 +26,13 @@ import gatun.runtime.statistics.ModelCounters;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
@@ -112,7 +115,7 @@ public final class SimulatedModel {
                 .setDataType(DataType.TYPE_INT32)
                 .addDims(-1);
         ModelSignature signature = new ModelSignature(config.build(), Map.of());
-        version = new LoadingVersion(config.build(), 1, signature);
+        version = new LoadingVersion(config.build(), 1, signature, new TreeMap<>());
         check = new RequestCheck(signature);
         ModelCounters counters = new ModelCounters();
         instances = IntStream.range(0, instanceCount)
@@ -124,7 +127,7 @@ public final class SimulatedModel {
                         signature,
                         null,
                         POOL,
-                        new WarmUp(List.of(), version),
+                        new WarmUp(new WarmUpPlan(List.of(), WarmUpSource.NONE, Path.of("")), version, check),
                         counters))
                 .toList();
         instances.forEach(ModelInstance::open);
