@@ -25,4 +25,7 @@ module gatun.grpc {
     // How connections are kept alive is for the server's flags to say.
     exports gatun.grpc.connection to
             gatun.server;
+    // Requests that were recorded in the words of that protocol warm models up.
+    exports gatun.grpc.tensorflow to
+            gatun.server;
 }

@@ -23,6 +23,7 @@ import java.util.Optional;
  * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
  * @param loadThreads how many models are loaded at a time
  * @param loadRetries how often a load that fails is tried again before it counts as failed
+ * @param warmUpIterations how often each request in a model's file of warm-up requests is sent to it; 0 for never
  * @param backendOptions the options of each backend: backend, then option, then value
  * @param backendDirectory the folder that holds more backends, if there is one
  * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
@@ -39,6 +40,7 @@ public record ModelSettings(
         String configName,
         int loadThreads,
         int loadRetries,
+        int warmUpIterations,
         Map<String, Map<String, String>> backendOptions,
         Optional<Path> backendDirectory,
         Optional<List<ResourceAmount>> rateLimit) {

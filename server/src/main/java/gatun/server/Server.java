@@ -1,5 +1,6 @@
 package gatun.server;
 
+import gatun.grpc.tensorflow.WarmUpRecords;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
@@ -103,6 +104,9 @@ final class Server implements AutoCloseable {
                 .strictReadiness(models.strictReadiness())
                 .responseCacheByteSize(settings.memory().responseCacheByteSize())
                 .exitTimeout(settings.exitTimeout());
+        if (models.warmUpIterations() > 0) {
+            options.warmUps(new WarmUpRecords(buffers, models.warmUpIterations()));
+        }
         models.repositories().forEach(options::repository);
         models.list().map(Server::read).ifPresent(options::listed);
         models.backendDirectory().ifPresent(options::backendDirectory);

@@ -2,6 +2,11 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.protocol.tensorflow.DataType;
+import gatun.protocol.tensorflow.TensorProto;
+import gatun.protocol.tensorflow.serving.PredictRequest;
+import gatun.protocol.tensorflow.serving.PredictionLog;
+import gatun.testing.RecordFiles;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -33,6 +38,7 @@ class TensorFlowRestIT {
     @BeforeAll
     static void start() throws Exception {
         model("simple", "");
+        warmUp("simple");
         model("patient", "dynamic_batching { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 60000000 }");
         restPort = freePort();
         server = ServerProcess.launch(repository, "--rest_api_port=" + restPort, "--rest_api_timeout_in_ms=5000");
@@ -45,6 +51,21 @@ class TensorFlowRestIT {
         Files.copy(simple.resolve("1/model.onnx"), version.resolve("model.onnx"));
         String config = Files.readString(simple.resolve("config.pbtxt")).replace("name: \"simple\"", "");
         Files.writeString(repository.resolve(name).resolve("config.pbtxt"), config + more);
+    }
+
+    /** Records a request beside the model's file. */
+    private static void warmUp(String model) throws IOException {
+        PredictionLog.Builder log = PredictionLog.newBuilder();
+        PredictRequest.Builder request = log.getPredictLogBuilder().getRequestBuilder();
+        TensorProto.Builder ones =
+                TensorProto.newBuilder().setDtype(DataType.DT_INT32).addIntVal(1);
+        ones.getTensorShapeBuilder().addDimBuilder().setSize(1);
+        ones.getTensorShapeBuilder().addDimBuilder().setSize(16);
+        request.putInputs("INPUT0", ones.build()).putInputs("INPUT1", ones.build());
+        Path folder = Files.createDirectories(repository.resolve(model).resolve("1/assets.extra"));
+        Files.write(
+                folder.resolve("tf_serving_warmup_requests"),
+                RecordFiles.of(log.build().toByteArray()));
     }
 
     private static int freePort() throws IOException {
@@ -66,6 +87,11 @@ class TensorFlowRestIT {
     private static HttpResponse<String> atRestPort(HttpRequest.Builder request, String path) {
         return api.send(
                 request.uri(URI.create("http://localhost:" + restPort + path)), HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void shouldWarmModelsUpWithRecordedRequests() {
+        assertThat(server.log()).contains("Model 'simple' version 1 answered 1 warm-up requests");
     }
 
     @Test

@@ -1,10 +1,10 @@
 package gatun.grpc.tensorflow;
 
+import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
@@ -12,6 +12,7 @@ import gatun.runtime.RequestedOutput;
 import gatun.tensorflow.serving.ExampleMethod;
 import io.grpc.Context;
 import java.util.List;
+import java.util.function.Function;
 
 /** Runs models on examples. Safe for any thread; the calling one waits for the model. */
 final class ExampleRuns {
@@ -26,9 +27,17 @@ final class ExampleRuns {
         R of(List<OutputTensor> outputs, int examples);
     }
 
-    private final InferenceServer server;
+    private final BufferPool pool;
+    private final Function<InferenceRequest, InferenceResponse> server;
 
-    ExampleRuns(InferenceServer server) {
+    /**
+     * Runs the models of {@code server}.
+     *
+     * @param pool where examples become tensors
+     * @param server answers a request and closes it
+     */
+    ExampleRuns(BufferPool pool, Function<InferenceRequest, InferenceResponse> server) {
+        this.pool = pool;
         this.server = server;
     }
 
@@ -51,14 +60,14 @@ final class ExampleRuns {
             request.anyVersion(anyVersion);
             request.origin(Origin.TENSORFLOW_GRPC);
             request.entryPoint(signature.name());
-            request.addInput(input.tensor(ExampleMethod.INPUTS, request, server.buffers()));
+            request.addInput(input.tensor(ExampleMethod.INPUTS, request, pool));
             outputs.forEach(output -> request.addOutput(RequestedOutput.of(output)));
             Context.current().addListener(cancelled -> request.cancellation().cancel(), Runnable::run);
         } catch (Throwable t) {
             request.close();
             throw t;
         }
-        try (InferenceResponse response = server.infer(request)) {
+        try (InferenceResponse response = server.apply(request)) {
             return results.of(response.outputs(), input.count());
         }
     }

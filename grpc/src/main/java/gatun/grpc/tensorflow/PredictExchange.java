@@ -2,6 +2,7 @@ package gatun.grpc.tensorflow;
 
 import gatun.grpc.connection.OutboundMessage;
 import gatun.grpc.message.InferenceCall;
+import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
@@ -16,6 +17,7 @@ import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.util.Optional;
 
 /** Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of answers. */
@@ -41,14 +43,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
             }
             Servable servable = message.servable;
             ModelVersion model = servables.findSingleAnswering(servable);
-            EntryPoint entryPoint = model.entryPoints().get(servable.entryPoint());
-            if (entryPoint == null) {
-                throw Status.FAILED_PRECONDITION
-                        .withDescription("Serving signature key \"" + servable.entryPoint() + "\" not found.")
-                        .asRuntimeException();
-            }
-            SignatureCheck.requireInputs(message, entryPoint, model);
-            SignatureCheck.requireOutputs(message.outputFilter, entryPoint);
+            EntryPoint entryPoint = signature(message, model);
             Optional<RequestTrace> trace = server.tracing()
                     .begin(
                             model.name(),
@@ -60,15 +55,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
             try {
                 request.anyVersion(servable.isAnyVersion());
                 request.origin(Origin.TENSORFLOW_GRPC);
-                request.entryPoint(entryPoint.name());
-                TensorReader tensors = new TensorReader(message.bytes(), server.buffers());
-                for (PredictMessage.TensorField input : message.inputs) {
-                    request.addInput(tensors.read(input, request));
-                }
-                for (String output : message.outputFilter) {
-                    request.addOutput(RequestedOutput.of(output));
-                }
-                request.hold(message.takeOwnership());
+                fill(request, message, entryPoint, server.buffers());
                 trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_END));
                 trace.ifPresent(request::trace);
                 return request;
@@ -78,6 +65,42 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
                 throw t;
             }
         }
+    }
+
+    /**
+     * The signature that a message asks for, with names that it has.
+     *
+     * @throws StatusRuntimeException when {@code model} has no such signature
+     * @throws GatunException INVALID_ARGUMENT when the inputs or outputs are not the signature's
+     */
+    static EntryPoint signature(PredictMessage message, ModelVersion model) {
+        String name = message.servable.entryPoint();
+        EntryPoint signature = model.entryPoints().get(name);
+        if (signature == null) {
+            throw Status.FAILED_PRECONDITION
+                    .withDescription("Serving signature key \"" + name + "\" not found.")
+                    .asRuntimeException();
+        }
+        SignatureCheck.requireInputs(message, signature, model);
+        SignatureCheck.requireOutputs(message.outputFilter, signature);
+        return signature;
+    }
+
+    /**
+     * Asks by {@code request} what the message asks for; the request owns the message's memory then.
+     *
+     * @throws GatunException INVALID_ARGUMENT when a tensor cannot be read
+     */
+    static void fill(InferenceRequest request, PredictMessage message, EntryPoint signature, BufferPool pool) {
+        request.entryPoint(signature.name());
+        TensorReader tensors = new TensorReader(message.bytes(), pool);
+        for (PredictMessage.TensorField input : message.inputs) {
+            request.addInput(tensors.read(input, request));
+        }
+        for (String output : message.outputFilter) {
+            request.addOutput(RequestedOutput.of(output));
+        }
+        request.hold(message.takeOwnership());
     }
 
     @Override

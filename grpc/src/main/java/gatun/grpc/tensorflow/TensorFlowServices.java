@@ -24,7 +24,8 @@ public final class TensorFlowServices {
         PredictExchange exchange =
                 new PredictExchange(server, servables, new PredictEncoder(server.buffers(), asTensorContent));
         return InPlaceMethods.replace(
-                new PredictionService(servables, new ExampleRuns(server)).bindService(),
+                new PredictionService(servables, new ExampleAnswers(new ExampleRuns(server.buffers(), server::infer)))
+                        .bindService(),
                 List.of(InPlaceMethods.method(
                         PredictionServiceGrpc.getPredictMethod(),
                         new InPlaceMarshaller<>(decoder::decode, PredictDecoder::landingOffset),

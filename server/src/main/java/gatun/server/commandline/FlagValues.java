@@ -136,6 +136,14 @@ final class FlagValues {
         }
     }
 
+    /** How often to do something; zero is allowed. */
+    static final class Iterations implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 0, Integer.MAX_VALUE, "a number from 0 up");
+        }
+    }
+
     /** How much to log: a number, or {@code true} for 1 and {@code false} for 0, as Triton takes it. */
     static final class Verbosity implements ITypeConverter<Integer> {
         @Override

@@ -81,10 +81,10 @@ final class KnownFlags {
                 --vertex-ai-default-model --vertex-ai-port --vertex-ai-thread-count""");
         add(origins, TENSORFLOW_SERVING, """
                 --allow_version_labels_for_unavailable_models --batching_parameters_file --enable_batching
-                --enable_grpc_healthcheck_service --enable_model_warmup --enable_per_model_batching_parameters
+                --enable_grpc_healthcheck_service --enable_per_model_batching_parameters
                 --flush_filesystem_caches --grpc_channel_arguments --grpc_max_threads --grpc_socket_path
                 --load_retry_interval_micros --max_num_load_retries --monitoring_config_file --num_load_threads
-                --num_request_iterations_for_warmup --num_unload_threads --per_process_gpu_memory_fraction
+                --num_unload_threads --per_process_gpu_memory_fraction
                 --rest_api_num_threads --saved_model_tags --ssl_config_file
                 --tensorflow_inter_op_parallelism --tensorflow_intra_op_parallelism
                 --tensorflow_session_parallelism""");

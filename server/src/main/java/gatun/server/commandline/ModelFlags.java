@@ -109,6 +109,24 @@ final class ModelFlags {
     int loadRetries;
 
     @Option(
+            names = "--enable_model_warmup",
+            arity = "0..1",
+            defaultValue = "true",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether models answer the requests in their assets.extra/tf_serving_warmup_requests before"
+                    + " they serve.")
+    boolean warmUp;
+
+    @Option(
+            names = "--num_request_iterations_for_warmup",
+            paramLabel = "N",
+            defaultValue = "0",
+            converter = FlagValues.Iterations.class,
+            description = "How often each of those requests is sent; 0 for once.")
+    int warmUpIterations;
+
+    @Option(
             names = "--backend-config",
             paramLabel = "BACKEND,K=V",
             converter = FlagValues.Backend.class,
@@ -175,6 +193,7 @@ final class ModelFlags {
                 configName,
                 loadThreads,
                 loadRetries,
+                warmUp ? Math.max(1, warmUpIterations) : 0,
                 options,
                 Optional.ofNullable(backendDirectory),
                 rateLimit == RateLimitMode.EXECUTION_COUNT ? Optional.of(resources) : Optional.empty());

@@ -129,9 +129,20 @@ class GatunCommandTest {
         assertThat(settings.models().autoComplete()).isTrue();
         assertThat(settings.models().loadThreads()).isEqualTo(4);
         assertThat(settings.models().loadRetries()).isZero();
+        assertThat(settings.models().warmUpIterations()).isEqualTo(1);
         assertThat(settings.models().backendOptions()).isEmpty();
         assertThat(logs.getLast()).isEqualTo(LogSettings.standard());
         assertThat(warnings).isEmpty();
+    }
+
+    @Test
+    void shouldSendWarmUpRequestsAsOftenAsTold() {
+        assertThat(serve("--num_request_iterations_for_warmup=3").models().warmUpIterations())
+                .isEqualTo(3);
+        assertThat(serve("--num_request_iterations_for_warmup=3", "--enable_model_warmup=false")
+                        .models()
+                        .warmUpIterations())
+                .isZero();
     }
 
     @Test
