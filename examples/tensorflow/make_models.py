@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the SavedModels in models/, without TensorFlow: a graph is a protobuf message, and these have a few nodes each.
+"""Writes the SavedModels in models/, and those of the backend's tests, without TensorFlow: a graph is a protobuf message, and these have a
+few nodes each.
 
 Run it in this folder with any Python 3; the files come out the same, byte for byte.
 """
@@ -7,7 +8,11 @@ Run it in this folder with any Python 3; the files come out the same, byte for b
 import os
 import struct
 
-FLOAT, INT64, STRING, RESOURCE = 1, 9, 7, 20
+FLOAT, INT64, STRING, COMPLEX, RESOURCE = 1, 9, 7, 8, 20
+
+# All types of elements that protocols can carry.
+TYPES = {"float": 1, "double": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "int64": 9, "bool": 10, "bfloat16": 14,
+         "uint16": 17, "half": 19, "uint32": 22, "uint64": 23}
 
 
 # The wire format of protocol buffers: each field is a pair (number, value).
@@ -50,7 +55,7 @@ def shape(dims):
 
 
 def tensor(dtype, dims, values):
-    content = {FLOAT: "f", INT64: "q"}.get(dtype)
+    content = {FLOAT: "f", 3: "i", INT64: "q"}.get(dtype)
     if content:
         value = (4, struct.pack("<%d%s" % (len(values), content), *values))
         return message((1, dtype), (2, shape(dims)), value)
@@ -98,28 +103,37 @@ def info(name, dtype, dims):
     return message((1, name), (2, dtype), (3, shape(dims)))
 
 
+def sparse(values, indices, dense_shape, dtype):
+    return message((4, message((1, values), (2, indices), (3, dense_shape))), (2, dtype))
+
+
 def signature(method, inputs, outputs):
     return message(
-        *[entry(1, key, info(*inputs[key])) for key in sorted(inputs)],
+        *[entry(1, key, inputs[key] if isinstance(inputs[key], bytes) else info(*inputs[key])) for key in sorted(inputs)],
         *[entry(2, key, info(*outputs[key])) for key in sorted(outputs)],
         (3, "tensorflow/serving/" + method))
 
 
-def saved_model(nodes, signatures, initialiser=None, assets=None):
+def meta_graph(nodes, signatures, initialiser=None, assets=None, tags=("serve",), saver=None):
     all_signatures = dict(signatures)
     if initialiser:
         key = "__saved_model_init_op"
         all_signatures[key] = message(entry(2, key, message((1, initialiser), (3, shape(None)))))
     graph = message(*[(1, one) for one in nodes], (4, message((1, 1087))))
-    meta = message((4, "serve"), (5, "2.16.0"))
+    meta = message(*[(4, tag) for tag in tags], (5, "2.16.0"))
     named = [entry(5, key, all_signatures[key]) for key in sorted(all_signatures)]
+    savers = [(3, saver)] if saver else []
     # Which file's path each of these tensors gets when the model is loaded.
     files = [(6, message((1, message((1, name))), (2, assets[name]))) for name in sorted(assets or {})]
-    return message((1, 1), (2, message((1, meta), (2, graph), *named, *files)))
+    return message((1, meta), (2, graph), *savers, *named, *files)
 
 
-def write(folder, content, name="saved_model.pb"):
-    folder = os.path.join("models", folder)
+def saved_model(*meta_graphs):
+    return message((1, 1), *[(2, one) for one in meta_graphs])
+
+
+def write(folder, content, name="saved_model.pb", repository="models"):
+    folder = os.path.join(repository, folder)
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "wb") as file:
         file.write(content)
@@ -127,7 +141,7 @@ def write(folder, content, name="saved_model.pb"):
 
 # The models.
 
-def half_plus(summand):
+def half_plus(summand, tags=("serve",)):
     """y = x / 2 + summand, for plain tensors and for examples with the features x and x2, with summand + 1 for y2 and y3."""
     vector = [-1, 1]
     nodes = [
@@ -160,14 +174,14 @@ def half_plus(summand):
     def classify(output):
         return signature("classify", examples, {"scores": (output + ":0", FLOAT, vector)})
 
-    return saved_model(nodes, {
+    return meta_graph(nodes, {
         "serving_default": signature("predict", {"x": ("x:0", FLOAT, vector)}, {"y": ("y:0", FLOAT, vector)}),
         "regress_x_to_y": regress("from_x/y"),
         "regress_x_to_y2": regress("from_x/y2"),
         "regress_x2_to_y3": regress("from_x2/y3"),
         "classify_x_to_y": classify("from_x/y"),
         "classify_x2_to_y3": classify("from_x2/y3"),
-    })
+    }, tags=tags)
 
 
 def strings():
@@ -179,7 +193,7 @@ def strings():
         node("length", "StringLength", ["joined"], unit=a_text("BYTE")),
         node("same", "Identity", ["left"], T=a_type(STRING)),
     ]
-    return saved_model(nodes, {
+    return meta_graph(nodes, {
         "serving_default": signature(
             "predict",
             {"left": ("left:0", STRING, [-1]), "right": ("right:0", STRING, [-1])},
@@ -203,7 +217,7 @@ def counter():
         node("set", "AssignVariableOp", ["count", "next"], dtype=a_type(FLOAT)),
         node("new", "ReadVariableOp", ["count", "^set"], dtype=a_type(FLOAT)),
     ]
-    return saved_model(nodes, {
+    return meta_graph(nodes, {
         "serving_default": signature(
             "predict", {"by": ("by:0", FLOAT, [1])}, {"count": ("added:0", FLOAT, [1])}),
         "read": signature("predict", {}, {"count": ("value:0", FLOAT, [-1])}),
@@ -223,7 +237,7 @@ def notes():
         node("new", "ReadVariableOp", ["notes", "^set"], dtype=a_type(STRING)),
         node("value", "ReadVariableOp", ["notes"], dtype=a_type(STRING)),
     ]
-    return saved_model(nodes, {
+    return meta_graph(nodes, {
         "serving_default": signature("predict", {"next": ("next:0", STRING, [-1])}, {"notes": ("new:0", STRING, [-1])}),
         "read": signature("predict", {}, {"notes": ("value:0", STRING, [-1])}),
     }, initialiser="init")
@@ -242,22 +256,107 @@ def vocabulary():
         constant("none", INT64, [], [-1]),
         node("numbers", "LookupTableFindV2", ["table", "words", "none"], Tin=a_type(STRING), Tout=a_type(INT64)),
     ]
-    return saved_model(nodes, {
+    return meta_graph(nodes, {
         "serving_default": signature(
             "predict", {"words": ("words:0", STRING, [-1])}, {"numbers": ("numbers:0", INT64, [-1])}),
     }, initialiser="init", assets={"file:0": "words.txt"})
 
 
+def types():
+    """Gives back what it got, by a signature for each type of elements; and one that no protocol can ask."""
+    nodes, signatures = [], {}
+    for name, dtype in {**TYPES, "complex": COMPLEX}.items():
+        nodes += [placeholder(name, dtype, [-1]), node(name + "/same", "Identity", [name], T=a_type(dtype))]
+        signatures["serving_default" if name == "float" else name] = signature(
+            "predict", {"x": (name + ":0", dtype, [-1])}, {"y": (name + "/same:0", dtype, [-1])})
+    return meta_graph(nodes, signatures)
+
+
+def scalars():
+    """Multiplies a vector by a number, and tells the sum."""
+    nodes = [
+        placeholder("x", FLOAT, [-1]),
+        placeholder("by", FLOAT, []),
+        node("y", "Mul", ["x", "by"], T=a_type(FLOAT)),
+        constant("axis", 3, [1], [0]),
+        node("sum", "Sum", ["y", "axis"], T=a_type(FLOAT), Tidx=a_type(3)),
+    ]
+    return meta_graph(nodes, {"serving_default": signature(
+        "predict", {"x": ("x:0", FLOAT, [-1]), "by": ("by:0", FLOAT, [])},
+        {"y": ("y:0", FLOAT, [-1]), "sum": ("sum:0", FLOAT, [])})})
+
+
+# Models that cannot be served, or not by all signatures.
+
+def unknown_operation():
+    nodes = [placeholder("x", FLOAT, [-1]), node("y", "NoSuchOperation", ["x"], T=a_type(FLOAT))]
+    return meta_graph(nodes, {
+        "serving_default": signature("predict", {"x": ("x:0", FLOAT, [-1])}, {"y": ("y:0", FLOAT, [-1])})})
+
+
+def sparse_input(other_signatures):
+    """The sum of the values of a sparse tensor; with other signatures for a dense one."""
+    nodes = [
+        placeholder("values", FLOAT, [-1]),
+        placeholder("indices", INT64, [-1, 1]),
+        placeholder("shape", INT64, [1]),
+        constant("axis", 3, [1], [0]),
+        node("sum", "Sum", ["values", "axis"], T=a_type(FLOAT), Tidx=a_type(3)),
+    ]
+    total = {"sum": ("sum:0", FLOAT, [])}
+    signatures = {"sparse": signature("predict", {"x": sparse("values:0", "indices:0", "shape:0", FLOAT)}, total)}
+    if other_signatures:
+        signatures["serving_default"] = signature("predict", {"x": ("values:0", FLOAT, [-1])}, total)
+    return meta_graph(nodes, signatures)
+
+
+def untrue():
+    """Its signature says that the output is of floats, and the graph makes complex numbers."""
+    nodes = [placeholder("x", FLOAT, [-1]),
+             node("y", "Cast", ["x"], SrcT=a_type(FLOAT), DstT=a_type(COMPLEX), Truncate=message((5, 0)))]
+    return meta_graph(nodes, {
+        "serving_default": signature("predict", {"x": ("x:0", FLOAT, [-1])}, {"y": ("y:0", FLOAT, [-1])})})
+
+
+def lost_variables():
+    """A variable whose values should be in a folder beside the graph."""
+    nodes = [
+        node("v", "VarHandleOp", dtype=a_type(FLOAT), shape=a_shape([1]), shared_name=a_text("v")),
+        node("value", "ReadVariableOp", ["v"], dtype=a_type(FLOAT)),
+        constant("prefix", STRING, [], ["set when the model is loaded"]),
+        constant("names", STRING, [1], ["v"]),
+        constant("slices", STRING, [1], [""]),
+        node("restored", "RestoreV2", ["prefix", "names", "slices"], dtypes=a_list(6, [FLOAT])),
+        node("assign", "AssignVariableOp", ["v", "restored"], dtype=a_type(FLOAT)),
+        node("restore", "NoOp", ["^assign"]),
+    ]
+    return meta_graph(
+        nodes, {"serving_default": signature("predict", {}, {"value": ("value:0", FLOAT, [1])})},
+        saver=message((1, "prefix:0"), (3, "restore"), (7, 2)))
+
+
 if __name__ == "__main__":
     # A model of two versions, the newer of which is another one, as a client can tell.
-    write("half_plus_two/1", half_plus(2))
-    write("half_plus_three/1", half_plus(3))
-    write("two_versions/1", half_plus(2))
-    write("two_versions/2", half_plus(3))
-    write("strings/1", strings())
-    write("counter/1", counter())
-    write("notes/1", notes())
-    write("vocabulary/1", vocabulary())
+    write("half_plus_two/1", saved_model(half_plus(2)))
+    write("half_plus_three/1", saved_model(half_plus(3)))
+    write("two_versions/1", saved_model(half_plus(2)))
+    write("two_versions/2", saved_model(half_plus(3)))
+    write("strings/1", saved_model(strings()))
+    write("counter/1", saved_model(counter()))
+    write("notes/1", saved_model(notes()))
+    write("vocabulary/1", saved_model(vocabulary()))
     write("vocabulary/1/assets", b"zero\none\ntwo\n", "words.txt")
     # As Triton wants it.
-    write("triton_half_plus_two/1/model.savedmodel", half_plus(2))
+    write("triton_half_plus_two/1/model.savedmodel", saved_model(half_plus(2)))
+    # The first graph has the usual tag too, and another: the second one is meant.
+    write("two_tags/1", saved_model(
+        half_plus(3, ("serve", "gpu")), half_plus(2), half_plus(4, ("train",))))
+    write("scalars/1", saved_model(scalars()))
+    write("types/1", saved_model(types()))
+    # For the backend's tests.
+    tests = "../../backends/tensorflow/src/test/models"
+    write("unknown_operation/1", saved_model(unknown_operation()), repository=tests)
+    write("sparse/1", saved_model(sparse_input(False)), repository=tests)
+    write("sparse_too/1", saved_model(sparse_input(True)), repository=tests)
+    write("untrue/1", saved_model(untrue()), repository=tests)
+    write("lost_variables/1", saved_model(lost_variables()), repository=tests)

@@ -29,11 +29,11 @@ public final class TensorFlow {
 
     /**
      * Opens the library in the file {@code path}, for instance {@code libtensorflow_cc.so.2}, which finds its other half beside it. It
-     * prints warnings and errors only, unless the environment says otherwise.
+     * prints errors only, unless the environment says otherwise: a client can cause warnings by any request.
      */
     public static NativeLibrary open(Path path) {
         try (Arena scratch = Arena.ofConfined()) {
-            int status = posix_h.setenv(scratch.allocateFrom(LOG_LEVEL), scratch.allocateFrom("1"), 0);
+            int status = posix_h.setenv(scratch.allocateFrom(LOG_LEVEL), scratch.allocateFrom("2"), 0);
             assert status == 0 : "setenv refused a constant name";
         }
         return NativeLibrary.open(NAME, path, FUNCTIONS);

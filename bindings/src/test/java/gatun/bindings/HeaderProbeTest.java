@@ -72,6 +72,60 @@ class HeaderProbeTest {
         assertMatches("cudart", cudaHeader("cuda_runtime_api.h"), Slots.ALL);
     }
 
+    @Test
+    void tensorFlowShouldMatchOurHeader() throws Exception {
+        assertMatches("tensorflow", HEADERS.resolve("tensorflow/tensorflow.h"), Slots.ALL);
+    }
+
+    /** Of TensorFlow there are libraries and no headers, so the library itself is asked. */
+    @Test
+    void tensorFlowsLibraryShouldHaveWhatOurHeaderDeclares() throws Exception {
+        Path tensorFlow = LibraryCache.ofUser().folder().resolve("tensorflow/libtensorflow_cc.so.2");
+        assumeThat(tensorFlow)
+                .as("TensorFlow's library, installed by './gatun install tensorflow'")
+                .exists();
+        List<String> answers = new ArrayList<>();
+        for (String line : Files.readAllLines(HEADERS.resolve("tensorflow/jextract.args"), UTF_8)) {
+            if (line.startsWith("--include-function ")) {
+                answers.add("function " + line.substring(line.indexOf(' ') + 1) + " 1");
+            }
+        }
+        answers.addAll(List.of(
+                "type TF_FLOAT 4",
+                "type TF_DOUBLE 8",
+                "type TF_INT32 4",
+                "type TF_UINT8 1",
+                "type TF_INT16 2",
+                "type TF_INT8 1",
+                "type TF_STRING 0",
+                "type TF_INT64 8",
+                "type TF_BOOL 1",
+                "type TF_BFLOAT16 2",
+                "type TF_UINT16 2",
+                "type TF_HALF 2",
+                "type TF_UINT32 4",
+                "type TF_UINT64 8"));
+        List<String> questions = answers.stream()
+                .map(answer -> answer.replaceAll("^function (\\w+) .*", "FUNCTION($1)")
+                        .replaceAll("^type (\\w+) .*", "TYPE($1)"))
+                .toList();
+        answers.add("strings as-we-say 1");
+        Path list = Files.write(folder.resolve("probe_list.h"), questions, UTF_8);
+        Path program = folder.resolve("probe");
+        List<String> compilation = List.of(
+                COMPILER,
+                "-Wall",
+                "-DPROBE_LIST=\"" + list + "\"",
+                "-o",
+                program.toString(),
+                HEADERS.resolve("probe/tensorflow.c").toString(),
+                "-ldl");
+        assertThat(run(compilation)).as("output of the compiler").isEmpty();
+        assertThat(run(List.of(program.toString(), tensorFlow.toString())))
+                .filteredOn(line -> line.matches("(function|type|strings) .*"))
+                .containsExactlyElementsOf(answers);
+    }
+
     private static Path cudaHeader(String name) {
         Path header = Path.of(System.getenv().getOrDefault("CUDA_HOME", "/usr/local/cuda"), "include", name);
         assumeThat(header).as("a CUDA header (set CUDA_HOME to CUDA's folder)").exists();

@@ -21,11 +21,13 @@ final class BackendChoice {
         }
     }
 
+    private static final String SAVED_MODEL = "tensorflow_savedmodel";
+
     /** In the order of precedence when a directory holds several. */
     private static final List<Kind> KINDS = List.of(
-            new Kind("model.savedmodel", "tensorflow", "tensorflow_savedmodel"),
+            new Kind("model.savedmodel", "tensorflow", SAVED_MODEL),
             // How TensorFlow Serving wants it: the version directory is the model.
-            new Kind("saved_model.pb", "tensorflow", "tensorflow_savedmodel"),
+            new Kind("saved_model.pb", "tensorflow", SAVED_MODEL),
             new Kind("model.graphdef", "tensorflow", "tensorflow_graphdef"),
             new Kind("model.plan", "tensorrt", "tensorrt_plan"),
             new Kind("model.onnx", "onnxruntime", "onnxruntime_onnx"),
@@ -61,6 +63,11 @@ final class BackendChoice {
         }
         check(completed.build());
         return completed.build();
+    }
+
+    /** Whether the model is a SavedModel: whose clients send scalars, also where it has no batch dimension. */
+    static boolean isSavedModel(ModelConfig config) {
+        return config.getPlatform().equals(SAVED_MODEL);
     }
 
     private static Optional<Kind> namedKind(ModelConfig config) {

@@ -87,7 +87,7 @@ final class TensorRules {
 
     private static void checkReshape(ModelConfig config, String subject, List<Long> dims, List<Long> shape) {
         require(
-                !shape.isEmpty() || config.getMaxBatchSize() > 0,
+                !shape.isEmpty() || config.getMaxBatchSize() > 0 || BackendChoice.isSavedModel(config),
                 config,
                 subject + "cannot have empty reshape for non-batching model as scalar tensors are not supported");
         for (long dim : shape) {

@@ -5,6 +5,7 @@ import com.google.protobuf.WireFormat;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -62,6 +63,9 @@ final class Operations {
             VariableV2 Where While Xdivy Xlogy ZerosLike
             """.strip().split("\\s+"));
 
+    /** Operations that are variables. */
+    private static final Set<String> VARIABLES = Set.of("VarHandleOp", "Variable", "VariableV2");
+
     /** A node of the graph, or all of a function's. */
     private record Node(Set<String> operations, Set<String> inputs, Set<String> functions) {
         Node() {
@@ -86,6 +90,11 @@ final class Operations {
             node.functions.forEach(name -> reach(functions.get(name), seen, open));
         }
         return false;
+    }
+
+    /** Whether the graph has variables. */
+    boolean haveVariables() {
+        return nodes.values().stream().anyMatch(node -> !Collections.disjoint(node.operations, VARIABLES));
     }
 
     private static void reach(@Nullable Node node, Set<Node> seen, Deque<Node> open) {

@@ -13,8 +13,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * What {@code saved_model.pb} says of a model without being run. Read field by field, because the graph, which is in the same file, may hold
@@ -23,20 +25,25 @@ import java.util.TreeMap;
  * @param tags what the graph is for
  * @param signatures the functions that clients may call, by name
  * @param operations which operations each of them comes to, in the graph and its functions
+ * @param restores whether variables get their values from files beside it
  */
-record SavedModelFile(List<String> tags, SortedMap<String, SignatureDef> signatures, Operations operations) {
+record SavedModelFile(
+        List<String> tags, SortedMap<String, SignatureDef> signatures, Operations operations, boolean restores) {
     private static final String NAME = "saved_model.pb";
 
     // Fields of SavedModel, MetaGraphDef and MetaInfoDef.
     private static final int META_GRAPHS = 2;
     private static final int META_INFO = 1;
     private static final int GRAPH = 2;
+    private static final int SAVER = 3;
     private static final int SIGNATURES = 5;
     private static final int TAGS = 4;
 
     // Fields of a map's entry.
     private static final int KEY = 1;
     private static final int VALUE = 2;
+
+    private static final String VARIABLES = "variables/variables.index";
 
     /** A function that TensorFlow calls itself when it loads the model. */
     private static final String INITIALISER = "__saved_model_init_op";
@@ -47,12 +54,12 @@ record SavedModelFile(List<String> tags, SortedMap<String, SignatureDef> signatu
     }
 
     /**
-     * Reads the graph with {@code tag}.
+     * Reads the graph that has these tags and no others, as the engine chooses it.
      *
      * @param model the model's name, for messages
      * @throws GatunException INVALID_ARGUMENT when the file is no SavedModel or has no such graph
      */
-    static SavedModelFile read(Path directory, String tag, String model) {
+    static SavedModelFile read(Path directory, Set<String> tags, String model) {
         List<List<String>> others = new ArrayList<>();
         try (InputStream file = Files.newInputStream(in(directory))) {
             CodedInputStream in = CodedInputStream.newInstance(file);
@@ -63,7 +70,7 @@ record SavedModelFile(List<String> tags, SortedMap<String, SignatureDef> signatu
                     continue;
                 }
                 SavedModelFile graph = readGraph(in);
-                if (graph.tags.contains(tag)) {
+                if (tags.equals(Set.copyOf(graph.tags))) {
                     return graph;
                 }
                 others.add(graph.tags);
@@ -74,26 +81,47 @@ record SavedModelFile(List<String> tags, SortedMap<String, SignatureDef> signatu
                     "model '" + model + "': cannot read its " + NAME + ": " + e.getMessage(),
                     e);
         }
-        throw GatunException.invalidArgument("model '" + model + "': its " + NAME + " has no graph with the tag '" + tag
-                + "'; the tags of those that it has are " + others);
+        throw GatunException.invalidArgument("model '" + model + "': its " + NAME + " has no graph with the tags "
+                + new TreeSet<>(tags) + "; the tags of those that it has are " + others);
     }
 
     private static SavedModelFile readGraph(CodedInputStream in) throws IOException {
         List<String> tags = new ArrayList<>();
         SortedMap<String, SignatureDef> signatures = new TreeMap<>();
         Operations operations = new Operations();
+        boolean restores = false;
         int end = in.pushLimit(in.readRawVarint32());
         for (int field = in.readTag(); field != 0; field = in.readTag()) {
             switch (WireFormat.getTagFieldNumber(field)) {
                 case META_INFO -> readTags(in, tags);
                 case GRAPH -> operations.readGraph(in);
+                case SAVER -> restores = isFilled(in);
                 case SIGNATURES -> readSignature(in, signatures);
                 default -> in.skipField(field);
             }
         }
         in.popLimit(end);
         signatures.remove(INITIALISER);
-        return new SavedModelFile(tags, signatures, operations);
+        return new SavedModelFile(tags, signatures, operations, restores);
+    }
+
+    private static boolean isFilled(CodedInputStream in) throws IOException {
+        int byteSize = in.readRawVarint32();
+        in.skipRawBytes(byteSize);
+        return byteSize > 0;
+    }
+
+    /**
+     * Looks whether the values of the model's variables are there: without them the engine loads a model too, and every request fails.
+     *
+     * @param model the model's name, for messages
+     * @throws GatunException INVALID_ARGUMENT when the model has variables, and not the file that it restores them from
+     */
+    void requireVariables(Path directory, String model) {
+        if (restores && operations.haveVariables() && !Files.isRegularFile(directory.resolve(VARIABLES))) {
+            throw GatunException.invalidArgument("model '" + model + "': its variables are not there, since "
+                    + VARIABLES + " is missing beside its " + NAME + "; copy the whole folder of the model");
+        }
     }
 
     private static void readTags(CodedInputStream in, List<String> tags) throws IOException {

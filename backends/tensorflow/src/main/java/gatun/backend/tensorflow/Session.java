@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.Set;
 
 /**
  * Owns a {@code TF_Session} and its graph: a SavedModel with its variables, ready to run. Any thread may run it, several at a time. Closed
@@ -24,11 +25,12 @@ final class Session implements AutoCloseable {
     /**
      * Loads a SavedModel: restores its variables and assets and runs its initialiser.
      *
+     * @param tags the graph to load: the one that has exactly these
      * @param options a serialized ConfigProto
      * @param model the model's name, for messages
      * @throws GatunException when the engine cannot load it
      */
-    static Session open(Path directory, String tag, byte[] options, String model) {
+    static Session open(Path directory, Set<String> tags, byte[] options, String model) {
         MemorySegment graph = tensorflow_h.TF_NewGraph();
         MemorySegment sessionOptions = tensorflow_h.TF_NewSessionOptions();
         try (Arena scratch = Arena.ofConfined();
@@ -37,14 +39,17 @@ final class Session implements AutoCloseable {
             MemorySegment.copy(options, 0, config, ValueLayout.JAVA_BYTE, 0, options.length);
             tensorflow_h.TF_SetConfig(sessionOptions, config, options.length, status.handle());
             status.check("model '" + model + "': TensorFlow refuses its session options");
-            MemorySegment tags = scratch.allocate(ValueLayout.ADDRESS);
-            tags.set(ValueLayout.ADDRESS, 0, scratch.allocateFrom(tag));
+            MemorySegment tagArray = scratch.allocate(ValueLayout.ADDRESS, tags.size());
+            int tagCount = 0;
+            for (String tag : tags) {
+                tagArray.setAtIndex(ValueLayout.ADDRESS, tagCount++, scratch.allocateFrom(tag));
+            }
             MemorySegment handle = tensorflow_h.TF_LoadSessionFromSavedModel(
                     sessionOptions,
                     MemorySegment.NULL,
                     scratch.allocateFrom(directory.toString()),
-                    tags,
-                    1,
+                    tagArray,
+                    tagCount,
                     graph,
                     MemorySegment.NULL,
                     status.handle());

@@ -6,8 +6,11 @@ import gatun.protocol.inference.ModelConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What {@code --backend-config=tensorflow,...} says for all models and a model's own parameters say for it, in the names that users of
@@ -16,21 +19,21 @@ import java.util.Locale;
  * @param intraOpThreads how many threads one operation may use; 0 for the engine's choice, as many as there are cores
  * @param interOpThreads how many operations may run at a time; 0 likewise
  * @param defaultMaxBatchSize for a model in Triton's layout that can batch and does not say how much
+ * @param tags which of a file's graphs a model takes that does not say: the one that has exactly these
  */
-record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize) {
+record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize, Set<String> tags) {
     /** The options, as --backend-config names them. */
     static final List<String> OPTIONS =
-            List.of("intra_op_parallelism_threads", "inter_op_parallelism_threads", "default-max-batch-size");
+            List.of("intra_op_parallelism_threads", "inter_op_parallelism_threads", "default-max-batch-size", "tags");
 
     /** What the backend does when nobody says anything. */
-    static final Settings DEFAULT = new Settings(0, 0, 4);
+    static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"));
 
     private static final String GRAPH_TAG = "TF_GRAPH_TAG";
     private static final String SIGNATURE = "TF_SIGNATURE_DEF";
     private static final String INTRA_OP_THREADS = "TF_NUM_INTRA_THREADS";
     private static final String INTER_OP_THREADS = "TF_NUM_INTER_THREADS";
     private static final String OWN_THREADS = "TF_USE_PER_SESSION_THREADS";
-    private static final String DEFAULT_TAG = "serve";
 
     // Fields of ConfigProto.
     private static final int INTRA_OP = 2;
@@ -41,18 +44,23 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize)
     Settings with(String key, String value) {
         return switch (key) {
             case "intra_op_parallelism_threads" ->
-                new Settings(number(key, value), interOpThreads, defaultMaxBatchSize);
+                new Settings(number(key, value), interOpThreads, defaultMaxBatchSize, tags);
             case "inter_op_parallelism_threads" ->
-                new Settings(intraOpThreads, number(key, value), defaultMaxBatchSize);
-            case "default-max-batch-size" -> new Settings(intraOpThreads, interOpThreads, number(key, value));
+                new Settings(intraOpThreads, number(key, value), defaultMaxBatchSize, tags);
+            case "default-max-batch-size" -> new Settings(intraOpThreads, interOpThreads, number(key, value), tags);
+            case "tags" -> new Settings(intraOpThreads, interOpThreads, defaultMaxBatchSize, tags(value));
             default -> this;
         };
     }
 
-    /** Which of the file's graphs a model takes. */
-    static String tag(ModelConfig config) {
+    /** Which of the file's graphs a model takes: the one with exactly these tags. */
+    Set<String> tags(ModelConfig config) {
         String chosen = parameter(config, GRAPH_TAG);
-        return chosen.isEmpty() ? DEFAULT_TAG : chosen;
+        return chosen.isEmpty() ? tags : tags(chosen);
+    }
+
+    private static Set<String> tags(String list) {
+        return Arrays.stream(list.split(",", -1)).map(String::strip).collect(Collectors.toUnmodifiableSet());
     }
 
     /** The signature that a configuration describes; empty for the usual one. */

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * Runs SavedModels, in Triton's layout ({@code 1/model.savedmodel/saved_model.pb}) and in TensorFlow Serving's ({@code
  * 1/saved_model.pb}). Each signature is an entry point of the model. The library is not part of the server: {@code ./gatun install
  * tensorflow} puts it into the user's cache, or {@code --backend-config=tensorflow,library=PATH} names one. Other options: {@code
- * intra_op_parallelism_threads}, {@code inter_op_parallelism_threads}, {@code default-max-batch-size}.
+ * intra_op_parallelism_threads}, {@code inter_op_parallelism_threads}, {@code default-max-batch-size}, {@code tags}.
  */
 public final class TensorFlowBackend implements Backend {
     /** The name in configurations. */
@@ -72,7 +72,7 @@ public final class TensorFlowBackend implements Backend {
             return config;
         }
         Path directory = directory(config, versionDirectory);
-        SavedModelFile file = SavedModelFile.read(directory, Settings.tag(config), config.getName());
+        SavedModelFile file = SavedModelFile.read(directory, settings.tags(config), config.getName());
         EntryPoint described =
                 Signature.of(file, Settings.signature(config), config.getName()).getFirst();
         // TensorFlow Serving's layout is used as TensorFlow Serving does: requests of any size, and each alone.
@@ -83,10 +83,11 @@ public final class TensorFlowBackend implements Backend {
     @Override
     public BackendModel load(ModelConfig config, Path versionDirectory) {
         Path directory = directory(config, versionDirectory);
-        SavedModelFile file = SavedModelFile.read(directory, Settings.tag(config), config.getName());
+        SavedModelFile file = SavedModelFile.read(directory, settings.tags(config), config.getName());
+        file.requireVariables(directory, config.getName());
         List<EntryPoint> entryPoints = Signature.of(file, Settings.signature(config), config.getName());
         ConfigCheck.run(config, entryPoints.getFirst());
-        Session session = Session.open(directory, Settings.tag(config), settings.session(config), config.getName());
+        Session session = Session.open(directory, settings.tags(config), settings.session(config), config.getName());
         try {
             return new TensorFlowModel(session, entryPoints, file.operations());
         } catch (RuntimeException | Error e) {

@@ -123,6 +123,12 @@ final class TensorFlowInstance implements BackendInstance {
     private static void place(int index, MemorySegment tensor, Execution execution) {
         Shape shape = Tensors.shape(tensor);
         Datatype datatype = Tensors.datatype(tensor);
+        if (datatype == Datatype.INVALID) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "output '" + execution.outputName(index) + "' has elements of TensorFlow's type "
+                            + Tensors.elementType(tensor) + ", which no protocol can carry");
+        }
         if (datatype == Datatype.BYTES) {
             StringTensors.write(tensor, shape, execution, index);
             return;

@@ -106,8 +106,13 @@ final class Tensors {
         LiveTensors.freed();
     }
 
+    /** TensorFlow's number of the elements' type. */
+    static int elementType(MemorySegment tensor) {
+        return tensorflow_h.TF_TensorType(tensor);
+    }
+
     static Datatype datatype(MemorySegment tensor) {
-        return ElementTypes.datatype(tensorflow_h.TF_TensorType(tensor));
+        return ElementTypes.datatype(elementType(tensor));
     }
 
     static Shape shape(MemorySegment tensor) {

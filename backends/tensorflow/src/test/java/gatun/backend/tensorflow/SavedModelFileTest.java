@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +26,7 @@ class SavedModelFileTest {
     Path folder;
 
     private static SavedModelFile read(String model) {
-        return SavedModelFile.read(MODELS.resolve(model).resolve("1"), "serve", model);
+        return SavedModelFile.read(MODELS.resolve(model).resolve("1"), Set.of("serve"), model);
     }
 
     @Test
@@ -82,8 +83,31 @@ class SavedModelFileTest {
 
     @Test
     void shouldRefuseAFileWithoutTheGraphThatIsAskedFor() {
-        assertThatThrownBy(() -> SavedModelFile.read(MODELS.resolve("counter/1"), "train", "m"))
-                .hasMessageContaining("no graph with the tag 'train'; the tags of those that it has are [[serve]]");
+        assertThatThrownBy(() -> SavedModelFile.read(MODELS.resolve("counter/1"), Set.of("train"), "m"))
+                .hasMessageContaining("no graph with the tags [train]; the tags of those that it has are [[serve]]");
+    }
+
+    @Test
+    void shouldTakeTheGraphThatHasTheTagsAndNoOthers() {
+        Path model = MODELS.resolve("two_tags/1");
+        assertThat(SavedModelFile.read(model, Set.of("gpu", "serve"), "m").tags())
+                .containsExactly("serve", "gpu");
+        assertThat(SavedModelFile.read(model, Set.of("serve"), "m").tags()).containsExactly("serve");
+        assertThatThrownBy(() -> SavedModelFile.read(model, Set.of("gpu"), "m"))
+                .hasMessageContaining("are [[serve, gpu], [serve], [train]]");
+    }
+
+    @Test
+    void shouldRefuseAModelWhoseVariablesAreNotThere() throws IOException {
+        Path model = Path.of("src/test/models/lost_variables/1");
+        SavedModelFile file = SavedModelFile.read(model, Set.of("serve"), "m");
+        assertThatThrownBy(() -> file.requireVariables(model, "m"))
+                .isInstanceOf(GatunException.class)
+                .hasMessageContaining("variables/variables.index is missing beside its saved_model.pb");
+        Files.createDirectory(folder.resolve("variables"));
+        Files.createFile(folder.resolve("variables/variables.index"));
+        file.requireVariables(folder, "m");
+        read("counter").requireVariables(MODELS.resolve("counter/1"), "m");
     }
 
     @ParameterizedTest
@@ -91,7 +115,7 @@ class SavedModelFileTest {
     void shouldRefuseAFileThatIsCutShort(int byteSize) throws IOException {
         byte[] whole = Files.readAllBytes(SavedModelFile.in(MODELS.resolve("counter/1")));
         Files.write(SavedModelFile.in(folder), Arrays.copyOf(whole, byteSize));
-        assertThatThrownBy(() -> SavedModelFile.read(folder, "serve", "m"))
+        assertThatThrownBy(() -> SavedModelFile.read(folder, Set.of("serve"), "m"))
                 .isInstanceOf(GatunException.class)
                 .hasMessageContaining("cannot read its saved_model.pb");
     }
