@@ -7,6 +7,7 @@ module gatun.server {
     requires gatun.listener;
     requires gatun.memory;
     requires gatun.runtime;
+    requires gatun.tensorflow.serving;
     requires info.picocli;
     requires io.helidon.webserver;
     // Traces for OpenTelemetry: see gatun.server.opentelemetry.

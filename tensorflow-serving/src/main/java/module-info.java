@@ -6,5 +6,6 @@ module gatun.tensorflow.serving {
 
     exports gatun.tensorflow.serving to
             gatun.grpc,
-            gatun.http;
+            gatun.http,
+            gatun.server;
 }

@@ -86,6 +86,7 @@ public final class GatunServer implements InferenceServer {
                         options.controlMode(),
                         options.configName(),
                         options.autoComplete(),
+                        options.configurationRule(),
                         options.loadThreads(),
                         options.loadRetries(),
                         options.warmUps(),

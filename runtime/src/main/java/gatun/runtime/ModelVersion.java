@@ -55,4 +55,9 @@ public interface ModelVersion {
     default boolean decoupled() {
         return config().getModelTransactionPolicy().getDecoupled();
     }
+
+    /** What the classes of an output are called, by index; empty when it has no names for them or there is no such output. */
+    default List<String> labels(String output) {
+        return List.of();
+    }
 }

@@ -2,6 +2,7 @@ package gatun.runtime;
 
 import gatun.memory.BufferPool;
 import gatun.memory.RegionRegistry;
+import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.spi.Backend;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * How a {@link GatunServer} is to be opened. A builder of itself: each method changes one setting and answers this object.
@@ -59,6 +61,7 @@ public final class ServerOptions {
     private long responseCacheByteSize;
     private LogControl log = LogControl.fixed();
     private Tracing tracing = Tracing.off();
+    private Consumer<ModelConfig> configurationRule = config -> {};
     private boolean autoComplete = true;
     private boolean strictReadiness = true;
     private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
@@ -218,10 +221,23 @@ public final class ServerOptions {
         return this;
     }
 
+    /**
+     * What complete configurations are to keep to beyond the runtime's own rules, such as what they say to edges. A failure that it throws
+     * keeps the model from being loaded, with its text as the reason.
+     */
+    public ServerOptions configurationRule(Consumer<ModelConfig> rule) {
+        configurationRule = rule;
+        return this;
+    }
+
     /** How long running requests may take when the server closes. */
     public ServerOptions exitTimeout(Duration timeout) {
         exitTimeout = timeout;
         return this;
+    }
+
+    Consumer<ModelConfig> configurationRule() {
+        return configurationRule;
     }
 
     BufferPool buffers() {

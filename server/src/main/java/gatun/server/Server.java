@@ -12,6 +12,7 @@ import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerOptions;
 import gatun.runtime.logging.LogControl;
+import gatun.tensorflow.serving.ExampleMappings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -101,6 +102,7 @@ final class Server implements AutoCloseable {
                 .loadThreads(models.loadThreads())
                 .loadRetries(models.loadRetries())
                 .autoComplete(models.autoComplete())
+                .configurationRule(ExampleMappings::check)
                 .strictReadiness(models.strictReadiness())
                 .responseCacheByteSize(settings.memory().responseCacheByteSize())
                 .exitTimeout(settings.exitTimeout());

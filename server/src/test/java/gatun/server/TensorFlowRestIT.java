@@ -1,11 +1,19 @@
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonParser;
 import gatun.protocol.tensorflow.DataType;
+import gatun.protocol.tensorflow.Example;
+import gatun.protocol.tensorflow.Feature;
+import gatun.protocol.tensorflow.FloatList;
 import gatun.protocol.tensorflow.TensorProto;
+import gatun.protocol.tensorflow.serving.ClassificationRequest;
 import gatun.protocol.tensorflow.serving.PredictRequest;
 import gatun.protocol.tensorflow.serving.PredictionLog;
+import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.testing.RecordFiles;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -16,6 +24,9 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -40,6 +51,7 @@ class TensorFlowRestIT {
         model("simple", "");
         warmUp("simple");
         model("patient", "dynamic_batching { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 60000000 }");
+        digits();
         restPort = freePort();
         server = ServerProcess.launch(repository, "--rest_api_port=" + restPort, "--rest_api_timeout_in_ms=5000");
         api = new HttpApi(server);
@@ -66,6 +78,15 @@ class TensorFlowRestIT {
         Files.write(
                 folder.resolve("tf_serving_warmup_requests"),
                 RecordFiles.of(log.build().toByteArray()));
+    }
+
+    /** The example model, whose configuration says what its classes are. */
+    private static void digits() throws IOException {
+        Path digits = ServerProcess.exampleModels().resolve("digits");
+        Files.createDirectories(repository.resolve("digits/1"));
+        for (String file : List.of("config.pbtxt", "labels.txt", "1/model.onnx")) {
+            Files.copy(digits.resolve(file), repository.resolve("digits").resolve(file));
+        }
     }
 
     private static int freePort() throws IOException {
@@ -121,5 +142,47 @@ class TensorFlowRestIT {
 
         assertThat(answer.statusCode()).isEqualTo(504);
         assertThat(answer.body()).contains("5000 ms");
+    }
+
+    @Test
+    void shouldClassifyByAModelThatKnowsNothingOfExamples() throws Exception {
+        List<Float> ink = IntStream.range(0, 28 * 28)
+                .mapToObj(i -> i % 28 == 14 ? 1f : 0f)
+                .toList();
+        HttpResponse<String> answer = api.post(
+                "/v1/models/digits:classify", "{\"examples\":[{\"image\":" + ink + "},{\"image\":" + ink + "}]}");
+        Example.Builder example = Example.newBuilder();
+        example.getFeaturesBuilder()
+                .putFeature(
+                        "image",
+                        Feature.newBuilder()
+                                .setFloatList(FloatList.newBuilder().addAllValue(ink))
+                                .build());
+        ClassificationRequest.Builder request = ClassificationRequest.newBuilder();
+        request.getModelSpecBuilder().setName("digits").setSignatureName("classify");
+        request.getInputBuilder().getExampleListBuilder().addExamples(example);
+        try (GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            List<gatun.protocol.tensorflow.serving.Class> classes = PredictionServiceGrpc.newBlockingStub(
+                            grpc.channel())
+                    .withDeadlineAfter(20, TimeUnit.SECONDS)
+                    .classify(request.build())
+                    .getResult()
+                    .getClassifications(0)
+                    .getClassesList();
+
+            assertThat(classes)
+                    .extracting(gatun.protocol.tensorflow.serving.Class::getLabel)
+                    .containsExactly("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine");
+            JsonArray results =
+                    JsonParser.parseString(answer.body()).getAsJsonObject().getAsJsonArray("results");
+            assertThat(results).hasSize(2);
+            for (int i = 0; i < classes.size(); i++) {
+                JsonArray entry = results.get(1).getAsJsonArray().get(i).getAsJsonArray();
+                assertThat(entry.get(0).getAsString()).isEqualTo(classes.get(i).getLabel());
+                assertThat(entry.get(1).getAsFloat()).isCloseTo(classes.get(i).getScore(), offset(1e-6f));
+            }
+        }
+        assertThat(api.get("/v1/models/digits/metadata").body())
+                .contains("\"classify\"", "\"tensorflow/serving/classify\"", "\"name\": \"probabilities\"");
     }
 }

@@ -11,9 +11,9 @@ import gatun.protocol.tensorflow.serving.ModelSpec;
 import gatun.protocol.tensorflow.serving.MultiInferenceRequest;
 import gatun.protocol.tensorflow.serving.MultiInferenceResponse;
 import gatun.protocol.tensorflow.serving.RegressionResult;
-import gatun.runtime.EntryPoint;
 import gatun.runtime.ModelVersion;
 import gatun.tensorflow.serving.ExampleMethod;
+import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;
 import java.util.HashSet;
 import java.util.List;
@@ -40,8 +40,8 @@ final class ExampleAnswers {
     private <R> R judge(
             ModelVersion model, Servable servable, ExampleMethod method, Input input, ExampleRuns.Results<R> results) {
         // The signature's faults come before those of the input.
-        EntryPoint signature = method.signature(model, servable);
-        return runs.run(model, servable.isAnyVersion(), signature, method, ExampleInput.of(input), results);
+        ExampleSignature signature = ExampleSignature.of(model, method, servable);
+        return runs.run(model, servable.isAnyVersion(), signature, ExampleInput.of(input), results);
     }
 
     /**
@@ -85,7 +85,7 @@ final class ExampleAnswers {
 
     private InferenceResult result(ModelVersion model, InferenceTask task, Input input) {
         Servable servable = Servable.of(task.getModelSpec());
-        if (!model.entryPoints().containsKey(servable.entryPoint())) {
+        if (!ExampleSignature.exists(model, servable)) {
             throw GatunException.invalidArgument(
                     "Requested signature not found in model graph: " + servable.entryPoint());
         }

@@ -4,15 +4,12 @@ import com.google.protobuf.ByteString;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
 import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
 import gatun.protocol.tensorflow.Example;
 import gatun.protocol.tensorflow.serving.ExampleListWithContext;
 import gatun.protocol.tensorflow.serving.Input;
 import gatun.runtime.InferenceRequest;
+import gatun.tensorflow.serving.ExampleSignature;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -55,19 +52,18 @@ record ExampleInput(List<ByteString> examples) {
         return examples.size();
     }
 
-    /** The examples as a vector of strings, in a buffer that the request owns. */
-    Tensor tensor(String name, InferenceRequest request, BufferPool pool) {
+    /** Gives the examples to a request by a signature of its model. */
+    void ask(ExampleSignature signature, InferenceRequest request, BufferPool pool) {
         long byteSize = 0;
         for (ByteString example : examples) {
             byteSize += BytesCodec.LENGTH_BYTES + example.size();
         }
         Buffer buffer = pool.take(byteSize);
-        request.hold(buffer);
         long offset = 0;
         for (ByteString example : examples) {
             MemorySegment bytes = MemorySegment.ofBuffer(example.asReadOnlyByteBuffer());
             offset = BytesCodec.put(buffer.segment(), offset, bytes, 0, bytes.byteSize());
         }
-        return new Tensor(new TensorSpec(name, Datatype.BYTES, Shape.of(count())), buffer.segment());
+        signature.ask(request, pool, buffer.segment(), count(), buffer);
     }
 }

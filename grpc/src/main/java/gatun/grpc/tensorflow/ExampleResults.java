@@ -7,7 +7,7 @@ import gatun.protocol.tensorflow.serving.ClassificationResult;
 import gatun.protocol.tensorflow.serving.Classifications;
 import gatun.protocol.tensorflow.serving.RegressionResult;
 import gatun.runtime.OutputTensor;
-import gatun.tensorflow.serving.RegressedValues;
+import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.ScoredClasses;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -22,8 +22,8 @@ final class ExampleResults {
      * @param examples how many examples were given
      * @throws gatun.memory.GatunException INVALID_ARGUMENT when the outputs are not as they should be
      */
-    static ClassificationResult classification(List<OutputTensor> outputs, int examples) {
-        ScoredClasses classes = ScoredClasses.of(outputs, examples);
+    static ClassificationResult classification(ExampleSignature signature, List<OutputTensor> outputs, int examples) {
+        ScoredClasses classes = signature.classes(outputs, examples);
         MemorySegment labels = classes.labels();
         ClassificationResult.Builder result = ClassificationResult.newBuilder();
         for (int i = 0; i < examples; i++) {
@@ -41,8 +41,8 @@ final class ExampleResults {
     }
 
     /** Numbers; as {@link #classification}. */
-    static RegressionResult regression(List<OutputTensor> outputs, int examples) {
-        MemorySegment values = RegressedValues.of(outputs, examples);
+    static RegressionResult regression(ExampleSignature signature, List<OutputTensor> outputs, int examples) {
+        MemorySegment values = signature.values(outputs, examples);
         RegressionResult.Builder result = RegressionResult.newBuilder();
         for (int i = 0; i < examples; i++) {
             result.addRegressionsBuilder().setValue(values.getAtIndex(ElementLayouts.FP32, i));

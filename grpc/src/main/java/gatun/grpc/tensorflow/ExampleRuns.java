@@ -2,14 +2,12 @@ package gatun.grpc.tensorflow;
 
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
-import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
-import gatun.runtime.RequestedOutput;
-import gatun.tensorflow.serving.ExampleMethod;
+import gatun.tensorflow.serving.ExampleSignature;
 import io.grpc.Context;
 import java.util.List;
 import java.util.function.Function;
@@ -23,8 +21,8 @@ final class ExampleRuns {
      */
     @FunctionalInterface
     interface Results<R> {
-        /** The message for so many examples. */
-        R of(List<OutputTensor> outputs, int examples);
+        /** The message for so many examples that were given to a signature. */
+        R of(ExampleSignature signature, List<OutputTensor> outputs, int examples);
     }
 
     private final BufferPool pool;
@@ -42,33 +40,29 @@ final class ExampleRuns {
     }
 
     /**
-     * What {@code method} makes of the examples, as the message that {@code results} makes of the model's outputs.
+     * What a model makes of the examples, as the message that {@code results} makes of the model's outputs.
      *
      * @param anyVersion whether the client left the version open
-     * @throws GatunException when the signature does not fit the method, or the model fails
+     * @throws GatunException when the examples do not fit the model, or it fails
      */
     <R> R run(
             ModelVersion model,
             boolean anyVersion,
-            EntryPoint signature,
-            ExampleMethod method,
+            ExampleSignature signature,
             ExampleInput input,
             Results<R> results) {
-        List<String> outputs = method.outputs(signature);
         InferenceRequest request = new InferenceRequest(model);
         try {
             request.anyVersion(anyVersion);
             request.origin(Origin.TENSORFLOW_GRPC);
-            request.entryPoint(signature.name());
-            request.addInput(input.tensor(ExampleMethod.INPUTS, request, pool));
-            outputs.forEach(output -> request.addOutput(RequestedOutput.of(output)));
+            input.ask(signature, request, pool);
             Context.current().addListener(cancelled -> request.cancellation().cancel(), Runnable::run);
         } catch (Throwable t) {
             request.close();
             throw t;
         }
         try (InferenceResponse response = server.apply(request)) {
-            return results.of(response.outputs(), input.count());
+            return results.of(signature, response.outputs(), input.count());
         }
     }
 }

@@ -4,7 +4,7 @@ import gatun.memory.BytesCodec;
 import gatun.memory.ElementLayouts;
 import gatun.runtime.OutputTensor;
 import gatun.tensorflow.serving.ExampleMethod;
-import gatun.tensorflow.serving.RegressedValues;
+import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.ScoredClasses;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -21,10 +21,15 @@ final class ExampleAnswer {
      * @param examples how many examples were given
      * @throws gatun.memory.GatunException INVALID_ARGUMENT when the outputs are not as they should be
      */
-    static void write(IndentedJson json, ExampleMethod method, List<OutputTensor> outputs, long examples) {
+    static void write(
+            IndentedJson json,
+            ExampleMethod method,
+            ExampleSignature signature,
+            List<OutputTensor> outputs,
+            long examples) {
         switch (method) {
-            case CLASSIFY -> writeClasses(json, ScoredClasses.of(outputs, examples), examples);
-            case REGRESS -> writeValues(json, RegressedValues.of(outputs, examples), examples);
+            case CLASSIFY -> writeClasses(json, signature.classes(outputs, examples), examples);
+            case REGRESS -> writeValues(json, signature.values(outputs, examples), examples);
         }
     }
 

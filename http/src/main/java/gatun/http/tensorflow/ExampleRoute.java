@@ -3,12 +3,11 @@ package gatun.http.tensorflow;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody.Landed;
 import gatun.memory.Buffer;
-import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.RequestedOutput;
 import gatun.tensorflow.serving.ExampleMethod;
+import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
 
@@ -31,10 +30,10 @@ final class ExampleRoute {
         calls.answer(
                 exchange,
                 call.request(),
-                (json, outputs) -> ExampleAnswer.write(json, method, outputs, call.exampleCount()));
+                (json, outputs) -> ExampleAnswer.write(json, method, call.signature(), outputs, call.exampleCount()));
     }
 
-    private record Call(InferenceRequest request, long exampleCount) {}
+    private record Call(InferenceRequest request, ExampleSignature signature, long exampleCount) {}
 
     private Call read(Exchange exchange, ServablePath path, ExampleMethod method) {
         Landed body = bodies.land(exchange);
@@ -43,11 +42,15 @@ final class ExampleRoute {
             try (ExamplesReader examples = new ExamplesReader(server.buffers(), document)) {
                 Servable servable = path.servable(document.signatureName());
                 ModelVersion model = servables.findSingleAnswering(servable);
-                EntryPoint signature = method.signature(model, servable);
-                InferenceRequest request = calls.request(model, servable, signature);
-                method.outputs(signature).forEach(output -> request.addOutput(RequestedOutput.of(output)));
-                examples.addTo(request, ExampleMethod.INPUTS);
-                return new Call(request, examples.count());
+                ExampleSignature signature = ExampleSignature.of(model, method, servable);
+                InferenceRequest request = calls.request(model, servable);
+                try {
+                    signature.ask(request, server.buffers(), examples.elements(), examples.count(), examples.release());
+                } catch (Throwable t) {
+                    request.close();
+                    throw t;
+                }
+                return new Call(request, signature, examples.count());
             }
         }
     }

@@ -3,14 +3,10 @@ package gatun.http.tensorflow;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonReader.Kind;
 import gatun.http.tensorflow.RequestDocument.Member;
+import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
 import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
-import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 
 /** Reads the examples of a classify or regress request, each into one string of a tensor. For one request, by one thread. */
@@ -75,11 +71,9 @@ final class ExamplesReader implements AutoCloseable {
         return elements.elements();
     }
 
-    /** Gives the examples to {@code request} as its input {@code name}. */
-    void addTo(InferenceRequest request, String name) {
-        TensorSpec spec = new TensorSpec(name, Datatype.BYTES, Shape.of(count));
-        request.addInput(new Tensor(spec, elements.elements()));
-        request.hold(elements.release());
+    /** Gives the memory of the examples away, which the caller owns then. */
+    Buffer release() {
+        return elements.release();
     }
 
     @Override

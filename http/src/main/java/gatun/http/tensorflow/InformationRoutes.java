@@ -4,6 +4,7 @@ import gatun.http.connection.Exchange;
 import gatun.protocol.tensorflow.serving.ModelVersionStatus;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.tensorflow.serving.ExampleMappings;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.VersionStatuses;
 import java.util.List;
@@ -50,7 +51,7 @@ final class InformationRoutes {
         json.name("version").string(model.versionText());
         json.endObject();
         json.text().raw("\n,\n\"metadata\": {\"signature_def\": ");
-        SignatureJson.write(json, model.entryPoints().values());
+        SignatureJson.write(json, ExampleMappings.signatures(model));
         json.text().raw("\n}\n}\n");
         RestAnswer.send(exchange, json);
     }

@@ -3,7 +3,6 @@ package gatun.http.tensorflow;
 import gatun.http.connection.Exchange;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
-import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
@@ -29,12 +28,11 @@ final class ModelCalls {
         this.timeout = timeout;
     }
 
-    /** A request, without inputs, that is to be answered by {@code signature}. */
-    InferenceRequest request(ModelVersion model, Servable servable, EntryPoint signature) {
+    /** A request without inputs. */
+    InferenceRequest request(ModelVersion model, Servable servable) {
         InferenceRequest request = new InferenceRequest(model);
         request.origin(Origin.TENSORFLOW_HTTP);
         request.anyVersion(servable.isAnyVersion());
-        request.entryPoint(signature.name());
         return request;
     }
 

@@ -40,7 +40,8 @@ final class PredictRoute {
             Servable servable = path.servable(document.signatureName());
             ModelVersion model = servables.findSingleAnswering(servable);
             EntryPoint signature = Signatures.of(model, servable);
-            InferenceRequest request = calls.request(model, servable, signature);
+            InferenceRequest request = calls.request(model, servable);
+            request.entryPoint(signature.name());
             try (PredictReader reader = new PredictReader(server.buffers(), document, signature.inputs())) {
                 return new Predict(request, reader.readInto(request));
             } catch (Throwable t) {

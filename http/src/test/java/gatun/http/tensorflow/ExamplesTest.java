@@ -14,16 +14,22 @@ import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.tensorflow.Example;
 import gatun.protocol.tensorflow.Feature;
+import gatun.runtime.ModelVersion;
 import gatun.runtime.OutputTensor;
 import gatun.tensorflow.serving.ExampleMethod;
+import gatun.tensorflow.serving.ExampleSignature;
+import gatun.tensorflow.serving.Servable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -123,9 +129,55 @@ class ExamplesTest {
         return new OutputTensor(new Tensor(new TensorSpec(name, Datatype.FP32, shape), bytes), false);
     }
 
+    /** A model with one signature, which is as {@code method} wants it. */
+    private record Judge(ExampleMethod method) implements ModelVersion {
+        @Override
+        public long version() {
+            return 1;
+        }
+
+        @Override
+        public String versionText() {
+            return "1";
+        }
+
+        @Override
+        public List<TensorSpec> inputs() {
+            return List.of(new TensorSpec("inputs", Datatype.BYTES, Shape.of(-1)));
+        }
+
+        @Override
+        public List<TensorSpec> outputs() {
+            return switch (method) {
+                case CLASSIFY ->
+                    List.of(
+                            new TensorSpec("classes", Datatype.BYTES, Shape.of(-1, -1)),
+                            new TensorSpec("scores", Datatype.FP32, Shape.of(-1, -1)));
+                case REGRESS -> List.of(new TensorSpec("outputs", Datatype.FP32, Shape.of(-1)));
+            };
+        }
+
+        @Override
+        public ModelConfig config() {
+            return ModelConfig.getDefaultInstance();
+        }
+
+        @Override
+        public boolean ready() {
+            return true;
+        }
+
+        @Override
+        public List<String> readyVersions() {
+            return List.of("1");
+        }
+    }
+
     private static String written(ExampleMethod method, long examples, OutputTensor... outputs) {
+        Servable any = new Servable("judge", OptionalLong.empty(), Optional.empty(), "");
+        ExampleSignature signature = ExampleSignature.of(new Judge(method), method, any);
         JsonWriter json = new JsonWriter();
-        ExampleAnswer.write(new IndentedJson(json, 4), method, List.of(outputs), examples);
+        ExampleAnswer.write(new IndentedJson(json, 4), method, signature, List.of(outputs), examples);
         return new String(json.array(), 0, json.size(), StandardCharsets.UTF_8);
     }
 
@@ -151,6 +203,17 @@ class ExamplesTest {
     void shouldRefuseOutputsThatDoNotFit() {
         assertThatThrownBy(() -> written(REGRESS, 2, floats("outputs", Shape.of(1, 2), 1, 2)))
                 .hasMessage("Expected output Tensor shape to be either [batch_size] or [batch_size, 1] but got [1,2]");
+        assertThatThrownBy(() -> written(REGRESS, 1, floats("outputs", Shape.of(1, 1, 1), 1)))
+                .hasMessage(
+                        "Expected output Tensor shape to be either [batch_size] or [batch_size, 1] but got [1,1,1]");
+        assertThatThrownBy(() -> written(REGRESS, 1, strings("outputs", Shape.of(1), "1")))
+                .hasMessage("Expected output Tensor of DT_FLOAT.  Got: DT_STRING");
+        assertThatThrownBy(() -> written(CLASSIFY, 2, floats("scores", Shape.of(2), 1, 2)))
+                .hasMessage("Expected Tensor shape: [batch_size num_classes] but got [2]");
+        assertThatThrownBy(() -> written(CLASSIFY, 1, strings("scores", Shape.of(1, 1), "1")))
+                .hasMessage("Expected scores Tensor of DT_FLOAT. Got: DT_STRING");
+        assertThatThrownBy(() -> written(CLASSIFY, 2, strings("classes", Shape.of(1, 2), "a", "b")))
+                .hasMessage("Expected classes output batch size of 2. Got: 1");
         assertThatThrownBy(() -> written(REGRESS, 3, floats("outputs", Shape.of(2), 1, 2)))
                 .hasMessage("Input batch size did not match output batch size: 3 vs. 2");
         assertThatThrownBy(() -> written(CLASSIFY, 2, floats("scores", Shape.of(1, 2), 1, 2)))

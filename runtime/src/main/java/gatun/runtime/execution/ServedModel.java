@@ -49,7 +49,7 @@ public interface ServedModel extends ModelVersion {
     /** Notes how long loading took, for the statistics. */
     void loadTime(Duration time);
 
-    /** What the classes of an output are called, by index; empty when it has no names for them or there is no such output. */
+    @Override
     List<String> labels(String output);
 
     /** The names of the models that this one asks, without repetition; empty for a model that runs on a backend. */

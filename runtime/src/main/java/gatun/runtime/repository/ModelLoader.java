@@ -102,10 +102,12 @@ final class ModelLoader {
     private ModelConfig complete(ModelSource source) {
         Optional<Path> first = source.directory().firstVersion();
         Optional<BatchingRule> rule = first.flatMap(version -> rule(source, version));
-        return retrying(
+        ModelConfig config = retrying(
                 source.name(),
                 () -> ModelConfiguration.complete(
                         source.config(), first, settings.autoComplete(), backends::started, rule));
+        settings.configurationRule().accept(config);
+        return config;
     }
 
     /** How requests to a version share runs where its configuration, as it was written, does not say it. */

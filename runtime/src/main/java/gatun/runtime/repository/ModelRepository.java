@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +57,7 @@ public final class ModelRepository {
      * @param controlMode who decides which are loaded
      * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
      * @param autoComplete whether configurations are completed from the model's files
+     * @param configurationRule what complete configurations are to keep to beyond the runtime's own rules
      * @param loadThreads how many models are loaded at a time
      * @param loadRetries how often a load that fails is tried again before it counts as failed
      * @param warmUps requests beside models' files that they answer before they serve
@@ -67,6 +70,7 @@ public final class ModelRepository {
             ControlMode controlMode,
             String configName,
             boolean autoComplete,
+            Consumer<ModelConfig> configurationRule,
             int loadThreads,
             int loadRetries,
             WarmUpSource warmUps,

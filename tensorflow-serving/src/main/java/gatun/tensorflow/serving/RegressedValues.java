@@ -4,25 +4,16 @@ import gatun.memory.Datatype;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
-import gatun.runtime.OutputTensor;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 /** What a model made of examples as numbers. */
-public final class RegressedValues {
+final class RegressedValues {
     static final String OUTPUTS = "outputs";
 
     private RegressedValues() {}
 
-    /**
-     * One FP32 element for each example, where the output lies.
-     *
-     * @param outputs the one that {@link ExampleMethod#outputs} named
-     * @param examples how many examples were given
-     * @throws GatunException INVALID_ARGUMENT when the output is not as it should be
-     */
-    public static MemorySegment of(List<OutputTensor> outputs, long examples) {
-        Tensor values = outputs.getFirst().tensor();
+    /** The values of an output, which is to have one for each example. */
+    static MemorySegment of(Tensor values, long examples) {
         Shape shape = values.spec().shape();
         if (shape.rank() != 1 && (shape.rank() != 2 || shape.dim(1) != 1)) {
             throw GatunException.invalidArgument(

@@ -6,8 +6,8 @@ import gatun.memory.ElementLayouts;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
-import gatun.runtime.OutputTensor;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -24,60 +24,60 @@ public final class ScoredClasses {
             MemorySegment.ofArray(new byte[BytesCodec.LENGTH_BYTES]).asReadOnly();
 
     private final long classCount;
-    private final boolean labelled;
     private final MemorySegment labels;
     private final boolean scored;
     private final MemorySegment scores;
     private long nextLabel;
     private long nextScore;
 
-    private ScoredClasses(long classCount, Optional<Tensor> classes, Optional<Tensor> scores) {
+    private ScoredClasses(long classCount, MemorySegment labels, Optional<Tensor> scores) {
         this.classCount = classCount;
-        this.labelled = classes.isPresent();
-        this.labels = classes.map(Tensor::bytes).orElse(NO_LABEL);
+        this.labels = labels;
         this.scored = scores.isPresent();
         this.scores = scores.map(Tensor::bytes).orElse(MemorySegment.NULL);
     }
 
     /**
-     * The classes in {@code outputs}, which {@link ExampleMethod#outputs} named.
+     * The classes in a model's answer, which has at least one of the two tensors.
      *
-     * @param examples how many examples were given
-     * @throws GatunException INVALID_ARGUMENT when the outputs are not as they should be
+     * @param names what the classes are called where the model itself does not say, by index; may be empty
      */
-    public static ScoredClasses of(List<OutputTensor> outputs, long examples) {
-        Optional<Tensor> classes = find(outputs, CLASSES, Datatype.BYTES, examples);
-        Optional<Tensor> scores = find(outputs, SCORES, Datatype.FP32, examples);
+    static ScoredClasses of(Optional<Tensor> classes, Optional<Tensor> scores, List<String> names, long examples) {
+        classes.ifPresent(tensor -> check(tensor, CLASSES, Datatype.BYTES, examples));
+        scores.ifPresent(tensor -> check(tensor, SCORES, Datatype.FP32, examples));
         long count = classes.or(() -> scores).orElseThrow().spec().shape().dim(1);
         if (scores.isPresent() && scores.get().spec().shape().dim(1) != count) {
             throw GatunException.invalidArgument("Tensors class and score should match in dim_size(1). Got " + count
                     + " vs. " + scores.get().spec().shape().dim(1));
         }
-        return new ScoredClasses(count, classes, scores);
+        MemorySegment labels =
+                classes.map(Tensor::bytes).orElseGet(() -> names.isEmpty() ? NO_LABEL : encoded(names, count));
+        return new ScoredClasses(count, labels, scores);
     }
 
-    private static Optional<Tensor> find(List<OutputTensor> outputs, String name, Datatype datatype, long examples) {
-        Optional<Tensor> found = outputs.stream()
-                .map(OutputTensor::tensor)
-                .filter(tensor -> tensor.spec().name().equals(name))
-                .findFirst();
-        found.ifPresent(tensor -> check(tensor, datatype, examples));
-        return found;
+    /** The first {@code count} names; classes beyond them have none. */
+    private static MemorySegment encoded(List<String> names, long count) {
+        List<String> all = new ArrayList<>(names.subList(0, (int) Math.min(names.size(), count)));
+        while (all.size() < count) {
+            all.add("");
+        }
+        MemorySegment encoded = MemorySegment.ofArray(new byte[(int) BytesCodec.encodedTextByteSize(all)]);
+        BytesCodec.encodeText(all, encoded);
+        return encoded;
     }
 
-    private static void check(Tensor tensor, Datatype datatype, long examples) {
-        String name = tensor.spec().name();
+    private static void check(Tensor tensor, String part, Datatype datatype, long examples) {
         Shape shape = tensor.spec().shape();
         if (shape.rank() != 2) {
             throw GatunException.invalidArgument("Expected Tensor shape: [batch_size num_classes] but got " + shape);
         }
         if (tensor.spec().datatype() != datatype) {
-            throw GatunException.invalidArgument("Expected " + name + " Tensor of " + DataTypes.of(datatype) + ". Got: "
+            throw GatunException.invalidArgument("Expected " + part + " Tensor of " + DataTypes.of(datatype) + ". Got: "
                     + DataTypes.of(tensor.spec().datatype()));
         }
         if (shape.dim(0) != examples) {
             throw GatunException.invalidArgument(
-                    "Expected " + name + " output batch size of " + examples + ". Got: " + shape.dim(0));
+                    "Expected " + part + " output batch size of " + examples + ". Got: " + shape.dim(0));
         }
     }
 
@@ -94,8 +94,10 @@ public final class ScoredClasses {
     /** Where in {@link #labels} the next class's begins; an empty one where the model has no labels. */
     public long nextLabel() {
         long label = nextLabel;
-        if (labelled) {
-            nextLabel += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(labels, label);
+        nextLabel += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(labels, label);
+        if (nextLabel == labels.byteSize()) {
+            // Names that are the same for each example begin anew.
+            nextLabel = 0;
         }
         return label;
     }

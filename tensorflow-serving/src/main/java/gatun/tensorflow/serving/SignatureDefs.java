@@ -16,15 +16,16 @@ public final class SignatureDefs {
 
     private SignatureDefs() {}
 
-    /** Every entry point of a model by its name. */
+    /** Every signature of a model by its name. */
     public static SignatureDefMap of(ModelVersion model) {
         SignatureDefMap.Builder signatures = SignatureDefMap.newBuilder();
-        model.entryPoints().forEach((name, entryPoint) -> signatures.putSignatureDef(name, of(entryPoint)));
+        ExampleMappings.signatures(model)
+                .forEach(signature -> signatures.putSignatureDef(signature.name(), of(signature)));
         return signatures.build();
     }
 
     /** One entry point. */
-    public static SignatureDef of(EntryPoint entryPoint) {
+    static SignatureDef of(EntryPoint entryPoint) {
         SignatureDef.Builder signature = SignatureDef.newBuilder().setMethodName(method(entryPoint));
         entryPoint.inputs().forEach(input -> signature.putInputs(input.spec().name(), info(input)));
         entryPoint
