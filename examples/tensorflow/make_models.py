@@ -286,6 +286,35 @@ def scalars():
         {"y": ("y:0", FLOAT, [-1]), "sum": ("sum:0", FLOAT, [])})})
 
 
+# Requests that a model answers before it serves.
+
+def checksum(content):
+    """CRC-32C, turned and raised as TensorFlow's record files have it."""
+    crc = 0xffffffff
+    for byte in content:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    crc ^= 0xffffffff
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff)
+
+
+def records(*contents):
+    lengths = [struct.pack("<Q", len(content)) for content in contents]
+    return b"".join(length + checksum(length) + content + checksum(content)
+                    for length, content in zip(lengths, contents))
+
+
+def warm_up_half_plus():
+    """A PredictionLog with a PredictRequest, and one with a RegressionRequest."""
+    predict = message((1, message((1, "half_plus_two"))), entry(2, "x", tensor(FLOAT, [1, 1], [2.0])))
+    floats = message((2, message((1, struct.pack("<f", 2.0)))))
+    example = message((1, message(entry(1, "x", floats))))
+    spec = message((1, "half_plus_two"), (3, "regress_x_to_y"))
+    regress = message((1, spec), (2, message((1, message((1, example))))))
+    return records(message((6, message((1, predict)))), message((3, message((1, regress)))))
+
+
 # Models that cannot be served, or not by all signatures.
 
 def unknown_operation():
@@ -338,6 +367,7 @@ def lost_variables():
 if __name__ == "__main__":
     # A model of two versions, the newer of which is another one, as a client can tell.
     write("half_plus_two/1", saved_model(half_plus(2)))
+    write("half_plus_two/1/assets.extra", warm_up_half_plus(), "tf_serving_warmup_requests")
     write("half_plus_three/1", saved_model(half_plus(3)))
     write("two_versions/1", saved_model(half_plus(2)))
     write("two_versions/2", saved_model(half_plus(3)))

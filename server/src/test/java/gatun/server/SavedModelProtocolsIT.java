@@ -299,6 +299,11 @@ class SavedModelProtocolsIT {
     }
 
     @Test
+    void shouldHaveAnsweredTheRequestsThatLieBesideAModelBeforeItServed() {
+        assertThat(server.log()).contains("Model 'half_plus_two' version 1 answered 2 warm-up requests");
+    }
+
+    @Test
     void shouldTakeAndGiveScalars() {
         assertThat(http.post("/v1/models/scalars:predict", "{\"inputs\":{\"x\":[1.0,2.0],\"by\":10.0}}")
                         .body())
