@@ -8,6 +8,7 @@ module gatun.grpc {
     requires gatun.tensorflow.serving;
     requires transitive gatun.listener;
     requires gatun.protocol;
+    requires transitive gatun.v1;
     requires transitive io.helidon.webserver;
     requires io.helidon.common.buffers;
     requires io.helidon.common.concurrency.limits;

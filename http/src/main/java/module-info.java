@@ -4,8 +4,10 @@ module gatun.http {
     requires transitive gatun.listener;
     requires transitive gatun.runtime;
     requires gatun.tensorflow.serving;
+    requires transitive gatun.v1;
     requires transitive io.helidon.webserver;
     requires com.google.protobuf;
+    requires com.google.protobuf.util;
     requires io.helidon.common.socket;
     requires io.helidon.common.task;
     requires io.helidon.http;

@@ -9,4 +9,5 @@ module gatun.protocol {
     exports gatun.protocol.inference;
     exports gatun.protocol.tensorflow;
     exports gatun.protocol.tensorflow.serving;
+    exports gatun.protocol.v1;
 }

@@ -3,11 +3,13 @@ package gatun.grpc;
 import gatun.grpc.connection.ConnectionSettings;
 import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.tensorflow.TensorFlowServices;
+import gatun.grpc.v1.V1Services;
 import gatun.grpc.v2.HealthService;
 import gatun.grpc.v2.InferenceServices;
 import gatun.grpc.v2.RestrictedServices;
 import gatun.listener.ServerTls;
 import gatun.runtime.InferenceServer;
+import gatun.v1.V1Api;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
@@ -19,8 +21,8 @@ import java.util.stream.Collectors;
 
 /**
  * The gRPC services of one server, ready to be put on any number of Helidon listeners, TCP or Unix domain socket:
- * {@code inference.GRPCInferenceService}, TensorFlow Serving's {@code PredictionService} and {@code ModelService}, {@code
- * grpc.health.v1.Health} and reflection. Does not own the server. Close it when the listeners have stopped. Safe for any thread.
+ * {@code inference.GRPCInferenceService}, TensorFlow Serving's {@code PredictionService} and {@code ModelService}, the
+ * legacy {@code nvidia.inferenceserver.GRPCService}, {@code grpc.health.v1.Health} and reflection. Does not own the server. Close it when the listeners have stopped. Safe for any thread.
  */
 public final class GrpcEdge implements AutoCloseable {
     private final GrpcConnectionSelector selector;
@@ -37,6 +39,12 @@ public final class GrpcEdge implements AutoCloseable {
      * @param others what else to serve beside them
      */
     public static GrpcEdge of(InferenceServer server, GrpcSettings settings, ServerServiceDefinition... others) {
+        return of(server, new V1Api(server, settings.clientSharedMemory()), settings, others);
+    }
+
+    /** The same, with the legacy API that {@code v1} is, and that an HTTP edge may share. */
+    public static GrpcEdge of(
+            InferenceServer server, V1Api v1, GrpcSettings settings, ServerServiceDefinition... others) {
         ConnectionSettings standard = ConnectionSettings.standard();
         ConnectionSettings connections = new ConnectionSettings(
                 settings.maxMessageSize(),
@@ -56,6 +64,7 @@ public final class GrpcEdge implements AutoCloseable {
                                 settings)),
                 restricted(TensorFlowServices.prediction(server, settings.tensorContent()), settings),
                 restricted(TensorFlowServices.models(server), settings),
+                restricted(V1Services.of(server, v1), settings),
                 ProtoReflectionServiceV1.newInstance().bindService(),
                 olderReflection()));
         services.addAll(List.of(others));

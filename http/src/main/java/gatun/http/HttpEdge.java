@@ -6,9 +6,11 @@ import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
 import gatun.http.metrics.MetricsRoutes;
 import gatun.http.tensorflow.TensorFlowRoutes;
+import gatun.http.v1.V1Routes;
 import gatun.http.v2.V2Routes;
 import gatun.listener.ServerTls;
 import gatun.runtime.InferenceServer;
+import gatun.v1.V1Api;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.webserver.ListenerConfig;
 import io.helidon.webserver.http.HttpRouting;
@@ -32,11 +34,18 @@ public final class HttpEdge {
     private static final long NO_LIMIT = -1;
 
     private final InferenceServer server;
+    private final V1Api v1;
     private final HttpSettings settings;
 
     /** An edge in front of {@code server}. */
     public HttpEdge(InferenceServer server, HttpSettings settings) {
+        this(server, new V1Api(server, settings.clientSharedMemory()), settings);
+    }
+
+    /** The same, with the legacy API that {@code v1} is, and that a gRPC edge may share. */
+    public HttpEdge(InferenceServer server, V1Api v1, HttpSettings settings) {
         this.server = server;
+        this.v1 = v1;
         this.settings = settings;
     }
 
@@ -44,7 +53,7 @@ public final class HttpEdge {
      * Sets up a listener for clients.
      *
      * @param listener the listener's configuration, without TLS
-     * @param services what else it is to serve, on paths that begin neither with {@code /v2} nor with {@code /v1/}
+     * @param services what else it is to serve, on paths that begin with none of {@code /v2}, {@code /v1/} and {@code /api/}
      */
     public void configure(ListenerConfig.BuilderBase<?, ?> listener, HttpService... services) {
         configure(listener, Optional.empty(), services);
@@ -60,7 +69,12 @@ public final class HttpEdge {
         HttpRouting.Builder others = HttpRouting.builder().register(services);
         Routes v2 = new V2Routes(server, settings);
         Routes tensorFlow = new TensorFlowRoutes(server, settings);
-        speak(listener, exchange -> v2.answer(exchange) || tensorFlow.answer(exchange), others, tls);
+        Routes legacy = new V1Routes(server, v1, settings.headers().access());
+        speak(
+                listener,
+                exchange -> v2.answer(exchange) || tensorFlow.answer(exchange) || legacy.answer(exchange),
+                others,
+                tls);
     }
 
     /** Sets up a listener for clients of TensorFlow Serving's protocol alone. */

@@ -90,7 +90,6 @@ public final class GatunServer implements InferenceServer {
                         options.loadThreads(),
                         options.loadRetries(),
                         options.warmUps(),
-                        options.loadRetryInterval(),
                         options.queueLimit(),
                         options.batching(),
                         options.rateLimiter()),

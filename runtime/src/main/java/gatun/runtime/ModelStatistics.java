@@ -25,6 +25,7 @@ import java.util.List;
  * @param loadNanos how long loading took
  * @param cache how often the response cache helped
  * @param responses of a decoupled model, by their place in the answer; empty for others
+ * @param requests the requests that the engine answered by their batch size, ascending; only sizes that there were
  */
 public record ModelStatistics(
         String name,
@@ -46,11 +47,13 @@ public record ModelStatistics(
         long pendingRequestCount,
         long loadNanos,
         CacheStatistics cache,
-        List<ResponseStatistics> responses) {
+        List<ResponseStatistics> responses,
+        List<RequestStatistics> requests) {
     /** Counts that nobody changes any more. */
     public ModelStatistics {
         batches = List.copyOf(batches);
         responses = List.copyOf(responses);
+        requests = List.copyOf(requests);
     }
 
     /** Requests that were answered by the engine. */

@@ -42,6 +42,11 @@ public interface ModelVersion {
         return Collections.unmodifiableSequencedMap(only);
     }
 
+    /** What the classes of an output are called, by index; empty when it has no names for them or there is no such output. */
+    default List<String> labels(String output) {
+        return List.of();
+    }
+
     /** The configuration as completed and normalised. */
     ModelConfig config();
 
@@ -54,10 +59,5 @@ public interface ModelVersion {
     /** Whether one request may have any number of responses. */
     default boolean decoupled() {
         return config().getModelTransactionPolicy().getDecoupled();
-    }
-
-    /** What the classes of an output are called, by index; empty when it has no names for them or there is no such output. */
-    default List<String> labels(String output) {
-        return List.of();
     }
 }

@@ -13,7 +13,13 @@ public enum Origin {
     /** TensorFlow Serving's API over gRPC. */
     TENSORFLOW_GRPC("tensorflow", "grpc"),
     /** TensorFlow Serving's API over HTTP. */
-    TENSORFLOW_HTTP("tensorflow", "http");
+    TENSORFLOW_HTTP("tensorflow", "http"),
+    /** The legacy v1 API over HTTP. */
+    V1_HTTP("v1", "http"),
+    /** The legacy v1 API over gRPC, one call for each request. */
+    V1_GRPC("v1", "grpc"),
+    /** The legacy v1 API over a gRPC stream. */
+    V1_GRPC_STREAM("v1", "grpc_stream");
 
     private final String protocol;
     private final String transport;

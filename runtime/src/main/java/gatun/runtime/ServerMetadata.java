@@ -9,4 +9,7 @@ import java.util.List;
  * @param version the version of Gatun
  * @param extensions the extensions of the v2 protocol that it serves
  */
-public record ServerMetadata(String name, String version, List<String> extensions) {}
+public record ServerMetadata(String name, String version, List<String> extensions) {
+    /** The id of a server that its operator gave none. */
+    public static final String STANDARD_NAME = "triton";
+}

@@ -37,7 +37,7 @@ public final class ServerOptions {
     private ControlMode controlMode = ControlMode.NONE;
     private Duration pollInterval = DEFAULT_POLL_INTERVAL;
     private String configName = "";
-    private String id = "triton";
+    private String id = ServerMetadata.STANDARD_NAME;
     private String version = "unknown";
     private List<String> extensions = List.of(
             "classification",
@@ -55,7 +55,6 @@ public final class ServerOptions {
     private int loadThreads = DEFAULT_LOAD_THREADS;
     private int loadRetries;
     private WarmUpSource warmUps = WarmUpSource.NONE;
-    private Duration loadRetryInterval = Duration.ZERO;
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private BatchingRules batching = BatchingRules.NONE;
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
@@ -164,12 +163,6 @@ public final class ServerOptions {
     /** Requests that models answer before they serve, beside those of their configurations; none without this call. */
     public ServerOptions warmUps(WarmUpSource source) {
         warmUps = source;
-        return this;
-    }
-
-    /** How long to wait before a load is tried again; not at all without this call. */
-    public ServerOptions loadRetryInterval(Duration interval) {
-        loadRetryInterval = interval;
         return this;
     }
 
@@ -313,10 +306,6 @@ public final class ServerOptions {
 
     WarmUpSource warmUps() {
         return warmUps;
-    }
-
-    Duration loadRetryInterval() {
-        return loadRetryInterval;
     }
 
     RateLimiter rateLimiter() {

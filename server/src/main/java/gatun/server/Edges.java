@@ -9,6 +9,7 @@ import gatun.listener.ServerTls;
 import gatun.listener.TlsException;
 import gatun.runtime.InferenceServer;
 import gatun.server.Endpoint.Protocol;
+import gatun.v1.V1Api;
 import io.helidon.webserver.WebServerConfig;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -72,8 +73,6 @@ final class Edges {
         ServerSettings.GrpcSettings grpc = settings.grpc();
         if (grpc.enabled()) {
             places.add(new Place(Protocol.GRPC, new InetSocketAddress(grpc.address(), grpc.port())));
-        }
-        if (grpc.enabled() || grpc.tensorFlowPort() != 0) {
             addUnixSocket(places, Protocol.GRPC, grpc.unixSocket());
         }
         if (grpc.tensorFlowPort() != 0) {
@@ -101,8 +100,10 @@ final class Edges {
     List<Endpoint> listen(InferenceServer inference, Opened opened) {
         boolean sharedMemory = settings.memory().clientSharedMemory();
         AccessSettings access = settings.access();
+        V1Api v1 = new V1Api(inference, sharedMemory);
         HttpEdge http = new HttpEdge(
                 inference,
+                v1,
                 new HttpSettings(
                         settings.http().maxInputSize(),
                         sharedMemory,
@@ -113,6 +114,7 @@ final class Edges {
                         settings.http().allowedOrigins()));
         GrpcEdge grpc = opened.add(GrpcEdge.of(
                 inference,
+                v1,
                 GrpcSettings.standard()
                         .withClientSharedMemory(sharedMemory)
                         .withKeepalive(settings.grpc().keepalive())

@@ -2,6 +2,7 @@ package gatun.server;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -26,6 +27,11 @@ final class HttpApi implements AutoCloseable {
         return send(
                 HttpRequest.newBuilder(server.http(path)).POST(HttpRequest.BodyPublishers.ofString(body)),
                 HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** A URL of the server. */
+    URI uri(String path) {
+        return server.http(path);
     }
 
     <T> HttpResponse<T> send(HttpRequest.Builder request, HttpResponse.BodyHandler<T> body) {

@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -27,8 +26,6 @@ import java.util.concurrent.TimeUnit;
 final class ServerProcess implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(45);
-
-    private static final String MODEL_SERVER = "tensorflow_model_server";
 
     private final Path folder;
     private final Process process;
@@ -67,13 +64,6 @@ final class ServerProcess implements AutoCloseable {
         return launch(List.of(flags), Map.of());
     }
 
-    /** Runs exactly {@code tensorflow_model_server} with these flags, and waits until the server is ready. */
-    static ServerProcess launchModelServer(String... flags) throws InterruptedException {
-        List<String> arguments = new ArrayList<>(List.of(MODEL_SERVER));
-        arguments.addAll(List.of(flags));
-        return ready(start(arguments, Map.of()));
-    }
-
     private static ServerProcess launch(List<String> flags, Map<String, String> environment)
             throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(
@@ -84,10 +74,7 @@ final class ServerProcess implements AutoCloseable {
                 "--grpc-port=0",
                 "--metrics-port=0"));
         arguments.addAll(flags);
-        return ready(start(arguments, environment));
-    }
-
-    private static ServerProcess ready(ServerProcess server) throws InterruptedException {
+        ServerProcess server = start(arguments, environment);
         try {
             server.awaitReady();
             return server;
@@ -105,7 +92,7 @@ final class ServerProcess implements AutoCloseable {
             List<String> command = new ArrayList<>();
             command.add(root().resolve("gatun").toString());
             command.addAll(arguments);
-            if (arguments.contains("serve") || arguments.contains(MODEL_SERVER)) {
+            if (arguments.contains("serve")) {
                 command.add("--ready-file=" + folder.resolve("ready"));
             }
             ProcessBuilder builder = new ProcessBuilder(command)
@@ -169,29 +156,19 @@ final class ServerProcess implements AutoCloseable {
         return Integer.parseInt(ready("http.port"));
     }
 
-    /** What the ready file tells of. */
-    Set<String> readyKeys() {
-        return readyFile().stringPropertyNames();
-    }
-
     /** What the ready file says. */
     String ready(String key) {
-        Properties properties = readyFile();
-        String value = properties.getProperty(key);
-        if (value == null) {
-            throw new AssertionError("the ready file does not say " + key + ": " + properties);
-        }
-        return value;
-    }
-
-    private Properties readyFile() {
         Properties properties = new Properties();
         try (Reader in = Files.newBufferedReader(folder.resolve("ready"))) {
             properties.load(in);
         } catch (IOException e) {
             throw new UncheckedIOException("no ready file" + transcript(), e);
         }
-        return properties;
+        String value = properties.getProperty(key);
+        if (value == null) {
+            throw new AssertionError("the ready file does not say " + key + ": " + properties);
+        }
+        return value;
     }
 
     /** Whether the ready file is there. */

@@ -66,6 +66,11 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
         default Status failure(GatunException failure) {
             return StatusTable.toStatus(failure);
         }
+
+        /** The answer's message that tells of a failure, where the protocol has calls succeed all the same; empty where it does not. */
+        default Optional<OutboundMessage> failureMessage(M message, GatunException failure) {
+            return Optional.empty();
+        }
     }
 
     private final ServerCall<M, OutboundMessage> call;
@@ -125,8 +130,12 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
                         .addListener(cancelled -> inference.cancellation().cancel(), Runnable::run);
                 answer = exchange.answer(request, server.infer(inference));
             } catch (GatunException e) {
-                call.close(exchange.failure(e), new Metadata());
-                return;
+                Optional<OutboundMessage> told = exchange.failureMessage(request, e);
+                if (told.isEmpty()) {
+                    call.close(exchange.failure(e), new Metadata());
+                    return;
+                }
+                answer = told.get();
             } catch (StatusRuntimeException e) {
                 call.close(e.getStatus(), new Metadata());
                 return;

@@ -5,6 +5,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 
 /**
  * Aligns tensors inside a message, as engines want their elements. The message is put into its buffer so that the first
@@ -25,6 +26,47 @@ public final class RawAlignment {
     public RawAlignment(MemorySegment message, BufferPool pool) {
         this.message = message;
         this.pool = pool;
+    }
+
+    /**
+     * How far into a buffer a message should be put so that its first tensor is aligned there. Zero when that is too far from the start to be
+     * seen.
+     *
+     * @param start the message's first bytes
+     * @param field the number of the field that holds tensors
+     */
+    public static int landingOffset(ByteBuffer start, int field) {
+        int position = 0;
+        int end = start.limit();
+        while (position < end) {
+            int tag = start.get(position++);
+            if ((tag & 7) == WireReader.VARINT && tag >= 0) {
+                while (position < end && start.get(position) < 0) {
+                    position++;
+                }
+                position++;
+                continue;
+            }
+            if ((tag & 7) != WireReader.LENGTH_DELIMITED || tag < 0) {
+                return 0;
+            }
+            long length = 0;
+            int shift = 0;
+            int next;
+            do {
+                if (position >= end || shift > Integer.SIZE) {
+                    return 0;
+                }
+                next = start.get(position++);
+                length |= (long) (next & 0x7f) << shift;
+                shift += 7;
+            } while (next < 0);
+            if (tag >>> 3 == field) {
+                return -position & (BEST - 1);
+            }
+            position = (int) Math.min(end, position + length);
+        }
+        return 0;
     }
 
     /** The tensor data from {@code start} on, aligned; calls come in the order of the data. The request owns what it is copied to. */

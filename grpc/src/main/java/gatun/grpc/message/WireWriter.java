@@ -46,6 +46,14 @@ public final class WireWriter {
         size = Utf8.write(text, bytes, size);
     }
 
+    /** A bytes field. */
+    public void bytes(int field, byte[] value) {
+        header(field, value.length);
+        ensure(value.length);
+        System.arraycopy(value, 0, bytes, size, value.length);
+        size += value.length;
+    }
+
     /** What another has written. */
     public void raw(WireWriter other) {
         ensure(other.size);

@@ -1,6 +1,7 @@
 package gatun.grpc.tensorflow;
 
 import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.CallTrace;
 import gatun.grpc.message.InferenceCall;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
@@ -22,9 +23,6 @@ import java.util.Optional;
 
 /** Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of answers. */
 final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
-    private static final Metadata.Key<String> TRACEPARENT =
-            Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
-
     private final InferenceServer server;
     private final Servables servables;
     private final PredictEncoder encoder;
@@ -44,13 +42,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
             Servable servable = message.servable;
             ModelVersion model = servables.findSingleAnswering(servable);
             EntryPoint entryPoint = signature(message, model);
-            Optional<RequestTrace> trace = server.tracing()
-                    .begin(
-                            model.name(),
-                            model.version(),
-                            headers,
-                            metadata -> Optional.ofNullable(metadata.get(TRACEPARENT)));
-            trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_START));
+            Optional<RequestTrace> trace = CallTrace.begin(server, model, headers);
             InferenceRequest request = new InferenceRequest(model);
             try {
                 request.anyVersion(servable.isAnyVersion());

@@ -1,6 +1,5 @@
 package gatun.grpc.v2;
 
-import gatun.grpc.message.RawAlignment;
 import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
 import gatun.memory.Datatype;
@@ -9,7 +8,6 @@ import gatun.memory.Hold;
 import gatun.memory.Shape;
 import gatun.runtime.ParameterValue;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.util.Arrays;
 import java.util.Optional;
@@ -26,7 +24,7 @@ public final class InferDecoder {
     private static final int PARAMETERS = 4;
     private static final int INPUTS = 5;
     private static final int OUTPUTS = 6;
-    private static final int RAW_INPUT_CONTENTS = 7;
+    static final int RAW_INPUT_CONTENTS = 7;
 
     // Field numbers of InferInputTensor; InferRequestedOutputTensor has the first, and the parameters as its second.
     private static final int TENSOR_NAME = 1;
@@ -51,38 +49,6 @@ public final class InferDecoder {
     private static final int USUAL_RANK = 4;
 
     private final TextCache texts = new TextCache();
-
-    /**
-     * How far into a buffer a message should be put. Zero when its first tensor is too far from the start to be seen.
-     *
-     * @param start the message's first bytes
-     */
-    static int landingOffset(ByteBuffer start) {
-        int position = 0;
-        int end = start.limit();
-        while (position < end) {
-            int tag = start.get(position++);
-            if ((tag & 7) != WireReader.LENGTH_DELIMITED || tag < 0) {
-                return 0;
-            }
-            long length = 0;
-            int shift = 0;
-            int next;
-            do {
-                if (position >= end || shift > Integer.SIZE) {
-                    return 0;
-                }
-                next = start.get(position++);
-                length |= (long) (next & 0x7f) << shift;
-                shift += 7;
-            } while (next < 0);
-            if (tag >>> 3 == RAW_INPUT_CONTENTS) {
-                return -position & (RawAlignment.BEST - 1);
-            }
-            position = (int) Math.min(end, position + length);
-        }
-        return 0;
-    }
 
     /**
      * Reads a message. The result owns {@code hold}; a failure leaves it to the caller.

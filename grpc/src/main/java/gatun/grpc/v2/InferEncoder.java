@@ -1,6 +1,7 @@
 package gatun.grpc.v2;
 
 import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.TensorMessage;
 import gatun.grpc.message.Utf8;
 import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireWriter;
@@ -156,52 +157,21 @@ public final class InferEncoder {
     }
 
     /** What of an output is sent: nothing of one that lies in the client's own memory. */
-    private static long sentLength(OutputTensor output) {
-        return output.inSharedMemory() ? 0 : output.tensor().bytes().byteSize();
+    private static MemorySegment sent(OutputTensor output) {
+        return output.inSharedMemory() ? MemorySegment.NULL : output.tensor().bytes();
     }
 
-    /** The response as parts in turn: from the heap what stands before a tensor's data, then the data. */
     private static OutboundMessage assemble(InferenceResponse response, boolean streamed, boolean last) {
         try {
             WireWriter head = new WireWriter();
             writeHead(head, response, streamed, last);
             List<OutputTensor> outputs = response.outputs();
-            int[] cuts = new int[outputs.size()];
-            long byteSize = 0;
-            int sentCount = 0;
-            for (int i = 0; i < cuts.length; i++) {
-                long length = sentLength(outputs.get(i));
-                head.header(RAW_OUTPUT_CONTENTS, length);
-                cuts[i] = head.size();
-                byteSize += length;
-                sentCount += length > 0 ? 1 : 0;
+            MemorySegment[] tensors = new MemorySegment[outputs.size()];
+            for (int i = 0; i < tensors.length; i++) {
+                tensors[i] = sent(outputs.get(i));
             }
-            byteSize += head.size();
-            if (byteSize > Integer.MAX_VALUE) {
-                throw GatunException.invalidArgument(
-                        "Response has byte size " + byteSize + " which exceeds gRPC's byte size limit 2147483647.");
-            }
-            boolean ends = cuts.length > 0 && sentLength(outputs.get(cuts.length - 1)) > 0;
-            MemorySegment[] parts = new MemorySegment[2 * sentCount + (ends ? 0 : 1) + (streamed ? 1 : 0)];
-            int count = 0;
-            if (streamed) {
-                WireWriter outer = new WireWriter();
-                outer.header(INFER_RESPONSE, byteSize);
-                parts[count++] = outer.segment();
-            }
-            MemorySegment heads = head.segment();
-            int from = 0;
-            for (int i = 0; i < cuts.length; i++) {
-                if (sentLength(outputs.get(i)) > 0) {
-                    parts[count++] = heads.asSlice(from, cuts[i] - from);
-                    parts[count++] = outputs.get(i).tensor().bytes();
-                    from = cuts[i];
-                }
-            }
-            if (!ends) {
-                parts[count] = heads.asSlice(from, head.size() - from);
-            }
-            return new OutboundMessage(parts, response::close);
+            int outer = streamed ? INFER_RESPONSE : TensorMessage.NOT_NESTED;
+            return TensorMessage.of(outer, head, RAW_OUTPUT_CONTENTS, tensors, response::close);
         } catch (Throwable t) {
             response.close();
             throw t;

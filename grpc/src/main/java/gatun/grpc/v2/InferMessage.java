@@ -1,13 +1,12 @@
 package gatun.grpc.v2;
 
-import gatun.grpc.message.InferenceCall;
+import gatun.grpc.message.RawMessage;
 import gatun.memory.Datatype;
 import gatun.memory.Hold;
 import gatun.memory.Shape;
 import gatun.runtime.ParameterValue;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,9 +14,7 @@ import java.util.Optional;
  * A ModelInferRequest as it was read: well formed, but not yet checked against anything. Tensor data stays where it is, in
  * the message's own memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
  */
-public final class InferMessage implements InferenceCall.Message {
-    private static final Hold NOTHING = () -> {};
-
+public final class InferMessage extends RawMessage {
     /**
      * A parameter of the request or of a tensor.
      *
@@ -55,15 +52,9 @@ public final class InferMessage implements InferenceCall.Message {
     final List<Input> inputs = new ArrayList<>(4);
     List<Output> outputs = List.of();
 
-    private final MemorySegment bytes;
-    private Hold hold;
-    private int[] rawRanges = new int[4];
-    private int rawCount;
-
     /** A message in {@code bytes}, which are valid until {@code hold} is closed. */
     InferMessage(MemorySegment bytes, Hold hold) {
-        this.bytes = bytes;
-        this.hold = hold;
+        super(bytes, hold);
     }
 
     /** The request's id, empty when it has none. */
@@ -96,38 +87,6 @@ public final class InferMessage implements InferenceCall.Message {
         return inputs.size();
     }
 
-    /** How many entries of raw input data it has. */
-    public int rawCount() {
-        return rawCount;
-    }
-
-    /** The bytes of one raw entry. */
-    public MemorySegment raw(int index) {
-        return bytes.asSlice(rawStart(index), rawLength(index));
-    }
-
-    @Override
-    public MemorySegment bytes() {
-        return bytes;
-    }
-
-    int rawStart(int index) {
-        return rawRanges[2 * index];
-    }
-
-    int rawLength(int index) {
-        return rawRanges[2 * index + 1];
-    }
-
-    void addRaw(int start, int length) {
-        if (2 * rawCount == rawRanges.length) {
-            rawRanges = Arrays.copyOf(rawRanges, 4 * rawCount);
-        }
-        rawRanges[2 * rawCount] = start;
-        rawRanges[2 * rawCount + 1] = length;
-        rawCount++;
-    }
-
     void add(Parameter parameter) {
         parameters = with(parameters, parameter);
     }
@@ -146,23 +105,5 @@ public final class InferMessage implements InferenceCall.Message {
         more.removeIf(earlier -> earlier.name().equals(parameter.name()));
         more.add(parameter);
         return more;
-    }
-
-    @Override
-    public void own(Hold newHold) {
-        hold = newHold;
-    }
-
-    @Override
-    public Hold takeOwnership() {
-        Hold taken = hold;
-        hold = NOTHING;
-        return taken;
-    }
-
-    /** Gives the memory back, unless somebody took it. */
-    @Override
-    public void close() {
-        takeOwnership().close();
     }
 }

@@ -1,6 +1,7 @@
 package gatun.grpc.v2;
 
 import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.CallTrace;
 import gatun.grpc.message.InferenceCall;
 import gatun.grpc.message.RawAlignment;
 import gatun.memory.Buffer;
@@ -30,9 +31,6 @@ import java.util.Optional;
  * outputs. What depends on the model's configuration is the runtime's to check. Safe for any thread.
  */
 public final class InferRequests implements InferenceCall.Exchange<InferMessage> {
-    private static final Metadata.Key<String> TRACEPARENT =
-            Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
-
     private final InferenceServer server;
     private final HeaderForwarding forwarding;
 
@@ -72,13 +70,7 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
                         ErrorCode.UNSUPPORTED,
                         "ModelInfer RPC doesn't support models with decoupled transaction policy");
             }
-            Optional<RequestTrace> trace = server.tracing()
-                    .begin(
-                            model.name(),
-                            model.version(),
-                            headers,
-                            metadata -> Optional.ofNullable(metadata.get(TRACEPARENT)));
-            trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_START));
+            Optional<RequestTrace> trace = CallTrace.begin(server, model, headers);
             InferenceRequest request = new InferenceRequest(model);
             request.anyVersion(message.modelVersion.isEmpty());
             try {

@@ -3,7 +3,9 @@ package gatun.grpc.v2;
 import gatun.grpc.message.InPlaceMarshaller;
 import gatun.grpc.message.InPlaceMethods;
 import gatun.grpc.message.InferenceCall;
-import gatun.memory.Hold;
+import gatun.grpc.message.InferenceStream;
+import gatun.grpc.message.RawAlignment;
+import gatun.grpc.message.RawMessage;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.access.HeaderForwarding;
@@ -12,8 +14,6 @@ import java.util.List;
 
 /** Puts together the v2 service, each method with its handler. */
 public final class InferenceServices {
-    private static final Hold NOTHING = () -> {};
-
     private InferenceServices() {}
 
     /**
@@ -26,8 +26,9 @@ public final class InferenceServices {
             InferenceServer server, boolean clientSharedMemory, HeaderForwarding forwarding) {
         InferRequests requests = new InferRequests(server, forwarding);
         InferDecoder decoder = new InferDecoder();
-        InPlaceMarshaller<InferMessage> marshaller =
-                new InPlaceMarshaller<>(bytes -> decoder.decode(bytes, NOTHING), InferDecoder::landingOffset);
+        InPlaceMarshaller<InferMessage> marshaller = new InPlaceMarshaller<>(
+                bytes -> decoder.decode(bytes, RawMessage.NOTHING),
+                start -> RawAlignment.landingOffset(start, InferDecoder.RAW_INPUT_CONTENTS));
         return InPlaceMethods.replace(
                 new ControlService(server, clientSharedMemory).bindService(),
                 List.of(
@@ -40,6 +41,7 @@ public final class InferenceServices {
                                 GRPCInferenceServiceGrpc.getModelStreamInferMethod(),
                                 marshaller,
                                 server,
-                                (call, headers) -> InferStream.begin(call, headers, server, requests))));
+                                (call, headers) ->
+                                        InferenceStream.begin(call, server, new StreamExchange(requests, headers)))));
     }
 }

@@ -43,6 +43,13 @@ public final class RestrictedServices implements ServerInterceptor {
             Map.entry("GetModelMetadata", ApiGroup.METADATA),
             Map.entry("GetModelStatus", ApiGroup.HEALTH),
             Map.entry("HandleReloadConfigRequest", ApiGroup.MODEL_REPOSITORY),
+            Map.entry("Health", ApiGroup.HEALTH),
+            Map.entry("Status", ApiGroup.METADATA),
+            Map.entry("Infer", ApiGroup.INFERENCE),
+            Map.entry("StreamInfer", ApiGroup.INFERENCE),
+            Map.entry("ModelControl", ApiGroup.MODEL_REPOSITORY),
+            Map.entry("Repository", ApiGroup.MODEL_REPOSITORY),
+            Map.entry("SharedMemoryControl", ApiGroup.SHARED_MEMORY),
             Map.entry("TraceSetting", ApiGroup.TRACE),
             Map.entry("LogSettings", ApiGroup.LOGGING));
 

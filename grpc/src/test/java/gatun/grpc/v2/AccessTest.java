@@ -17,6 +17,13 @@ import gatun.protocol.inference.ServerLiveRequest;
 import gatun.protocol.inference.ServerMetadataRequest;
 import gatun.protocol.inference.SystemSharedMemoryStatusRequest;
 import gatun.protocol.inference.TraceSettingRequest;
+import gatun.protocol.v1.GRPCServiceGrpc;
+import gatun.protocol.v1.GRPCServiceGrpc.GRPCServiceBlockingStub;
+import gatun.protocol.v1.HealthRequest;
+import gatun.protocol.v1.InferRequest;
+import gatun.protocol.v1.ModelControlRequest;
+import gatun.protocol.v1.SharedMemoryControlRequest;
+import gatun.protocol.v1.StatusRequest;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
@@ -104,6 +111,15 @@ class AccessTest {
                                     .check(HealthCheckRequest.getDefaultInstance()))
                             .getDescription())
                     .contains("key-of-health");
+            GRPCServiceBlockingStub legacy = GRPCServiceGrpc.newBlockingStub(edge.channel());
+            Map<String, Runnable> legacyCalls = Map.of(
+                    "health", () -> legacy.health(HealthRequest.getDefaultInstance()),
+                    "metadata", () -> legacy.status(StatusRequest.getDefaultInstance()),
+                    "inference", () -> legacy.infer(InferRequest.getDefaultInstance()),
+                    "model-repository", () -> legacy.modelControl(ModelControlRequest.getDefaultInstance()),
+                    "shared-memory", () -> legacy.sharedMemoryControl(SharedMemoryControlRequest.getDefaultInstance()));
+            legacyCalls.forEach(
+                    (group, call) -> assertThat(failure(call).getDescription()).contains("key-of-" + group));
         }
     }
 

@@ -234,6 +234,7 @@ final class FakeServer implements InferenceServer {
                 0,
                 5,
                 CacheStatistics.NONE,
+                List.of(),
                 List.of()));
     }
 

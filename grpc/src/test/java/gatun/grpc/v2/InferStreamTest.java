@@ -6,6 +6,7 @@ import com.google.protobuf.ByteString;
 import gatun.grpc.EdgeServer;
 import gatun.grpc.GrpcSettings;
 import gatun.grpc.ReceivedMessages;
+import gatun.grpc.message.InferenceStream;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferParameter;
 import gatun.protocol.inference.ModelInferRequest;
@@ -199,7 +200,7 @@ class InferStreamTest {
             assertThat(answer.getInferResponse().getRawOutputContents(0).size()).isEqualTo(data.size());
         }
         assertThat(answers.end().isOk()).isTrue();
-        assertThat(server.mostRunning()).isLessThanOrEqualTo(InferStream.MAX_IN_FLIGHT);
+        assertThat(server.mostRunning()).isLessThanOrEqualTo(InferenceStream.MAX_IN_FLIGHT);
     }
 
     @Test

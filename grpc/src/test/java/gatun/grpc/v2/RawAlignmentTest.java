@@ -40,6 +40,10 @@ class RawAlignmentTest {
         return new InferDecoder().decode(place, () -> {});
     }
 
+    private static int landingOffset(ByteBuffer start) {
+        return RawAlignment.landingOffset(start, InferDecoder.RAW_INPUT_CONTENTS);
+    }
+
     private static ModelInferRequest message(String id, int... sizes) {
         ModelInferRequest.Builder message =
                 ModelInferRequest.newBuilder().setModelName("m").setId(id);
@@ -56,7 +60,7 @@ class RawAlignmentTest {
     void shouldLandAMessageSoThatItsFirstTensorIsAligned(int idLength) {
         ModelInferRequest message = message("i".repeat(idLength), 4096);
 
-        int offset = InferDecoder.landingOffset(ByteBuffer.wrap(message.toByteArray()));
+        int offset = landingOffset(ByteBuffer.wrap(message.toByteArray()));
         InferMessage landed = land(message, offset);
 
         assertThat(offset).isBetween(0, 63);
@@ -72,11 +76,9 @@ class RawAlignmentTest {
     void shouldNotLookFurtherThanWhatHasCome() {
         byte[] bytes = message("i".repeat(300), 64).toByteArray();
         for (int length = 0; length < 300; length++) {
-            assertThat(InferDecoder.landingOffset(
-                            ByteBuffer.wrap(bytes, 0, length).slice()))
-                    .isZero();
+            assertThat(landingOffset(ByteBuffer.wrap(bytes, 0, length).slice())).isZero();
         }
-        assertThat(InferDecoder.landingOffset(ByteBuffer.wrap(new byte[] {0x3a, -1, -1, -1, -1, -1, -1})))
+        assertThat(landingOffset(ByteBuffer.wrap(new byte[] {0x3a, -1, -1, -1, -1, -1, -1})))
                 .isZero();
     }
 

@@ -15,7 +15,27 @@ class StatisticsMessagesTest {
     private static gatun.protocol.inference.ModelStatistics message(
             CacheStatistics cache, ResponseStatistics... responses) {
         ModelStatistics model = new ModelStatistics(
-                "m", "1", 10, 6, 0, 0, 0, 0, 100, 0, 30, 25, 27, 18, 0, List.of(), 0, 0, cache, List.of(responses));
+                "m",
+                "1",
+                10,
+                6,
+                0,
+                0,
+                0,
+                0,
+                100,
+                0,
+                30,
+                25,
+                27,
+                18,
+                0,
+                List.of(),
+                0,
+                0,
+                cache,
+                List.of(responses),
+                List.of());
         return StatisticsMessages.of(List.of(model)).getModelStats(0);
     }
 

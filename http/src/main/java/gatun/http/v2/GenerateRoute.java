@@ -2,6 +2,7 @@ package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
+import gatun.http.connection.TracedExchange;
 import gatun.http.json.JsonWriter;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;

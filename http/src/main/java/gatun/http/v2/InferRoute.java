@@ -1,6 +1,7 @@
 package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
+import gatun.http.connection.TracedExchange;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;

@@ -39,7 +39,27 @@ class DashboardTest {
         ShownMetrics everything =
                 new ShownMetrics(new LatencyMetrics(true, true, true, List.of()), Optional.of(Duration.ZERO));
         ModelStatistics statistics = new ModelStatistics(
-                "m", "1", 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, List.of(), 0, 1, CacheStatistics.NONE, List.of());
+                "m",
+                "1",
+                1,
+                1,
+                0,
+                0,
+                0,
+                0,
+                1,
+                0,
+                1,
+                1,
+                1,
+                1,
+                1,
+                List.of(),
+                0,
+                1,
+                CacheStatistics.NONE,
+                List.of(),
+                List.of());
         ModelLatencies latencies =
                 new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {

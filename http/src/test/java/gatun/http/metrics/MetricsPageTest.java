@@ -42,6 +42,7 @@ class MetricsPageTest {
             5,
             1_500_000_000L,
             CacheStatistics.NONE,
+            List.of(),
             List.of());
 
     @Test

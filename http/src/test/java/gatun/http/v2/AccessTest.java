@@ -57,7 +57,14 @@ class AccessTest {
         "POST, /v2/cudasharedmemory/region/r/register, shared-memory",
         "GET, /v2/trace/setting, trace",
         "POST, /v2/models/m/trace/setting, trace",
-        "GET, /v2/logging, logging"
+        "GET, /v2/logging, logging",
+        "GET, /api/health/ready, health",
+        "GET, /api/status/m, metadata",
+        "POST, /api/infer/m/1, inference",
+        "POST, /api/modelcontrol/load/m, model-repository",
+        "GET, /api/repository/index, model-repository",
+        "GET, /api/sharedmemorycontrol/status, shared-memory",
+        "POST, /api/sharedmemorycontrol/unregisterall, shared-memory"
     })
     void shouldRefuseARestrictedGroupWithoutItsHeader(String method, String path, String group) {
         Map<ApiGroup, ApiAccess.RequiredHeader> keys = new EnumMap<>(ApiGroup.class);

@@ -59,6 +59,7 @@ final class CacheCounters {
                 model.pendingRequestCount(),
                 model.loadNanos(),
                 new CacheStatistics(hit.count(), hit.sumNanos(), miss.count(), miss.sumNanos()),
-                model.responses());
+                model.responses(),
+                model.requests());
     }
 }

@@ -7,6 +7,7 @@ import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.Ranking;
 import gatun.runtime.RequestedOutput;
 import java.util.List;
 import java.util.Map;
@@ -97,7 +98,7 @@ final class RequestCheck {
                 }
             }
             if (wanted[i].classification() > 0) {
-                Classification.requireSupported(rules[i].datatype());
+                Ranking.requireSupported(rules[i].datatype());
             }
         }
         return rules;

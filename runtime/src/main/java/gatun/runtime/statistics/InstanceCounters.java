@@ -2,12 +2,12 @@ package gatun.runtime.statistics;
 
 import gatun.runtime.BatchStatistics;
 import gatun.runtime.Origin;
+import gatun.runtime.RequestStatistics;
 import gatun.runtime.StageLatencies;
-import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 /**
  * What one instance has done. Written by the instance's thread only, read by any thread: a value may be stale but is never
@@ -23,11 +23,9 @@ public final class InstanceCounters {
 
     private final ResponseTable responses = new ResponseTable();
 
-    /** Ascending by batch size; a new array for each size that is executed for the first time. */
-    private volatile BatchCounters[] batches = {};
+    private final BySize<BatchCounters> batches = new BySize<>(BatchCounters::new, BatchCounters::batchSize);
 
-    /** The one used last, which is nearly always the one wanted next. For the instance's thread. */
-    private BatchCounters recent = new BatchCounters(0);
+    private final BySize<RequestCounters> requests = new BySize<>(RequestCounters::new, RequestCounters::batchSize);
 
     /**
      * Counts an execution.
@@ -36,12 +34,13 @@ public final class InstanceCounters {
      * @param moments when its stages were, and how many requests it answered
      */
     public void executed(int batchSize, Moments moments) {
-        batch(Math.max(1, batchSize)).executed(moments);
+        batches.of(Math.max(1, batchSize)).executed(moments);
         // Before the requests: who sees one sees that there was a last execution.
         lastEndedNanos.set(moments.endedNanos());
         int answered = 0;
         for (int i = 0; i < moments.requestCount(); i++) {
             answered += moments.inferences(i);
+            requests.of(moments.inferences(i)).answered(moments, i);
             stages(moments.origin(i)).answered(moments, i);
         }
         inferences.add(answered);
@@ -56,36 +55,6 @@ public final class InstanceCounters {
         EnumMap<Origin, StageHistograms> more = new EnumMap<>(stages);
         more.put(origin, added);
         stages = more;
-        return added;
-    }
-
-    private BatchCounters batch(int batchSize) {
-        if (recent.batchSize() != batchSize) {
-            recent = find(batchSize);
-        }
-        return recent;
-    }
-
-    private BatchCounters find(int batchSize) {
-        BatchCounters[] present = batches;
-        int low = 0;
-        int high = present.length;
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            if (present[middle].batchSize() < batchSize) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        if (low < present.length && present[low].batchSize() == batchSize) {
-            return present[low];
-        }
-        BatchCounters added = new BatchCounters(batchSize);
-        BatchCounters[] more = Arrays.copyOf(present, present.length + 1);
-        System.arraycopy(present, low, more, low + 1, present.length - low);
-        more[low] = added;
-        batches = more;
         return added;
     }
 
@@ -138,7 +107,12 @@ public final class InstanceCounters {
     }
 
     /** The executions by batch size, ascending. */
-    List<BatchStatistics> batches() {
-        return Arrays.stream(batches).map(BatchCounters::snapshot).toList();
+    Stream<BatchStatistics> batches() {
+        return batches.snapshots(BatchCounters::snapshot);
+    }
+
+    /** The answered requests by their batch size, ascending. */
+    Stream<RequestStatistics> requests() {
+        return requests.snapshots(RequestCounters::snapshot);
     }
 }

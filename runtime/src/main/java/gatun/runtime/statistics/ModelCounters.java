@@ -4,6 +4,7 @@ import gatun.runtime.BatchStatistics;
 import gatun.runtime.CacheStatistics;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
+import gatun.runtime.RequestStatistics;
 import gatun.runtime.ResponseStatistics;
 import gatun.runtime.StageLatencies;
 import java.time.Instant;
@@ -107,7 +108,8 @@ public final class ModelCounters {
                 pendingRequestCount,
                 loadNanos,
                 CacheStatistics.NONE,
-                responses());
+                responses(),
+                requests());
     }
 
     /** How long the answered requests took, by where they came from. */
@@ -147,9 +149,15 @@ public final class ModelCounters {
     private List<BatchStatistics> batches() {
         Map<Integer, BatchStatistics> bySize = new TreeMap<>();
         for (InstanceCounters instance : instances) {
-            for (BatchStatistics batch : instance.batches()) {
-                bySize.merge(batch.batchSize(), batch, BatchStatistics::plus);
-            }
+            instance.batches().forEach(batch -> bySize.merge(batch.batchSize(), batch, BatchStatistics::plus));
+        }
+        return List.copyOf(bySize.values());
+    }
+
+    private List<RequestStatistics> requests() {
+        Map<Integer, RequestStatistics> bySize = new TreeMap<>();
+        for (InstanceCounters instance : instances) {
+            instance.requests().forEach(size -> bySize.merge(size.batchSize(), size, RequestStatistics::plus));
         }
         return List.copyOf(bySize.values());
     }

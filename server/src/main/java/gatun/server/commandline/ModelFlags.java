@@ -5,7 +5,6 @@ import gatun.runtime.ResourceAmount;
 import gatun.server.ModelSettings;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -102,21 +101,12 @@ final class ModelFlags {
     int loadThreads;
 
     @Option(
-            names = {"--model-load-retry-count", "--max_num_load_retries"},
+            names = "--model-load-retry-count",
             paramLabel = "N",
             defaultValue = "0",
             converter = FlagValues.Retries.class,
-            description =
-                    "How often a load that fails is tried again before it counts as failed. Also called --max_num_load_retries.")
+            description = "How often a load that fails is tried again before it counts as failed.")
     int loadRetries;
-
-    @Option(
-            names = "--load_retry_interval_micros",
-            paramLabel = "MICROSECONDS",
-            defaultValue = "0",
-            converter = FlagValues.Microseconds.class,
-            description = "How long to wait before that.")
-    long retryIntervalMicros;
 
     @Option(
             names = "--enable_model_warmup",
@@ -169,8 +159,7 @@ final class ModelFlags {
     List<ResourceAmount> resources = new ArrayList<>();
 
     /** @throws ParameterException when the flags of {@code command} contradict each other */
-    ModelSettings settings(
-            CommandSpec command, ModelListFlags list, BatchingFlags batching, TensorFlowFlags tensorFlow) {
+    ModelSettings settings(CommandSpec command, ModelListFlags list) {
         if (repositories.isEmpty() && !list.isGiven()) {
             throw new ParameterException(command.commandLine(), "missing --model-repository=DIR");
         }
@@ -189,16 +178,12 @@ final class ModelFlags {
                             + controlMode.name().toLowerCase(Locale.ROOT) + " all models are loaded.");
         }
         Map<String, Map<String, String>> options = new HashMap<>();
-        // What is said in our own flags comes later, and wins.
-        List<BackendOption> allOptions = new ArrayList<>(tensorFlow.options(command));
-        allOptions.addAll(backendOptions);
-        for (BackendOption option : allOptions) {
+        for (BackendOption option : backendOptions) {
             options.computeIfAbsent(option.backend(), b -> new HashMap<>()).put(option.name(), option.value());
         }
         return new ModelSettings(
                 repositories,
-                list.settings(),
-                batching.settings(command),
+                list.settings(command),
                 versionPoll.isPresent() ? ControlMode.POLL : controlMode,
                 versionPoll.orElse(Duration.ofSeconds(repositoryPollSeconds)),
                 loadModels,
@@ -206,9 +191,8 @@ final class ModelFlags {
                 strictReadiness,
                 !disableAutoComplete && !strictModelConfig,
                 configName,
-                tensorFlow.loadThreads().orElse(loadThreads),
+                loadThreads,
                 loadRetries,
-                Duration.of(retryIntervalMicros, ChronoUnit.MICROS),
                 warmUp ? Math.max(1, warmUpIterations) : 0,
                 options,
                 Optional.ofNullable(backendDirectory),

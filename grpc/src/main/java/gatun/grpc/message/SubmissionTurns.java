@@ -1,4 +1,4 @@
-package gatun.grpc.v2;
+package gatun.grpc.message;
 
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -49,9 +49,13 @@ final class SubmissionTurns {
 
     private @Nullable Turn last;
 
-    /** The turn of the next message. */
-    Turn next(InferMessage message) {
-        if (!message.isOfSequence()) {
+    /**
+     * The turn of the next message.
+     *
+     * @param ofSequence whether it belongs to a sequence
+     */
+    Turn next(boolean ofSequence) {
+        if (!ofSequence) {
             return Turn.NONE;
         }
         Turn turn = new Turn(last);

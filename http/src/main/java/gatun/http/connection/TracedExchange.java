@@ -1,6 +1,5 @@
-package gatun.http.v2;
+package gatun.http.connection;
 
-import gatun.http.connection.Exchange;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.tracing.RequestTrace;
@@ -10,13 +9,13 @@ import io.helidon.http.HeaderNames;
 import java.util.Optional;
 
 /** The begin of a trace over HTTP. */
-final class TracedExchange {
+public final class TracedExchange {
     private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
 
     private TracedExchange() {}
 
     /** Begins the trace of a request whose body has not been read yet; empty for most, which are not traced. The caller ends it. */
-    static Optional<RequestTrace> begin(InferenceServer server, ModelVersion model, Exchange exchange) {
+    public static Optional<RequestTrace> begin(InferenceServer server, ModelVersion model, Exchange exchange) {
         Optional<RequestTrace> trace =
                 server.tracing().begin(model.name(), model.version(), exchange, request -> request.header(TRACEPARENT));
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_START));

@@ -1,4 +1,4 @@
-package gatun.grpc.v2;
+package gatun.grpc.message;
 
 import gatun.grpc.connection.OutboundMessage;
 import gatun.memory.ErrorCode;

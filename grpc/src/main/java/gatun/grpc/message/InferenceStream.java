@@ -1,0 +1,183 @@
+package gatun.grpc.message;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One call that asks for many inferences. Its requests run at the same time, each on a thread of its own, up to a limit. Single answers go
+ * out in the order of the requests, those of decoupled models as they come. A request that fails is answered too and does not end the
+ * stream, unless the protocol has it so.
+ *
+ * @param <M> the requests' messages
+ */
+public final class InferenceStream<M extends InferenceCall.Message> extends ServerCall.Listener<M> {
+    /** Requests of one stream that may run or wait for their turn at a time. */
+    public static final int MAX_IN_FLIGHT = 32;
+
+    /**
+     * What a protocol makes of messages and answers. Safe for any thread.
+     *
+     * @param <M> the requests' messages
+     */
+    public interface Exchange<M extends InferenceCall.Message> {
+        /** Whether a message belongs to a sequence, so that it must not overtake others. */
+        boolean isOfSequence(M message);
+
+        /**
+         * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace.
+         *
+         * @throws GatunException with the protocol's text for what is wrong, nothing is held then
+         */
+        InferenceRequest request(M message);
+
+        /**
+         * An answer's message. Takes over the response.
+         *
+         * @param message the request's, whose memory is gone
+         * @param last whether it is the only one or the last
+         * @throws GatunException when there can be no message for it; the response is closed then
+         */
+        OutboundMessage answer(M message, InferenceResponse response, boolean last);
+
+        /** What ends the answers of a decoupled model none of which was the last; empty for nothing. */
+        Optional<OutboundMessage> end(M message, InferenceRequest request);
+
+        /**
+         * What a client gets for a failure; empty when that ends the stream.
+         *
+         * @param executed whether it failed after it had been accepted
+         */
+        Optional<OutboundMessage> failure(M message, GatunException failure, boolean executed);
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(InferenceStream.class);
+    private static final ThreadFactory THREADS =
+            Thread.ofVirtual().name("stream-request").factory();
+
+    private final InferenceServer server;
+    private final Exchange<M> exchange;
+    private final StreamAnswers answers;
+    private final SubmissionTurns turns = new SubmissionTurns();
+
+    private InferenceStream(ServerCall<M, OutboundMessage> call, InferenceServer server, Exchange<M> exchange) {
+        this.server = server;
+        this.exchange = exchange;
+        answers = new StreamAnswers(call);
+    }
+
+    /** Begins a call. */
+    public static <M extends InferenceCall.Message> ServerCall.Listener<M> begin(
+            ServerCall<M, OutboundMessage> call, InferenceServer server, Exchange<M> exchange) {
+        call.sendHeaders(new Metadata());
+        call.request(MAX_IN_FLIGHT);
+        return new InferenceStream<>(call, server, exchange);
+    }
+
+    @Override
+    public void onMessage(M message) {
+        StreamAnswers.Place place = answers.next();
+        if (place == null) {
+            message.close();
+            return;
+        }
+        SubmissionTurns.Turn turn = turns.next(exchange.isOfSequence(message));
+        THREADS.newThread(() -> run(message, place, turn)).start();
+    }
+
+    @Override
+    public void onHalfClose() {
+        answers.requestsEnded();
+    }
+
+    @Override
+    public void onCancel() {
+        answers.cancel();
+    }
+
+    private void run(M message, StreamAnswers.Place place, SubmissionTurns.Turn turn) {
+        Optional<OutboundMessage> answer = Optional.empty();
+        GatunException failure = null;
+        boolean executed = false;
+        AtomicBoolean submitted = new AtomicBoolean();
+        Optional<RequestTrace> trace = Optional.empty();
+        try {
+            InferenceRequest request = exchange.request(message);
+            trace = request.trace();
+            executed = true;
+            answers.begin(place, request);
+            turn.await();
+            request.onSubmitted(() -> {
+                submitted.set(true);
+                turn.end();
+            });
+            answer = request.model().decoupled()
+                    ? inferDecoupled(message, request)
+                    : Optional.of(inferOnce(message, request));
+        } catch (GatunException e) {
+            failure = e;
+            // No scheduler takes in the request of an ensemble itself, but a fault of the server came from a run of a
+            // member.
+            executed &= submitted.get() || e.code() == ErrorCode.INTERNAL || e.code() == ErrorCode.UNKNOWN;
+        } catch (RuntimeException | Error e) {
+            LOG.error("a request of a stream failed", e);
+            failure = new GatunException(ErrorCode.UNKNOWN, "Application error processing RPC", e);
+        } finally {
+            turn.end();
+        }
+        Status end = null;
+        if (failure != null) {
+            answer = exchange.failure(message, failure, executed);
+            end = answer.isPresent() ? null : StatusTable.toStatus(failure);
+        }
+        finish(place, answer.orElse(null), end, trace);
+    }
+
+    private void finish(
+            StreamAnswers.Place place,
+            @Nullable OutboundMessage answer,
+            @Nullable Status end,
+            Optional<RequestTrace> trace) {
+        try {
+            trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
+            answers.finish(place, answer, end);
+            trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
+        } finally {
+            trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    private OutboundMessage inferOnce(M message, InferenceRequest request) {
+        OutboundMessage answer = exchange.answer(message, server.infer(request), true);
+        request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+        return answer;
+    }
+
+    /** Sends all answers but what ends them: that is returned. */
+    private Optional<OutboundMessage> inferDecoupled(M message, InferenceRequest request) {
+        AtomicBoolean begun = new AtomicBoolean();
+        AtomicBoolean ended = new AtomicBoolean();
+        server.infer(request, (response, last) -> {
+            if (begun.compareAndSet(false, true)) {
+                request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+            }
+            ended.set(last);
+            answers.send(exchange.answer(message, response, last));
+        });
+        return ended.get() ? Optional.empty() : exchange.end(message, request);
+    }
+}

@@ -1,0 +1,24 @@
+package gatun.grpc.v1;
+
+import gatun.grpc.message.RawMessage;
+import gatun.memory.Hold;
+import gatun.protocol.v1.InferRequestHeader;
+import gatun.runtime.ModelVersion;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** An InferRequest as it was read: well formed, but not yet checked against anything. */
+final class InferMessage extends RawMessage {
+    String modelName = "";
+    long modelVersion;
+    InferRequestHeader header = InferRequestHeader.getDefaultInstance();
+
+    /** What answers; null until it was found. */
+    @Nullable
+    ModelVersion model;
+
+    /** A message in {@code bytes}, which are valid until {@code hold} is closed. */
+    InferMessage(MemorySegment bytes, Hold hold) {
+        super(bytes, hold);
+    }
+}

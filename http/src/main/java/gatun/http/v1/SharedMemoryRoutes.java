@@ -1,0 +1,81 @@
+package gatun.http.v1;
+
+import gatun.http.connection.Exchange;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.protocol.v1.SharedMemoryStatus;
+import gatun.v1.SharedMemoryControl;
+import io.helidon.http.Method;
+import io.helidon.http.Status;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Paths behind {@code /api/sharedmemorycontrol}. A key keeps its slash, so that two stand before it. Safe for any thread. */
+final class SharedMemoryRoutes {
+    private static final Pattern REGISTER = Pattern.compile("/register/([^/]+)/(/[^/]+)/([0-9]+)/([0-9]+)");
+    private static final Pattern CUDA_REGISTER = Pattern.compile("/cudaregister/([^/]+)/([0-9]+)/([0-9]+)");
+    private static final Pattern UNREGISTER = Pattern.compile("/unregister/([^/]+)");
+
+    private final SharedMemoryControl regions;
+    private final ControlRoute control;
+
+    SharedMemoryRoutes(SharedMemoryControl regions, ControlRoute control) {
+        this.regions = regions;
+        this.control = control;
+    }
+
+    void answer(Exchange exchange, String rest) {
+        boolean status = rest.equals("/status");
+        if (!ControlRoute.isMethod(exchange, status ? Method.GET : Method.POST)) {
+            return;
+        }
+        Optional<ControlRoute.Work> work = status ? Optional.of(() -> status(exchange)) : change(rest);
+        work.ifPresentOrElse(
+                present -> control.answer(exchange, present), () -> exchange.answerEmpty(Status.BAD_REQUEST_400));
+    }
+
+    private MessageBody status(Exchange exchange) {
+        return MessageBody.of(
+                SharedMemoryStatus.newBuilder()
+                        .addAllSharedMemoryRegion(regions.regions())
+                        .build(),
+                exchange);
+    }
+
+    private Optional<ControlRoute.Work> change(String rest) {
+        if (rest.equals("/unregisterall")) {
+            return Optional.of(() -> done(regions::unregisterAll));
+        }
+        Matcher unregister = UNREGISTER.matcher(rest);
+        if (unregister.matches()) {
+            return Optional.of(() -> done(() -> regions.unregister(unregister.group(1))));
+        }
+        Matcher register = REGISTER.matcher(rest);
+        if (register.matches()) {
+            return Optional.of(() -> done(() -> regions.registerSystem(
+                    register.group(1), register.group(2), number(register.group(3)), number(register.group(4)))));
+        }
+        Matcher cuda = CUDA_REGISTER.matcher(rest);
+        if (cuda.matches()) {
+            return Optional.of(() -> done(() -> regions.registerCuda(cuda.group(1))));
+        }
+        return Optional.empty();
+    }
+
+    private static MessageBody done(Runnable work) {
+        work.run();
+        return MessageBody.NONE;
+    }
+
+    private static long number(String digits) {
+        try {
+            return Long.parseUnsignedLong(digits);
+        } catch (NumberFormatException e) {
+            throw new GatunException(
+                    ErrorCode.INVALID_ARGUMENT,
+                    "the number " + digits + " is too large: expected at most 18446744073709551615",
+                    e);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package gatun.v1;
+
+import gatun.runtime.InferenceServer;
+
+/**
+ * The legacy v1 API of one server. Both edges of the server share one, so that ids of requests and counts go on whatever the transport.
+ * Safe for any thread.
+ */
+public final class V1Api {
+    private final RequestStatuses statuses;
+    private final ServerStatuses serverStatuses;
+    private final InferRequests requests;
+    private final ModelControl modelControl;
+    private final SharedMemoryControl sharedMemory;
+    private final ControlCounters counters;
+
+    /**
+     * The API of {@code server}.
+     *
+     * @param clientSharedMemory whether clients may register shared memory
+     */
+    public V1Api(InferenceServer server, boolean clientSharedMemory) {
+        counters = new ControlCounters();
+        statuses = new RequestStatuses(RequestStatuses.serverId(server.metadata()));
+        serverStatuses = new ServerStatuses(server, counters);
+        requests = new InferRequests(server);
+        modelControl = new ModelControl(server);
+        sharedMemory = new SharedMemoryControl(server.regions(), clientSharedMemory);
+    }
+
+    /** Says what became of requests. */
+    public RequestStatuses statuses() {
+        return statuses;
+    }
+
+    /** Says what the server and its models do. */
+    public ServerStatuses serverStatuses() {
+        return serverStatuses;
+    }
+
+    /** Makes inference requests. */
+    public InferRequests requests() {
+        return requests;
+    }
+
+    /** Loads, unloads and lists models. */
+    public ModelControl modelControl() {
+        return modelControl;
+    }
+
+    /** Registers shared memory. */
+    public SharedMemoryControl sharedMemory() {
+        return sharedMemory;
+    }
+
+    /** Counts requests that are no inferences. */
+    public ControlCounters counters() {
+        return counters;
+    }
+}
