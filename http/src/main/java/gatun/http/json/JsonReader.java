@@ -2,6 +2,7 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.memory.ElementLayouts;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;
@@ -17,6 +18,9 @@ import java.lang.foreign.MemorySegment;
 public final class JsonReader {
     /** How deep arrays and objects may be nested. */
     public static final int DEPTH_LIMIT = 100;
+
+    /** The bits of {@code -} and {@code 0} to {@code 9}, counted from {@code -}; between them lie {@code .} and {@code /}. */
+    private static final int MINUS_AND_DIGITS = 0b1_1111_1111_1001;
 
     /** What a value is. */
     public enum Kind {
@@ -47,6 +51,7 @@ public final class JsonReader {
     private final long end;
     private final JsonNumber number = new JsonNumber();
     private final JsonString string = new JsonString();
+    private final Brackets brackets = new Brackets();
 
     private long at;
     private int depth;
@@ -274,6 +279,95 @@ public final class JsonReader {
         }
     }
 
+    /**
+     * Goes behind the value that stands next by its brackets alone, many bytes in one step. What is between them is not looked at: whoever
+     * needs it reads it later, and finds then whether it is JSON and ends at the same place. Answers how many elements {@link #countElements}
+     * would count, if it is.
+     *
+     * @throws GatunException INVALID_ARGUMENT when the brackets do not end
+     */
+    public long passOver() {
+        if (peek() != Kind.ARRAY && text.get(JAVA_BYTE, at) != '{') {
+            skipValue();
+            return 1;
+        }
+        boolean array = text.get(JAVA_BYTE, at) == '[';
+        long from = at;
+        at = brackets.pass(text, at, end);
+        if (at < 0) {
+            at = from;
+            skipValue();
+            throw syntax("Invalid value.", from);
+        }
+        return array ? brackets.elementCount() : 1;
+    }
+
+    /**
+     * Finds the lengths of the arrays that the value begins with which stands next, each the first element of the one before, and goes on
+     * standing at it. As for {@link #passOver}, what is in them is not looked at.
+     *
+     * @param lengths where they go from {@code first} on, the outermost first
+     * @return how many there are; one more than {@code lengths} has room for where there are too many
+     */
+    public int measureArrays(long[] lengths, int first) {
+        return peek() == Kind.ARRAY ? brackets.measure(text, at, end, lengths, first) : 0;
+    }
+
+    /** Whether the object that stands next has one member only, a string called {@code name}; goes on standing at it. */
+    public boolean isObjectOf(String name) {
+        if (peek() != Kind.OBJECT) {
+            return false;
+        }
+        long from = at;
+        int before = depth;
+        enter();
+        boolean only = nextMember() && nameIs(name) && peek() == Kind.STRING;
+        if (only) {
+            skipValue();
+            only = !nextMember();
+        }
+        at = from;
+        depth = before;
+        fresh = false;
+        return only;
+    }
+
+    /**
+     * Reads the element that stands next, and those that follow it in its array as long as they are numbers; stops behind the last of them.
+     *
+     * @param target gets each as an FP32 element, from {@code offset} on
+     * @param most how many to read at most
+     * @return how many were read; none, and nothing is read over, when the first is no number
+     */
+    public long readFloats(MemorySegment target, long offset, long most) {
+        long count = 0;
+        long next = at;
+        while (count < most && next < end && beginsNumber(text.get(JAVA_BYTE, next))) {
+            at = number.scan(this, next, end);
+            target.set(ElementLayouts.FP32, offset + count * Float.BYTES, number.toFloat());
+            count++;
+            next = blanksFrom(at);
+            if (next == end || text.get(JAVA_BYTE, next) != ',') {
+                break;
+            }
+            next = blanksFrom(next + 1);
+        }
+        return count;
+    }
+
+    private long blanksFrom(long position) {
+        return blanksFrom(text, position, end);
+    }
+
+    /** Where the first byte from {@code position} on is that is no blank, or the end. */
+    static long blanksFrom(MemorySegment json, long position, long end) {
+        long next = position;
+        while (next < end && isBlank(json.get(JAVA_BYTE, next))) {
+            next++;
+        }
+        return next;
+    }
+
     /** Checks that nothing but blanks follows the value that was read. */
     public void end() {
         skipBlanks();
@@ -412,9 +506,7 @@ public final class JsonReader {
     }
 
     private void skipBlanks() {
-        while (at < end && isBlank(text.get(JAVA_BYTE, at))) {
-            at++;
-        }
+        at = blanksFrom(at);
     }
 
     private boolean onlyBlanksBefore() {
@@ -424,6 +516,14 @@ public final class JsonReader {
             }
         }
         return true;
+    }
+
+    /** A minus or a digit is one question here, since which of them it is cannot be guessed. */
+    static boolean beginsNumber(byte first) {
+        int offset = first - '-';
+        return (offset >= 0 && offset <= '9' - '-' && (MINUS_AND_DIGITS >>> offset & 1) != 0)
+                || first == 'N'
+                || first == 'I';
     }
 
     static boolean isBlank(byte c) {

@@ -15,9 +15,6 @@ import java.lang.foreign.MemorySegment;
  */
 public final class TensorDataReader {
 
-    /** The bits of {@code -} and {@code 0} to {@code 9}, counted from {@code -}; between them lie {@code .} and {@code /}. */
-    private static final int MINUS_AND_DIGITS = 0b1_1111_1111_1001;
-
     private static final String FAILING = "Unable to parse 'data'";
 
     private final JsonNumber number = new JsonNumber();
@@ -93,20 +90,20 @@ public final class TensorDataReader {
         long at = position;
         int open = 0;
         while (true) {
-            at = skipBlanks(json, at, end);
+            at = JsonReader.blanksFrom(json, at, end);
             byte c = at < end ? json.get(JAVA_BYTE, at) : 0;
             boolean valueRead = true;
             if (c == '[') {
                 if (++open > JsonReader.DEPTH_LIMIT) {
                     throw JsonReader.tooDeep();
                 }
-                at = skipBlanks(json, at + 1, end);
+                at = JsonReader.blanksFrom(json, at + 1, end);
                 valueRead = at < end && json.get(JAVA_BYTE, at) == ']';
             } else {
                 at = readLeaf(reader, json, at, end, c);
             }
             while (valueRead) {
-                at = skipBlanks(json, at, end);
+                at = JsonReader.blanksFrom(json, at, end);
                 byte next = at < end ? json.get(JAVA_BYTE, at) : 0;
                 if (next != ',' && next != ']') {
                     throw reader.syntax("Missing a comma or ']' after an array element.", at);
@@ -161,7 +158,7 @@ public final class TensorDataReader {
     }
 
     private long readNumberLeaf(JsonReader reader, long at, long end, byte first) {
-        if (!beginsNumber(first)) {
+        if (!JsonReader.beginsNumber(first)) {
             throw misfit(reader, at, end, first, expected());
         }
         long next = number.scan(reader, at, end);
@@ -174,14 +171,6 @@ public final class TensorDataReader {
             store();
         }
         return next;
-    }
-
-    /** A minus or a digit is one question here, since which of them it is cannot be guessed. */
-    private static boolean beginsNumber(byte first) {
-        int offset = first - '-';
-        return (offset >= 0 && offset <= '9' - '-' && (MINUS_AND_DIGITS >>> offset & 1) != 0)
-                || first == 'N'
-                || first == 'I';
     }
 
     private void countLeaf() {
@@ -237,12 +226,5 @@ public final class TensorDataReader {
     private static GatunException misfit(JsonReader reader, long at, long end, byte first, String expected) {
         boolean beginsValue = at < end && "{\"-0123456789NItfn".indexOf(first) >= 0;
         return beginsValue ? JsonReader.wrongType(FAILING, expected) : reader.syntax("Invalid value.", at);
-    }
-
-    private static long skipBlanks(MemorySegment json, long at, long end) {
-        while (at < end && JsonReader.isBlank(json.get(JAVA_BYTE, at))) {
-            at++;
-        }
-        return at;
     }
 }

@@ -29,12 +29,6 @@ final class Base64Value {
 
     /** Whether {@code json} stands at an object that is not Base64; it stands there afterwards too. */
     static boolean isOtherObject(JsonReader json) {
-        if (json.peek() != Kind.OBJECT) {
-            return false;
-        }
-        long position = json.position();
-        boolean other = find(json) == NONE;
-        json.position(position);
-        return other;
+        return json.peek() == Kind.OBJECT && !json.isObjectOf(NAME);
     }
 }

@@ -41,31 +41,39 @@ final class DenseReader {
     }
 
     /**
-     * Finds the shape of the value that {@code json} stands at, and goes on standing at it.
+     * Finds the shape of the value that {@code json} stands at, and goes on standing at it. Looks at brackets only: reading the value finds
+     * whether it is JSON, and of that shape.
      *
      * @param outerCount how many elements it has, where that is known; else {@link #NOT_COUNTED}
      */
     void measure(JsonReader json, long outerCount) {
         long from = json.position();
-        long at = from;
-        long known = outerCount;
         rank = 0;
-        while (json.peek() == Kind.ARRAY) {
-            long count = known == NOT_COUNTED ? json.countElements() : known;
-            known = NOT_COUNTED;
-            if (rank == dims.length) {
-                dims = Arrays.copyOf(dims, 2 * rank);
-                begun = Arrays.copyOf(begun, 2 * rank);
-            }
-            dims[rank++] = count;
-            if (count == 0) {
-                break;
+        if (outerCount != NOT_COUNTED && json.peek() == Kind.ARRAY) {
+            dims[rank++] = outerCount;
+            if (outerCount == 0) {
+                return;
             }
             // Its first element follows its bracket.
-            json.position(at + 1);
-            at = json.position();
+            json.position(from + 1);
         }
+        int inner = json.measureArrays(dims, rank);
+        while (rank + inner > dims.length) {
+            if (dims.length > JsonReader.DEPTH_LIMIT) {
+                json.position(from);
+                json.skipValue();
+            }
+            dims = Arrays.copyOf(dims, 2 * dims.length);
+            begun = Arrays.copyOf(begun, dims.length);
+            inner = json.measureArrays(dims, rank);
+        }
+        rank += inner;
         json.position(from);
+    }
+
+    /** Reads the elements that follow the one that {@code json} stands at, if the measured shape is that of one; answers how many. */
+    long readScalars(JsonReader json) {
+        return rank == 0 ? elements.readRun(json, Long.MAX_VALUE) : 0;
     }
 
     /**
@@ -98,6 +106,12 @@ final class DenseReader {
         json.enterArray("");
         open = level + 1;
         while (json.nextElement()) {
+            long run = level + 1 == rank ? elements.readRun(json, expected - count) : 0;
+            if (run > 0) {
+                count += run;
+                begun[level] = count;
+                continue;
+            }
             begun[level] = ++count;
             if (count > expected) {
                 failedAt = json.position();

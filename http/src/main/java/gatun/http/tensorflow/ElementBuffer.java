@@ -83,6 +83,14 @@ final class ElementBuffer implements AutoCloseable {
         byteSize += Float.BYTES;
     }
 
+    /** Appends numbers, as {@link JsonReader#readFloats} reads them, but no more than there is room for; answers how many. */
+    long putFloats(JsonReader json, long most) {
+        long room = (target.byteSize() - byteSize) / Float.BYTES;
+        long count = json.readFloats(target, byteSize, Math.min(most, room));
+        byteSize += count * Float.BYTES;
+        return count;
+    }
+
     void putDouble(double value) {
         reserve(Double.BYTES);
         target.set(ElementLayouts.FP64, byteSize, value);

@@ -41,6 +41,16 @@ final class ElementReader {
         }
     }
 
+    /**
+     * Reads the value that {@code json} stands at and those that follow in its array, in one go where that is possible.
+     *
+     * @param most how many to read at most
+     * @return how many were read; none where {@link #read} is to do it
+     */
+    long readRun(JsonReader json, long most) {
+        return datatype == Datatype.FP32 ? target.putFloats(json, most) : 0;
+    }
+
     private void readNumber(JsonReader json) {
         long position = json.position();
         JsonNumber number = json.readNumber("");

@@ -38,7 +38,7 @@ final class ExampleRoute {
     private Call read(Exchange exchange, ServablePath path, ExampleMethod method) {
         Landed body = bodies.land(exchange);
         try (Buffer buffer = body.buffer()) {
-            RequestDocument document = new RequestDocument(buffer.segment(), body.offset(), body.byteSize());
+            RequestDocument document = RequestDocument.forExamples(buffer.segment(), body.offset(), body.byteSize());
             try (ExamplesReader examples = new ExamplesReader(server.buffers(), document)) {
                 Servable servable = path.servable(document.signatureName());
                 ModelVersion model = servables.findSingleAnswering(servable);

@@ -68,6 +68,14 @@ final class InputTensor implements AutoCloseable {
         }
     }
 
+    /** Reads items as long as they are single numbers, where the first was one; answers how many, of which none may be. */
+    long readScalarItems(JsonReader json) {
+        long count = reader.readScalars(json);
+        itemCount += count;
+        itemFrom = elements.byteSize();
+        return count;
+    }
+
     /** Reads another value instead of that of the last item: of two members of one name the last counts. */
     void readItemAgain(JsonReader json) {
         elements.rewind(itemFrom);

@@ -75,6 +75,13 @@ final class PredictReader implements AutoCloseable {
         long count = instances.elementCount();
         boolean named = false;
         for (long row = 0; json.nextElement(); row++) {
+            if (row > 0 && !named) {
+                long items = tensors[0].readScalarItems(json);
+                if (items > 0) {
+                    row += items - 1;
+                    continue;
+                }
+            }
             boolean object = Base64Value.isOtherObject(json);
             if (row == 0) {
                 named = object;
@@ -96,6 +103,14 @@ final class PredictReader implements AutoCloseable {
             } else {
                 readPlainRow(json, row, count);
             }
+        }
+        requireEnd(json, instances);
+    }
+
+    /** What was read must end where its brackets do: otherwise what lies between has not been read, and is no JSON. */
+    private static void requireEnd(JsonReader json, Member member) {
+        if (json.position() != member.end()) {
+            throw GatunException.invalidArgument("JSON Parse error: brackets and braces do not match");
         }
     }
 
@@ -145,6 +160,7 @@ final class PredictReader implements AutoCloseable {
                                 + " per tensorinfo_map");
             }
             tensors[0].readWhole(json, inputs.elementCount());
+            requireEnd(json, inputs);
             return;
         }
         Member[] members = new Member[tensors.length];
@@ -152,17 +168,20 @@ final class PredictReader implements AutoCloseable {
         while (json.nextMember()) {
             int index = indexOf(json);
             if (index >= 0 && members[index] == null) {
-                members[index] = Member.at(json);
+                members[index] = Member.passedOver(json);
             } else {
                 json.skipValue();
             }
         }
+        requireEnd(json, inputs);
         for (int i = 0; i < tensors.length; i++) {
             if (members[i] == null) {
                 throw GatunException.invalidArgument(
                         "Missing named input: " + tensors[i].name() + " in 'inputs' object.");
             }
-            tensors[i].readWhole(document.reader(members[i].position()), members[i].elementCount());
+            JsonReader value = document.reader(members[i].position());
+            tensors[i].readWhole(value, members[i].elementCount());
+            requireEnd(value, members[i]);
         }
     }
 

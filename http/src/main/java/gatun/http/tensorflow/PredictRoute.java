@@ -3,6 +3,7 @@ package gatun.http.tensorflow;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody.Landed;
 import gatun.memory.Buffer;
+import gatun.memory.GatunException;
 import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
@@ -36,18 +37,26 @@ final class PredictRoute {
     private Predict read(Exchange exchange, ServablePath path) {
         Landed body = bodies.land(exchange);
         try (Buffer buffer = body.buffer()) {
-            RequestDocument document = new RequestDocument(buffer.segment(), body.offset(), body.byteSize());
-            Servable servable = path.servable(document.signatureName());
-            ModelVersion model = servables.findSingleAnswering(servable);
-            EntryPoint signature = Signatures.of(model, servable);
-            InferenceRequest request = calls.request(model, servable);
-            request.entryPoint(signature.name());
-            try (PredictReader reader = new PredictReader(server.buffers(), document, signature.inputs())) {
-                return new Predict(request, reader.readInto(request));
-            } catch (Throwable t) {
-                request.close();
-                throw t;
+            RequestDocument document = RequestDocument.forPredict(buffer.segment(), body.offset(), body.byteSize());
+            try {
+                return read(document, path);
+            } catch (GatunException e) {
+                throw document.firstFailure(e);
             }
+        }
+    }
+
+    private Predict read(RequestDocument document, ServablePath path) {
+        Servable servable = path.servable(document.signatureName());
+        ModelVersion model = servables.findSingleAnswering(servable);
+        EntryPoint signature = Signatures.of(model, servable);
+        InferenceRequest request = calls.request(model, servable);
+        request.entryPoint(signature.name());
+        try (PredictReader reader = new PredictReader(server.buffers(), document, signature.inputs())) {
+            return new Predict(request, reader.readInto(request));
+        } catch (Throwable t) {
+            request.close();
+            throw t;
         }
     }
 }

@@ -4,10 +4,14 @@ import gatun.http.json.JsonReader;
 import gatun.http.json.JsonReader.Kind;
 import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
 
 /**
- * The JSON of a request: found to be JSON to its end, with the places of the members that the protocol knows. Of several
- * members of one name the first counts. For one thread.
+ * The JSON of a request, with the places of the members that the protocol knows. Of several members of one name the first counts. For one
+ * thread.
+ *
+ * <p>What is no JSON fails the request before anything else does. Tensors are large, and not read twice for that: in a document {@linkplain
+ * #forPredict for predict} they are passed over by their brackets, and whoever reads one asks {@link #firstFailure} when something is wrong.
  */
 final class RequestDocument {
     /** The name of the member that says what a request is to be answered by. */
@@ -32,15 +36,25 @@ final class RequestDocument {
      * @param position where it begins in the segment; negative when there is no such member
      * @param kind what it is
      * @param elementCount how many elements it has; 1 when it is no array
+     * @param end where it and the blanks behind it end
      */
-    record Member(long position, Kind kind, long elementCount) {
-        private static final Member MISSING = new Member(-1, Kind.NULL, 0);
+    record Member(long position, Kind kind, long elementCount, long end) {
+        private static final Member MISSING = new Member(-1, Kind.NULL, 0, -1);
 
         /** The member whose value {@code json} stands at, and is read over. */
         static Member at(JsonReader json) {
             Kind kind = json.peek();
             long position = json.position();
-            return new Member(position, kind, json.countElements());
+            long elementCount = json.countElements();
+            return new Member(position, kind, elementCount, json.position());
+        }
+
+        /** The same, and what is between its brackets has not been looked at. */
+        static Member passedOver(JsonReader json) {
+            Kind kind = json.peek();
+            long position = json.position();
+            long elementCount = json.passOver();
+            return new Member(position, kind, elementCount, json.position());
         }
 
         /** Whether there is such a member. */
@@ -50,11 +64,20 @@ final class RequestDocument {
     }
 
     /**
-     * Reads {@code byteSize} bytes from {@code start} of {@code text}.
+     * Reads {@code byteSize} bytes from {@code start} of {@code text}, which has been found to be JSON afterwards but for its tensors.
      *
      * @throws GatunException INVALID_ARGUMENT when they are no JSON, no object, or name a signature by something else than a string
      */
-    RequestDocument(MemorySegment text, long start, long byteSize) {
+    static RequestDocument forPredict(MemorySegment text, long start, long byteSize) {
+        return new RequestDocument(text, start, byteSize, Member::passedOver);
+    }
+
+    /** The same for classify and regress, and all of it has been found to be JSON. */
+    static RequestDocument forExamples(MemorySegment text, long start, long byteSize) {
+        return new RequestDocument(text, start, byteSize, Member::at);
+    }
+
+    private RequestDocument(MemorySegment text, long start, long byteSize, Function<JsonReader, Member> tensors) {
         this.text = text;
         this.start = start;
         this.byteSize = byteSize;
@@ -62,10 +85,24 @@ final class RequestDocument {
         if (byteSize == 0) {
             throw GatunException.invalidArgument("JSON Parse error: The document is empty");
         }
-        find();
+        try {
+            find(tensors);
+        } catch (GatunException e) {
+            throw firstFailure(e);
+        }
     }
 
-    private void find() {
+    /** What the request fails of where {@code found} was found: of what is no JSON, wherever it is. */
+    GatunException firstFailure(GatunException found) {
+        try {
+            reader().skipValue();
+        } catch (GatunException noJson) {
+            return noJson;
+        }
+        return found;
+    }
+
+    private void find(Function<JsonReader, Member> tensors) {
         JsonReader json = reader();
         if (json.peek() != Kind.OBJECT) {
             json.skipValue();
@@ -78,9 +115,9 @@ final class RequestDocument {
                 signature = json.position();
                 json.skipValue();
             } else if (!instances.present() && json.nameIs("instances")) {
-                instances = Member.at(json);
+                instances = tensors.apply(json);
             } else if (!inputs.present() && json.nameIs("inputs")) {
-                inputs = Member.at(json);
+                inputs = tensors.apply(json);
             } else if (!context.present() && json.nameIs("context")) {
                 context = Member.at(json);
             } else if (!examples.present() && json.nameIs("examples")) {

@@ -11,6 +11,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -53,6 +56,77 @@ class JsonReaderTest {
             reader.end();
             assertThat(reader.remaining()).isZero();
         }
+    }
+
+    @Test
+    void shouldPassOverWhatJacksonReads() {
+        Random random = new Random(20260107);
+        for (int i = 0; i < 2000; i++) {
+            JsonNode node = anyNode(random, 0);
+            String text = written(node, random);
+            JsonReader reader = reader(text);
+
+            assertThat(reader.passOver()).as(text).isEqualTo(node.isArray() ? node.size() : 1);
+            reader.end();
+            assertThat(reader.remaining()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "5 | []",
+                "[] | [0]",
+                "[ 1, 2 ] | [2]",
+                "[[1, 2, 3], [4]] | [2, 3]",
+                "[[[1]], [[2], [3]], {\"a\": [1, 2]}] | [3, 1, 1]",
+                "[[\"],[\", \"\\\"\"]] | [1, 2]",
+                "[[], [1]] | [2, 0]",
+                "[[1.2345678901234567, 1.2345678901234567],[]] | [2, 2]",
+                "[[1, 2 | [1, 2]"
+            })
+    void shouldMeasureTheFirstArrays(String text, String expected) {
+        JsonReader reader = reader(text);
+        long[] lengths = new long[4];
+        long position = reader.position();
+
+        int rank = reader.measureArrays(lengths, 1);
+
+        assertThat(Arrays.stream(lengths).skip(1).limit(rank).boxed().toList()).hasToString(expected);
+        assertThat(reader.position()).isEqualTo(position);
+        assertThat(reader("[[[[1]]]]").measureArrays(lengths, 1)).isEqualTo(4);
+    }
+
+    @Test
+    void shouldKnowObjectsOfOneString() {
+        assertThat(reader("{\"b64\": \"a\"}").isObjectOf("b64")).isTrue();
+        for (String other :
+                new String[] {"{}", "{\"b64\": 1}", "{\"b64\": \"a\", \"b\": 1}", "{\"b\": \"a\"}", "[]", "\"b64\""}) {
+            JsonReader reader = reader(other);
+            assertThat(reader.isObjectOf("b64")).as(other).isFalse();
+            reader.skipValue();
+            reader.end();
+        }
+    }
+
+    @Test
+    void shouldReadRunsOfNumbers() {
+        JsonReader reader = reader("[1.5, -2 ,NaN, true]");
+        MemorySegment floats = arena.allocate(16);
+        reader.enterArray("");
+
+        assertThat(reader.nextElement()).isTrue();
+        assertThat(reader.readFloats(floats, 4, 2)).isEqualTo(2);
+        assertThat(floats.toArray(ValueLayout.JAVA_FLOAT)).startsWith(0, 1.5f, -2);
+        assertThat(reader.nextElement()).isTrue();
+        assertThat(reader.readFloats(floats, 0, 9)).isEqualTo(1);
+        assertThat(reader.nextElement()).isTrue();
+        assertThat(reader.readFloats(floats, 0, 9)).isZero();
+        assertThat(reader.readBoolean("")).isTrue();
+        assertThat(reader.nextElement()).isFalse();
+        reader.end();
     }
 
     /** The offsets are those of the reference implementation's parser. */

@@ -50,7 +50,7 @@ class ExamplesTest {
         byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
         MemorySegment text = arena.allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
         List<Example> examples = new ArrayList<>();
-        try (ExamplesReader reader = new ExamplesReader(pool, new RequestDocument(text, 0, bytes.length))) {
+        try (ExamplesReader reader = new ExamplesReader(pool, RequestDocument.forExamples(text, 0, bytes.length))) {
             MemorySegment elements = reader.elements();
             long at = 0;
             while (at < elements.byteSize()) {

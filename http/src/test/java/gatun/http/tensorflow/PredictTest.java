@@ -10,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PredictTest {
     private static EdgeUnderTest edge;
@@ -34,6 +36,8 @@ class PredictTest {
             EdgeUnderTest.writeModel(repository, type, 0, "TYPE_" + type + " [ -1 ]");
         }
         EdgeUnderTest.writeModel(repository, "half", 0, "TYPE_FP16 [ -1 ]");
+        EdgeUnderTest.writeModel(repository, "bfloat16", 0, "TYPE_BF16 [ -1 ]");
+        EdgeUnderTest.writeModel(repository, "uint16", 0, "TYPE_UINT16 [ -1 ]");
         edge = EdgeUnderTest.start(repository);
     }
 
@@ -213,12 +217,14 @@ class PredictTest {
                 .isEqualTo("JSON Value: {\\n    \\\"b64\\\": 5\\n} not formatted correctly for base64 data");
     }
 
-    @Test
-    void shouldRefuseDatatypesWithoutAFormInJson() {
-        assertThat(failure(501, "half", "{\"inputs\":[1.5]}")).isEqualTo("Conversion of JSON Value: 1.5 to type: half");
-        assertThat(mistake("half", "{\"instances\":[1.5]}"))
+    @ParameterizedTest
+    @ValueSource(strings = {"half", "bfloat16", "uint16"})
+    void shouldRefuseDatatypesWithoutAFormInJson(String model) {
+        assertThat(failure(501, model, "{\"inputs\":[1.5]}"))
+                .isEqualTo("Conversion of JSON Value: 1.5 to type: " + model);
+        assertThat(mistake(model, "{\"instances\":[1.5]}"))
                 .isEqualTo("Failed to process element: 0 of 'instances' list. Error: UNIMPLEMENTED:"
-                        + " Conversion of JSON Value: 1.5 to type: half");
+                        + " Conversion of JSON Value: 1.5 to type: " + model);
     }
 
     @ParameterizedTest
@@ -301,6 +307,43 @@ class PredictTest {
                 .isEqualTo("Encountered list at unexpected size: 1 at level: 1 expected size: 2");
         assertThat(mistake("scalars", "[".repeat(100_000)))
                 .isEqualTo("JSON nesting depth exceeds maximum allowed limit (100)");
+    }
+
+    @Test
+    void shouldRefuseNestingThatNoTensorHas() {
+        for (String key : new String[] {"inputs", "instances"}) {
+            String deep = "{\"" + key + "\":" + "[".repeat(100_000) + "]".repeat(100_000) + "}";
+            assertThat(mistake("scalars", deep)).isEqualTo("JSON nesting depth exceeds maximum allowed limit (100)");
+        }
+    }
+
+    @Test
+    void shouldFindWhatIsNoJsonBeforeAnythingElse() {
+        String expected = "JSON Parse error: Missing a comma or '}' after an object member. at offset: ";
+        assertThat(failure(400, "none", "{\"inputs\":[true] x}")).isEqualTo(expected + "17");
+        assertThat(mistake("scalars", "{\"inputs\":[true] x}")).isEqualTo(expected + "17");
+        assertThat(mistake("scalars", "{\"instances\":[[1],[true]] x}")).isEqualTo(expected + "26");
+        assertThat(mistake("scalars", "{\"inputs\":[1}"))
+                .isEqualTo("JSON Parse error: Missing a comma or ']' after an array element. at offset: 12");
+    }
+
+    @Test
+    void shouldRefuseBodiesThatGrowBeyondTheLimit() throws IOException {
+        ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {
+            gzip.write("{\"inputs\":[7]}".getBytes(StandardCharsets.UTF_8));
+            byte[] blanks = new byte[1 << 16];
+            Arrays.fill(blanks, (byte) ' ');
+            for (int i = 0; i < 512; i++) {
+                gzip.write(blanks);
+            }
+        }
+
+        assertThat(sendGzip(compressed.toByteArray()).statusCode()).isEqualTo(400);
+        for (int length = 0; length < 30; length++) {
+            assertThat(sendGzip(Arrays.copyOf(compressed.toByteArray(), length)).body())
+                    .isEqualTo("{\n    \"error\": \"JSON Parse error: The document is empty\"\n}");
+        }
     }
 
     @Test

@@ -91,7 +91,10 @@ class RestTest {
         "GET, /v1/other",
         "PUT, /v1/models/m:predict",
         "DELETE, /v1/models/m",
-        "PATCH, /v1/models/m"
+        "PATCH, /v1/models/m",
+        "GET, /v1/models/m/labels/a:b",
+        "POST, /v1/models/m/versions/1/metadata",
+        "POST, /v1/models/:predict"
     })
     void shouldRefuseOtherPathsAndMethods(String method, String path) {
         HttpResponse<String> answer = send(method, path);

@@ -1,0 +1,247 @@
+package gatun.http.tensorflow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.memory.BufferPool;
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.EntryPoint;
+import gatun.runtime.EntryTensor;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelVersion;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reading tensors without looking at the document twice must find what reading all of it first finds. */
+class PredictReaderTest {
+    private static final TensorSpec FLOATS = new TensorSpec("x", Datatype.FP32, Shape.of(-1));
+    private static final TensorSpec INTEGERS = new TensorSpec("y", Datatype.INT32, Shape.of(-1));
+    private static final TensorSpec STRINGS = new TensorSpec("x", Datatype.BYTES, Shape.of(-1));
+
+    private static final List<String> DOCUMENTS = List.of(
+            "{\"signature_name\": \"s\", \"instances\": [[1.5, -2e3], [3, NaN]]}",
+            "{\"instances\":[1,2.25 , 3e-7,4],\"signature_name\":\"late\",\"more\":{\"a\":[1,{}]}}",
+            "{\"inputs\": [[[1],[2]],[[3],[4]]], \"examples\": [{\"a\": \"]\"}]}",
+            "{\"inputs\": {\"x\": [1, 2], \"y\": [3], \"z\": [\"\\\"[\", {\"q\": null}]}}",
+            "{\"instances\": [{\"x\": [1, 2], \"y\": 3}, {\"y\": 4, \"x\": [5, 6]}]}",
+            "{\"instances\": [\"a\\\\\", {\"b64\": \"YWJj\"}, \"\\u00e9]\"]}",
+            "{\"inputs\": [[], []]} trailing",
+            "{\"inputs\": {\"b64\": \"YQ==\"}, \"instances\": 1}");
+
+    private final BufferPool pool = new BufferPool(64L << 20);
+    private final Arena arena = Arena.ofConfined();
+
+    @AfterEach
+    void close() {
+        assertThat(pool.usedBytes()).isZero();
+        arena.close();
+        pool.close();
+    }
+
+    /** What reading comes to: the tensors, or the failure. */
+    private String outcome(byte[] json, boolean passOver, TensorSpec... inputs) {
+        MemorySegment text = arena.allocate(Math.max(1, json.length)).copyFrom(MemorySegment.ofArray(json));
+        try {
+            RequestDocument document = passOver
+                    ? RequestDocument.forPredict(text, 0, json.length)
+                    : RequestDocument.forExamples(text, 0, json.length);
+            try (InferenceRequest request = new InferenceRequest(new Named(List.of(inputs)));
+                    PredictReader reader = new PredictReader(pool, document, entries(inputs))) {
+                boolean rows = reader.readInto(request);
+                return document.signatureName() + " " + rows + " "
+                        + request.inputs().stream()
+                                .map(PredictReaderTest::shown)
+                                .collect(Collectors.joining(" "));
+            } catch (GatunException e) {
+                throw document.firstFailure(e);
+            }
+        } catch (GatunException e) {
+            return e.code() + " " + e.getMessage();
+        }
+    }
+
+    private static List<EntryTensor> entries(TensorSpec... inputs) {
+        return Arrays.stream(inputs)
+                .map(spec -> new EntryTensor(spec, false, spec.name()))
+                .toList();
+    }
+
+    private static String shown(Tensor tensor) {
+        return tensor.spec() + " " + HexFormat.of().formatHex(tensor.bytes().toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    private void requireSameOutcome(byte[] json) {
+        for (TensorSpec[] inputs : new TensorSpec[][] {{FLOATS}, {FLOATS, INTEGERS}, {STRINGS}}) {
+            assertThat(outcome(json, true, inputs))
+                    .as("%s for %s", new String(json, StandardCharsets.UTF_8), Arrays.toString(inputs))
+                    .isEqualTo(outcome(json, false, inputs));
+        }
+    }
+
+    @Test
+    void shouldFindTheSameInEveryBeginOfADocument() {
+        for (String document : DOCUMENTS) {
+            byte[] json = document.getBytes(StandardCharsets.UTF_8);
+            for (int length = 0; length <= json.length; length++) {
+                requireSameOutcome(Arrays.copyOf(json, length));
+            }
+        }
+    }
+
+    @Test
+    void shouldFindTheSameInDamagedDocuments() {
+        Random random = new Random(20_261_121);
+        byte[] replacements = "[]{},:\"\\ 0-.eN".getBytes(StandardCharsets.US_ASCII);
+        for (int round = 0; round < 20_000; round++) {
+            byte[] json = DOCUMENTS.get(random.nextInt(DOCUMENTS.size())).getBytes(StandardCharsets.UTF_8);
+            for (int damage = random.nextInt(3); damage >= 0; damage--) {
+                json[random.nextInt(json.length)] = replacements[random.nextInt(replacements.length)];
+            }
+            requireSameOutcome(json);
+        }
+    }
+
+    @Test
+    void shouldReadWhatDocumentsHold() {
+        assertThat(outcome(
+                        "{\"signature_name\":\"s\",\"instances\":[[1],[2]]}".getBytes(StandardCharsets.UTF_8),
+                        true,
+                        FLOATS))
+                .isEqualTo("s true " + new TensorSpec("x", Datatype.FP32, Shape.of(2, 1)) + " 0000803f00000040");
+        assertThat(outcome("{\"inputs\":[1,2]}".getBytes(StandardCharsets.UTF_8), true, FLOATS))
+                .isEqualTo(" false " + new TensorSpec("x", Datatype.FP32, Shape.of(2)) + " 0000803f00000040");
+    }
+
+    /** Requests that fail late: the element, or the end, that is wrong stands behind all others. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"instances\":[@, true]}",
+                "{\"instances\":[[1], @, 2]}",
+                "{\"instances\":[[1, 1], @, [1]]}",
+                "{\"inputs\":[@, null]}",
+                "{\"inputs\":[@, [1]]}",
+                "{\"inputs\":{\"y\":[@]}}",
+                "{\"inputs\":[@] \"x\"}",
+                "{\"inputs\":[@",
+                "{\"instances\":[@, {\"x\": 1}]}",
+                "{\"instances\":[@], \"inputs\":[@]}",
+                "{\"instances\":{\"a\":[@]}}",
+                "{\"signature_name\":[@]}",
+                "{\"more\":[@]}",
+                "[@]"
+            })
+    void shouldAllocateNoMoreForALargeRequestThatFails(String document) {
+        String element = document.contains("[[1], @") ? "[1]" : document.contains("[[1, 1], @") ? "[1, 1]" : "1.25";
+        byte[] small = filled(document, element, 100);
+        byte[] large = filled(document, element, 200_000);
+        for (int warmUp = 0; warmUp < 5; warmUp++) {
+            allocated(small);
+            allocated(large);
+        }
+
+        assertThat(allocated(large)).isLessThan(allocated(small) + 32 * 1024);
+    }
+
+    private static byte[] filled(String document, String element, int count) {
+        return document.replace("@", String.join(", ", Collections.nCopies(count, element)))
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Bytes of the heap that refusing a request takes; the least of some tries. */
+    private long allocated(byte[] json) {
+        com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        MemorySegment text = arena.allocate(json.length).copyFrom(MemorySegment.ofArray(json));
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 3; i++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            refuse(text);
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        return least;
+    }
+
+    private void refuse(MemorySegment text) {
+        String refused = "";
+        try {
+            RequestDocument document = RequestDocument.forPredict(text, 0, text.byteSize());
+            try (InferenceRequest request = new InferenceRequest(new Named(List.of(FLOATS)));
+                    PredictReader reader = new PredictReader(pool, document, entries(FLOATS))) {
+                reader.readInto(request);
+            } catch (GatunException e) {
+                throw document.firstFailure(e);
+            }
+        } catch (GatunException e) {
+            refused = e.getMessage();
+        }
+        assertThat(refused).isNotEmpty();
+    }
+
+    @Test
+    void shouldRefuseSignaturesWithoutInputs() {
+        ModelVersion model = new Named(List.of());
+
+        assertThat(signatureFailure(model, "")).isEqualTo("Failed to get input map for signature: DEFAULT");
+        assertThat(signatureFailure(model, EntryPoint.DEFAULT))
+                .isEqualTo("Failed to get input map for signature: serving_default");
+    }
+
+    private static String signatureFailure(ModelVersion model, String signature) {
+        ServablePath path = ServablePath.ofInference("/v1/models/m:predict").orElseThrow();
+        try {
+            return Signatures.of(model, path.servable(signature)).name();
+        } catch (GatunException e) {
+            return e.getMessage();
+        }
+    }
+
+    /** A model that is only asked for what it takes. */
+    private record Named(List<TensorSpec> inputs) implements ModelVersion {
+        @Override
+        public long version() {
+            return 1;
+        }
+
+        @Override
+        public String versionText() {
+            return "1";
+        }
+
+        @Override
+        public List<TensorSpec> outputs() {
+            return List.of();
+        }
+
+        @Override
+        public ModelConfig config() {
+            return ModelConfig.getDefaultInstance();
+        }
+
+        @Override
+        public boolean ready() {
+            return true;
+        }
+
+        @Override
+        public List<String> readyVersions() {
+            return List.of("1");
+        }
+    }
+}
