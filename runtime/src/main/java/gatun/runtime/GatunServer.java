@@ -90,6 +90,7 @@ public final class GatunServer implements InferenceServer {
                         options.loadThreads(),
                         options.loadRetries(),
                         options.warmUps(),
+                        options.loadRetryInterval(),
                         options.queueLimit(),
                         options.batching(),
                         options.rateLimiter()),

@@ -55,6 +55,7 @@ public final class ServerOptions {
     private int loadThreads = DEFAULT_LOAD_THREADS;
     private int loadRetries;
     private WarmUpSource warmUps = WarmUpSource.NONE;
+    private Duration loadRetryInterval = Duration.ZERO;
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private BatchingRules batching = BatchingRules.NONE;
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
@@ -163,6 +164,12 @@ public final class ServerOptions {
     /** Requests that models answer before they serve, beside those of their configurations; none without this call. */
     public ServerOptions warmUps(WarmUpSource source) {
         warmUps = source;
+        return this;
+    }
+
+    /** How long to wait before a load is tried again; not at all without this call. */
+    public ServerOptions loadRetryInterval(Duration interval) {
+        loadRetryInterval = interval;
         return this;
     }
 
@@ -306,6 +313,10 @@ public final class ServerOptions {
 
     WarmUpSource warmUps() {
         return warmUps;
+    }
+
+    Duration loadRetryInterval() {
+        return loadRetryInterval;
     }
 
     RateLimiter rateLimiter() {

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.GatunException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,6 +59,32 @@ class LoadRetryTest {
         assertThat(status.state()).isEqualTo(ModelState.UNAVAILABLE);
         assertThat(status.reason()).isEqualTo("load 3 fails");
         assertThat(loads).hasValue(3);
+    }
+
+    @Test
+    void shouldNotWaitForTheNextTryWhenTheServerStops() throws InterruptedException {
+        TestServer test = new TestServer(repository).model("m", MODEL);
+        test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.EXPLICIT)
+                .onlyModels(List.of())
+                .loadRetries(1)
+                .loadRetryInterval(Duration.ofHours(1)));
+        CountDownLatch tried = new CountDownLatch(1);
+        test.backend.beforeLoad = () -> {
+            loads.incrementAndGet();
+            tried.countDown();
+            throw GatunException.invalidArgument("broken");
+        };
+        Thread loading = Thread.ofVirtual().start(() -> {
+            try {
+                test.server().load("m", ModelOverride.NONE);
+            } catch (GatunException e) {
+                assertThat(e).isNotNull();
+            }
+        });
+        assertThat(tried.await(30, TimeUnit.SECONDS)).isTrue();
+        test.close();
+        assertThat(loading.join(Duration.ofSeconds(30))).isTrue();
+        assertThat(loads).hasValue(1);
     }
 
     @Test

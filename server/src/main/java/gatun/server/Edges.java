@@ -73,6 +73,8 @@ final class Edges {
         ServerSettings.GrpcSettings grpc = settings.grpc();
         if (grpc.enabled()) {
             places.add(new Place(Protocol.GRPC, new InetSocketAddress(grpc.address(), grpc.port())));
+        }
+        if (grpc.enabled() || grpc.tensorFlowPort() != 0) {
             addUnixSocket(places, Protocol.GRPC, grpc.unixSocket());
         }
         if (grpc.tensorFlowPort() != 0) {

@@ -5,6 +5,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.memory.SystemRegions;
+import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.GatunServer;
 import gatun.runtime.ListedModel;
@@ -12,6 +13,7 @@ import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerOptions;
 import gatun.runtime.logging.LogControl;
+import gatun.tensorflow.serving.BatchingFiles;
 import gatun.tensorflow.serving.ExampleMappings;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -101,6 +103,7 @@ final class Server implements AutoCloseable {
                 .configName(models.configName())
                 .loadThreads(models.loadThreads())
                 .loadRetries(models.loadRetries())
+                .loadRetryInterval(models.loadRetryInterval())
                 .autoComplete(models.autoComplete())
                 .configurationRule(ExampleMappings::check)
                 .strictReadiness(models.strictReadiness())
@@ -111,6 +114,7 @@ final class Server implements AutoCloseable {
         }
         models.repositories().forEach(options::repository);
         models.list().map(Server::read).ifPresent(options::listed);
+        models.batching().map(Server::rules).ifPresent(options::batching);
         models.backendDirectory().ifPresent(options::backendDirectory);
         models.rateLimit().ifPresent(options::rateLimit);
         models.backendOptions()
@@ -131,6 +135,14 @@ final class Server implements AutoCloseable {
             return list.read();
         } catch (GatunException e) {
             throw new StartException(e.getMessage(), e);
+        }
+    }
+
+    private static BatchingRules rules(BatchingSettings batching) {
+        try {
+            return BatchingFiles.of(batching.file(), batching.eachVersion());
+        } catch (GatunException e) {
+            throw new StartException("--batching_parameters_file: " + e.getMessage(), e);
         }
     }
 

@@ -48,6 +48,12 @@ class ModelListIT {
         Files.move(version, base.resolve(Integer.toString(number)));
     }
 
+    private static int freePort() throws IOException {
+        try (ServerSocket free = new ServerSocket(0)) {
+            return free.getLocalPort();
+        }
+    }
+
     private static ServerProcess launch(String... flags) throws InterruptedException {
         return ServerProcess.launchList(flags);
     }
@@ -122,10 +128,7 @@ class ModelListIT {
 
     @Test
     void shouldListenOnThePortOfTensorFlowServingsToo() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        int port = freePort();
         try (ServerProcess server = launch("--model_base_path=" + folder.resolve("adder"), "--port=" + port);
                 GrpcClient grpc = GrpcClient.tcp(port)) {
             assertThat(server.ready("tensorflow-grpc.port")).isEqualTo(Integer.toString(port));
@@ -134,6 +137,48 @@ class ModelListIT {
                             .getVersion()
                             .getValue())
                     .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldTakeTheArgumentsOfTensorFlowServingsProgram() throws Exception {
+        Path batching = Files.writeString(folder.resolve("batching.config"), """
+                max_batch_size { value: 4 } batch_timeout_micros { value: 100 } num_batch_threads { value: 2 }
+                allowed_batch_sizes: 2 allowed_batch_sizes: 4
+                """);
+        int port = freePort();
+        try (ServerProcess server = ServerProcess.launchModelServer(
+                        "--port=" + port,
+                        "--grpc_socket_path=" + folder.resolve("grpc.sock"),
+                        "--model_name=sums",
+                        "--model_base_path=" + folder.resolve("adder"),
+                        "--enable_batching=true",
+                        "--batching_parameters_file=" + batching,
+                        "--rest_api_num_threads=4",
+                        "--tensorflow_session_parallelism=1",
+                        "--grpc_channel_arguments=grpc.max_connection_age_ms=600000",
+                        "--max_num_load_retries=1",
+                        "--flush_filesystem_caches=false");
+                GrpcClient grpc = GrpcClient.tcp(port)) {
+            assertThat(server.ready("tensorflow-grpc.port")).isEqualTo(Integer.toString(port));
+            assertThat(server.ready("grpc.unix-socket"))
+                    .isEqualTo(folder.resolve("grpc.sock").toString());
+            assertThat(server.readyKeys()).doesNotContain("http.url", "metrics.url", "grpc.port");
+            assertThat(predict(grpc, model("sums")).getOutputsOrThrow("OUTPUT0").getIntValList())
+                    .containsExactlyElementsOf(
+                            Arrays.stream(SimpleModel.SUM).boxed().toList());
+            PredictRequest.Builder large = PredictRequest.newBuilder().setModelSpec(model("sums"));
+            TensorProto.Builder rows = TensorProto.newBuilder().setDtype(DataType.DT_INT32);
+            rows.getTensorShapeBuilder().addDimBuilder().setSize(5);
+            rows.getTensorShapeBuilder().addDimBuilder().setSize(SimpleModel.LEFT.length);
+            large.putInputs("INPUT0", rows.build()).putInputs("INPUT1", rows.build());
+            assertThatThrownBy(() -> PredictionServiceGrpc.newBlockingStub(grpc.channel())
+                            .withDeadlineAfter(20, TimeUnit.SECONDS)
+                            .predict(large.build()))
+                    .hasMessage("INVALID_ARGUMENT: Task size 5 is larger than maximum input batch size 4");
+            assertThat(server.log())
+                    .contains("--rest_api_num_threads is a flag of TensorFlow Serving that has no effect in Gatun: each"
+                            + " request has a virtual thread");
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,6 +27,8 @@ import java.util.concurrent.TimeUnit;
 final class ServerProcess implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(45);
+
+    private static final String MODEL_SERVER = "tensorflow_model_server";
 
     private final Path folder;
     private final Process process;
@@ -64,6 +67,13 @@ final class ServerProcess implements AutoCloseable {
         return launch(List.of(flags), Map.of());
     }
 
+    /** Runs exactly {@code tensorflow_model_server} with these flags, and waits until the server is ready. */
+    static ServerProcess launchModelServer(String... flags) throws InterruptedException {
+        List<String> arguments = new ArrayList<>(List.of(MODEL_SERVER));
+        arguments.addAll(List.of(flags));
+        return ready(start(arguments, Map.of()));
+    }
+
     private static ServerProcess launch(List<String> flags, Map<String, String> environment)
             throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(
@@ -74,7 +84,10 @@ final class ServerProcess implements AutoCloseable {
                 "--grpc-port=0",
                 "--metrics-port=0"));
         arguments.addAll(flags);
-        ServerProcess server = start(arguments, environment);
+        return ready(start(arguments, environment));
+    }
+
+    private static ServerProcess ready(ServerProcess server) throws InterruptedException {
         try {
             server.awaitReady();
             return server;
@@ -92,7 +105,7 @@ final class ServerProcess implements AutoCloseable {
             List<String> command = new ArrayList<>();
             command.add(root().resolve("gatun").toString());
             command.addAll(arguments);
-            if (arguments.contains("serve")) {
+            if (arguments.contains("serve") || arguments.contains(MODEL_SERVER)) {
                 command.add("--ready-file=" + folder.resolve("ready"));
             }
             ProcessBuilder builder = new ProcessBuilder(command)
@@ -156,19 +169,29 @@ final class ServerProcess implements AutoCloseable {
         return Integer.parseInt(ready("http.port"));
     }
 
+    /** What the ready file tells of. */
+    Set<String> readyKeys() {
+        return readyFile().stringPropertyNames();
+    }
+
     /** What the ready file says. */
     String ready(String key) {
+        Properties properties = readyFile();
+        String value = properties.getProperty(key);
+        if (value == null) {
+            throw new AssertionError("the ready file does not say " + key + ": " + properties);
+        }
+        return value;
+    }
+
+    private Properties readyFile() {
         Properties properties = new Properties();
         try (Reader in = Files.newBufferedReader(folder.resolve("ready"))) {
             properties.load(in);
         } catch (IOException e) {
             throw new UncheckedIOException("no ready file" + transcript(), e);
         }
-        String value = properties.getProperty(key);
-        if (value == null) {
-            throw new AssertionError("the ready file does not say " + key + ": " + properties);
-        }
-        return value;
+        return properties;
     }
 
     /** Whether the ready file is there. */

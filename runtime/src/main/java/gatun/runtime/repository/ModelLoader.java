@@ -22,6 +22,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -32,6 +34,7 @@ final class ModelLoader {
     private static final Logger LOG = LoggerFactory.getLogger(ModelLoader.class);
 
     private final ModelRepository.Settings settings;
+    private final CountDownLatch closing = new CountDownLatch(1);
     private final Backends backends;
     private final BufferPool pool;
     private final MemberModels members;
@@ -199,7 +202,7 @@ final class ModelLoader {
             try {
                 return attempt.get();
             } catch (RuntimeException e) {
-                if (left == 0) {
+                if (left == 0 || closing.getCount() == 0) {
                     throw e;
                 }
                 LOG.warn(
@@ -207,8 +210,26 @@ final class ModelLoader {
                         model,
                         left,
                         e.getMessage());
+                if (closesWithin(settings.loadRetryInterval())) {
+                    throw e;
+                }
             }
         }
+    }
+
+    /** Waits; true when nothing is to be tried again any more. */
+    private boolean closesWithin(Duration interval) {
+        try {
+            return closing.await(interval.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
+    }
+
+    /** Has failures be told as they are from now on: nothing is tried again. */
+    void stopRetrying() {
+        closing.countDown();
     }
 
     private static Duration since(long startedNanos) {

@@ -42,6 +42,7 @@ public final class ModelRepository {
     private final ModelSources sources;
     private final ControlMode controlMode;
     private final ModelTable models;
+    private final ModelLoader loader;
     private final Unloader unloader = new Unloader();
     private final ModelReload reload;
     private final ModelLifeCycle lifeCycle;
@@ -61,6 +62,7 @@ public final class ModelRepository {
      * @param loadThreads how many models are loaded at a time
      * @param loadRetries how often a load that fails is tried again before it counts as failed
      * @param warmUps requests beside models' files that they answer before they serve
+     * @param loadRetryInterval how long to wait before that
      * @param queueLimit how many requests may wait for a model whose configuration sets no limit
      * @param rateLimiter says when instances may run
      */
@@ -74,6 +76,7 @@ public final class ModelRepository {
             int loadThreads,
             int loadRetries,
             WarmUpSource warmUps,
+            Duration loadRetryInterval,
             int queueLimit,
             BatchingRules batching,
             RateLimiter rateLimiter) {
@@ -100,7 +103,7 @@ public final class ModelRepository {
         list.replace(settings.listed());
         controlMode = settings.controlMode();
         models = new ModelTable(listeners);
-        ModelLoader loader = new ModelLoader(settings, backends, pool, new RepositoryMembers(models), remembering);
+        loader = new ModelLoader(settings, backends, pool, new RepositoryMembers(models), remembering);
         reload = new ModelReload(loader, unloader, listeners);
         lifeCycle = new ModelLifeCycle(sources, models, new LoadThreads(settings.loadThreads()), reload);
     }
@@ -279,6 +282,7 @@ public final class ModelRepository {
     public boolean close(Duration grace) {
         long deadline = System.nanoTime() + grace.toNanos();
         Optional.ofNullable(poll).ifPresent(RepositoryPoll::close);
+        loader.stopRetrying();
         boolean unloaded = unloadAll(deadline);
         boolean loaded = lifeCycle.close(remaining(deadline));
         // What was still being loaded until now.

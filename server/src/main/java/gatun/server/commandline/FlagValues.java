@@ -96,6 +96,14 @@ final class FlagValues {
         }
     }
 
+    /** A number of microseconds; one below zero is as zero. */
+    static final class Microseconds implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String value) {
+            return Math.max(0, number(value, Long.MIN_VALUE, Long.MAX_VALUE, "a number of microseconds"));
+        }
+    }
+
     /** A number of milliseconds; zero stands for something else. */
     static final class MillisecondsOrNone implements ITypeConverter<Integer> {
         @Override

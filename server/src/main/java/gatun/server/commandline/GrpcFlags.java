@@ -35,7 +35,10 @@ final class GrpcFlags {
             description = "The port to listen on, 0 for any free port.")
     int port;
 
-    @Option(names = "--grpc-unix-socket", paramLabel = "PATH", description = "Also listen on a Unix socket at PATH.")
+    @Option(
+            names = {"--grpc-unix-socket", "--grpc_socket_path"},
+            paramLabel = "PATH",
+            description = "Also listen on a Unix socket at PATH. Also called --grpc_socket_path.")
     Optional<Path> unixSocket = Optional.empty();
 
     @Option(

@@ -3,6 +3,7 @@ package gatun.server.commandline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.StringTokenizer;
 import java.util.TreeMap;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,8 +23,45 @@ final class KnownFlags {
     private static final String NO_TLS = "Gatun does not serve TLS yet, and without it the port would lie open;"
             + " remove the flag and put a proxy that ends TLS in front";
 
+    private static final String NO_ALTS = "Gatun does not know Google's ALTS, and without it the port would lie open;"
+            + " serve TLS by --grpc-use-ssl instead";
+
     /** Flags that must not be dropped silently, and why. */
-    private static final Map<String, String> PROTECTIVE = Map.of("--ssl_config_file", NO_TLS);
+    private static final Map<String, String> PROTECTIVE =
+            Map.of("--ssl_config_file", NO_TLS, "--use_alts_credentials", NO_ALTS);
+
+    private static final String NO_THREADS = "each request has a virtual thread, and there is no limit to set";
+    private static final String NO_LITE = "TensorFlow Lite models are not served";
+    private static final String NO_XLA = "TensorFlow compiles nothing just in time here";
+
+    /** Why flags of TensorFlow Serving have no effect. */
+    private static final Map<String, String> REASONS = Map.ofEntries(
+            Map.entry("--rest_api_num_threads", NO_THREADS),
+            Map.entry("--grpc_max_threads", NO_THREADS),
+            Map.entry(
+                    "--grpc_channel_arguments",
+                    "only the arguments that have a flag of Gatun's own are known: those of keepalive, pings and a"
+                            + " connection's age"),
+            Map.entry("--num_unload_threads", "what is unloaded has a thread of its own, and no request waits for it"),
+            Map.entry(
+                    "--flush_filesystem_caches", "the operating system gives up what it has cached of files by itself"),
+            Map.entry("--per_process_gpu_memory_fraction", "TensorFlow runs on processors here"),
+            Map.entry("--enable_grpc_healthcheck_service", "the health service is there in any case"),
+            Map.entry("--enable_profiler", "there is no profiler service; see the flags of --trace-config"),
+            Map.entry("--prefer_tflite_model", NO_LITE),
+            Map.entry("--num_tflite_pools", NO_LITE),
+            Map.entry("--num_tflite_interpreters_per_pool", NO_LITE),
+            Map.entry("--xla_cpu_compilation_enabled", NO_XLA),
+            Map.entry("--xla_gpu_compilation_enabled", NO_XLA),
+            Map.entry("--mixed_precision", "models run with the numbers that they were saved with"),
+            Map.entry("--skip_initialize_tpu", "there are no TPUs here"),
+            Map.entry("--remove_unused_fields_from_bundle_metagraph", "a model's description is not kept in memory"),
+            Map.entry("--thread_pool_factory_config_file", "TensorFlow has its own threads"),
+            Map.entry(
+                    "--tensorflow_session_config_file",
+                    "the number of threads is set by --tensorflow_intra_op_parallelism and"
+                            + " --tensorflow_inter_op_parallelism"),
+            Map.entry("--platform_config_file", "the files of a model say which engine runs it"));
 
     /** Flag to the server that it comes from. */
     private static final Map<String, String> ORIGINS = origins();
@@ -58,7 +96,10 @@ final class KnownFlags {
             if (reason != null && !values.stream().allMatch("false"::equalsIgnoreCase)) {
                 throw new ParameterException(parsed.commandSpec().commandLine(), name + ": " + reason + ".");
             }
-            warnings.add(name + " is a flag of " + origin + " that has no effect in Gatun; it is ignored");
+            warnings.add(name + " is a flag of " + origin + " that has no effect in Gatun"
+                    + Optional.ofNullable(REASONS.get(name))
+                            .map(why -> ": " + why)
+                            .orElse("; it is ignored"));
         });
         return warnings;
     }
@@ -80,14 +121,9 @@ final class KnownFlags {
                 --trace-count --trace-file --trace-level --trace-log-frequency --trace-rate
                 --vertex-ai-default-model --vertex-ai-port --vertex-ai-thread-count""");
         add(origins, TENSORFLOW_SERVING, """
-                --allow_version_labels_for_unavailable_models --batching_parameters_file --enable_batching
-                --enable_grpc_healthcheck_service --enable_per_model_batching_parameters
-                --flush_filesystem_caches --grpc_channel_arguments --grpc_max_threads --grpc_socket_path
-                --load_retry_interval_micros --max_num_load_retries --monitoring_config_file --num_load_threads
-                --num_unload_threads --per_process_gpu_memory_fraction
-                --rest_api_num_threads --saved_model_tags --ssl_config_file
-                --tensorflow_inter_op_parallelism --tensorflow_intra_op_parallelism
-                --tensorflow_session_parallelism""");
+                --allow_version_labels_for_unavailable_models --enable_signature_method_name_check
+                --monitoring_config_file --ssl_config_file --use_alts_credentials""");
+        REASONS.keySet().forEach(name -> origins.put(name, TENSORFLOW_SERVING));
         return origins;
     }
 

@@ -5,6 +5,7 @@ import gatun.runtime.ResourceAmount;
 import gatun.server.ModelSettings;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -101,12 +102,21 @@ final class ModelFlags {
     int loadThreads;
 
     @Option(
-            names = "--model-load-retry-count",
+            names = {"--model-load-retry-count", "--max_num_load_retries"},
             paramLabel = "N",
             defaultValue = "0",
             converter = FlagValues.Retries.class,
-            description = "How often a load that fails is tried again before it counts as failed.")
+            description =
+                    "How often a load that fails is tried again before it counts as failed. Also called --max_num_load_retries.")
     int loadRetries;
+
+    @Option(
+            names = "--load_retry_interval_micros",
+            paramLabel = "MICROSECONDS",
+            defaultValue = "0",
+            converter = FlagValues.Microseconds.class,
+            description = "How long to wait before that.")
+    long retryIntervalMicros;
 
     @Option(
             names = "--enable_model_warmup",
@@ -159,7 +169,8 @@ final class ModelFlags {
     List<ResourceAmount> resources = new ArrayList<>();
 
     /** @throws ParameterException when the flags of {@code command} contradict each other */
-    ModelSettings settings(CommandSpec command, ModelListFlags list) {
+    ModelSettings settings(
+            CommandSpec command, ModelListFlags list, BatchingFlags batching, TensorFlowFlags tensorFlow) {
         if (repositories.isEmpty() && !list.isGiven()) {
             throw new ParameterException(command.commandLine(), "missing --model-repository=DIR");
         }
@@ -178,12 +189,16 @@ final class ModelFlags {
                             + controlMode.name().toLowerCase(Locale.ROOT) + " all models are loaded.");
         }
         Map<String, Map<String, String>> options = new HashMap<>();
-        for (BackendOption option : backendOptions) {
+        // What is said in our own flags comes later, and wins.
+        List<BackendOption> allOptions = new ArrayList<>(tensorFlow.options(command));
+        allOptions.addAll(backendOptions);
+        for (BackendOption option : allOptions) {
             options.computeIfAbsent(option.backend(), b -> new HashMap<>()).put(option.name(), option.value());
         }
         return new ModelSettings(
                 repositories,
-                list.settings(command),
+                list.settings(),
+                batching.settings(command),
                 versionPoll.isPresent() ? ControlMode.POLL : controlMode,
                 versionPoll.orElse(Duration.ofSeconds(repositoryPollSeconds)),
                 loadModels,
@@ -191,8 +206,9 @@ final class ModelFlags {
                 strictReadiness,
                 !disableAutoComplete && !strictModelConfig,
                 configName,
-                loadThreads,
+                tensorFlow.loadThreads().orElse(loadThreads),
                 loadRetries,
+                Duration.of(retryIntervalMicros, ChronoUnit.MICROS),
                 warmUp ? Math.max(1, warmUpIterations) : 0,
                 options,
                 Optional.ofNullable(backendDirectory),

@@ -6,9 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /** Which models to serve, as TensorFlow Serving is told. Filled by picocli, read once. */
 final class ModelListFlags {
@@ -46,7 +44,7 @@ final class ModelListFlags {
             paramLabel = "SECONDS",
             defaultValue = "1",
             converter = FlagValues.PollSeconds.class,
-            description = "How often to look for new versions of these models, 0 or less for never.")
+            description = "How often to look for new versions of these models, 0 or less for only once, at the start.")
     int versionPollSeconds;
 
     /** Whether these flags name any model. */
@@ -59,13 +57,8 @@ final class ModelListFlags {
         return versionPollSeconds > 0 ? Optional.of(Duration.ofSeconds(versionPollSeconds)) : Optional.empty();
     }
 
-    /** @throws ParameterException when the flags of {@code command} contradict each other */
-    Optional<ModelListSettings> settings(CommandSpec command) {
-        if (file != null && basePath != null) {
-            throw new ParameterException(
-                    command.commandLine(),
-                    "--model_config_file and --model_base_path both say what to serve; give one of them.");
-        }
+    /** The models; those of the file where a base path is given too, as TensorFlow Serving does it. */
+    Optional<ModelListSettings> settings() {
         Duration filePoll = Duration.ofSeconds(filePollSeconds);
         if (file != null) {
             return Optional.of(new ModelListSettings(new Names.File(file), filePoll));

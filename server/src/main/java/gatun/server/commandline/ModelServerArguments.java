@@ -1,22 +1,62 @@
 package gatun.server.commandline;
 
-import java.util.Arrays;
-import java.util.stream.Stream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 
-/** The command line of TensorFlow Serving's program: as {@code gatun serve}, but listening only where that program does. */
+/** The command line of TensorFlow Serving's program, in flags of {@code gatun serve}. */
 final class ModelServerArguments {
     /** The command, named as the program. */
     private static final String COMMAND = "tensorflow_model_server";
 
+    /** What a server is started with by that command: it listens only where that program does. */
+    private static final List<String> DEFAULTS =
+            List.of("serve", "--allow-http=false", "--allow-grpc=false", "--allow-metrics=false", "--port=8500");
+
+    private static final String CHANNEL_ARGUMENTS = "--grpc_channel_arguments";
+
+    /** Which of our flags say what an argument of gRPC's channels does. */
+    private static final Map<String, String> CHANNEL_FLAGS = Map.of(
+            "grpc.keepalive_time_ms", "--grpc-keepalive-time",
+            "grpc.keepalive_timeout_ms", "--grpc-keepalive-timeout",
+            "grpc.keepalive_permit_without_calls", "--grpc-keepalive-permit-without-calls",
+            "grpc.http2.max_pings_without_data", "--grpc-http2-max-pings-without-data",
+            "grpc.http2.min_ping_interval_without_data_ms", "--grpc-http2-min-recv-ping-interval-without-data",
+            "grpc.http2.max_ping_strikes", "--grpc-http2-max-ping-strikes",
+            "grpc.max_connection_age_ms", "--grpc-max-connection-age",
+            "grpc.max_connection_age_grace_ms", "--grpc-max-connection-age-grace");
+
     private ModelServerArguments() {}
 
-    /** The arguments of {@code gatun} that stand for {@code arguments}; the same where they are not that program's. */
-    static String[] translate(String[] arguments) {
-        if (arguments.length == 0 || !arguments[0].equals(COMMAND)) {
-            return arguments;
+    /** The arguments of {@code gatun} that stand for {@code arguments}. */
+    static String[] translate(String... arguments) {
+        List<String> translated = new ArrayList<>();
+        for (String argument : arguments) {
+            if (translated.isEmpty() && argument.equals(COMMAND)) {
+                translated.addAll(DEFAULTS);
+            } else if (argument.startsWith(CHANNEL_ARGUMENTS + "=")) {
+                channelArguments(argument.substring(CHANNEL_ARGUMENTS.length() + 1), translated);
+            } else {
+                translated.add(argument);
+            }
         }
-        Stream<String> defaults =
-                Stream.of("serve", "--allow-http=false", "--allow-grpc=false", "--allow-metrics=false", "--port=8500");
-        return Stream.concat(defaults, Arrays.stream(arguments).skip(1)).toArray(String[]::new);
+        return translated.toArray(String[]::new);
+    }
+
+    /** Those that have a flag of ours become that; the others stay, and are told of as having no effect. */
+    private static void channelArguments(String list, List<String> translated) {
+        List<String> others = new ArrayList<>();
+        for (String argument : list.split(",", -1)) {
+            int equals = argument.indexOf('=');
+            String flag = equals < 0 ? null : CHANNEL_FLAGS.get(argument.substring(0, equals));
+            if (flag == null) {
+                others.add(argument);
+            } else {
+                translated.add(flag + argument.substring(equals));
+            }
+        }
+        if (!others.isEmpty()) {
+            translated.add(CHANNEL_ARGUMENTS + "=" + String.join(",", others));
+        }
     }
 }

@@ -28,6 +28,12 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin(name = "Models as TensorFlow Serving is told")
     ModelListFlags modelList = new ModelListFlags();
 
+    @Mixin(name = "Batching as TensorFlow Serving is told")
+    BatchingFlags batching = new BatchingFlags();
+
+    @Mixin(name = "TensorFlow as TensorFlow Serving is told")
+    TensorFlowFlags tensorFlow = new TensorFlowFlags();
+
     @Mixin(name = "HTTP")
     HttpFlags http = new HttpFlags();
 
@@ -81,7 +87,7 @@ final class ServeCommand implements Callable<Integer> {
                 server.id,
                 Duration.ofSeconds(server.exitTimeoutSeconds),
                 server.readyFile,
-                models.settings(spec, modelList),
+                models.settings(spec, modelList, batching, tensorFlow),
                 memory.settings(spec),
                 http.settings(httpTls.files(spec)),
                 grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),

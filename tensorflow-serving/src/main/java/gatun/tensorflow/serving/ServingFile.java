@@ -1,0 +1,30 @@
+package gatun.tensorflow.serving;
+
+import com.google.protobuf.Message;
+import com.google.protobuf.TextFormat;
+import gatun.memory.GatunException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Reads TensorFlow Serving's configuration files: messages in protobuf's text format. */
+final class ServingFile {
+    private ServingFile() {}
+
+    /**
+     * Reads what {@code file} says into {@code message}.
+     *
+     * @throws GatunException INVALID_ARGUMENT, with line and column, when the file cannot be read or says something else
+     */
+    static void read(Path file, Message.Builder message) {
+        try {
+            TextFormat.merge(Files.readString(file), message);
+        } catch (TextFormat.ParseException e) {
+            throw GatunException.invalidArgument("Invalid protobuf file: '" + file + "': "
+                    + String.valueOf(e.getMessage()).lines().findFirst().orElse("")
+                    + "; expected " + message.getDescriptorForType().getFullName() + " in protobuf's text format");
+        } catch (IOException e) {
+            throw GatunException.invalidArgument("cannot read " + file + ": " + e.getMessage());
+        }
+    }
+}
