@@ -53,7 +53,7 @@ import org.openjdk.jmh.annotations.Warmup;
         value = 2,
         jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "-Xms512m", "-Xmx512m"})
 public class TensorFlowRunBenchmark {
-    private static final int LOOP = 100;
+    static final int LOOP = 100;
     private static final int ALIGNMENT = 64;
 
     /** Numbers in the tensor that goes in, and in the one that comes out. */

@@ -190,7 +190,7 @@ final class ModelFlags {
         }
         Map<String, Map<String, String>> options = new HashMap<>();
         // What is said in our own flags comes later, and wins.
-        List<BackendOption> allOptions = new ArrayList<>(tensorFlow.options(command));
+        List<BackendOption> allOptions = new ArrayList<>(tensorFlow.options());
         allOptions.addAll(backendOptions);
         for (BackendOption option : allOptions) {
             options.computeIfAbsent(option.backend(), b -> new HashMap<>()).put(option.name(), option.value());

@@ -3,14 +3,11 @@ package gatun.server.commandline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /** How TensorFlow runs and is loaded, as TensorFlow Serving is told. Filled by picocli, read once. */
 final class TensorFlowFlags {
     private static final String BACKEND = "tensorflow";
-    private static final String TAGS = "--saved_model_tags";
     private static final String USUAL_TAG = "serve";
 
     @Option(
@@ -37,25 +34,22 @@ final class TensorFlowFlags {
             description = "How many operations may run at a time, 0 for TensorFlow's choice.")
     int interOp;
 
-    @Option(names = TAGS, hidden = true, defaultValue = USUAL_TAG)
+    @Option(
+            names = "--saved_model_tags",
+            paramLabel = "TAG[,TAG]",
+            defaultValue = USUAL_TAG,
+            description = "Which graph of a SavedModel to serve: the one that has exactly these tags.")
     String tags = USUAL_TAG;
 
     @Option(names = "--num_load_threads", hidden = true, defaultValue = "-1", converter = FlagValues.PollSeconds.class)
     int loadThreads;
 
-    /**
-     * The options of the engine that the flags stand for.
-     *
-     * @throws ParameterException when the flags of {@code command} ask for another tag than the usual one
-     */
-    List<BackendOption> options(CommandSpec command) {
-        if (!tags.equals(USUAL_TAG)) {
-            throw new ParameterException(
-                    command.commandLine(),
-                    TAGS + "=" + tags + ": here each model says which of its graphs is served; set its parameter"
-                            + " TF_GRAPH_TAG in its config.pbtxt, and leave the flag out.");
-        }
+    /** The options of the engine that the flags stand for. */
+    List<BackendOption> options() {
         List<BackendOption> options = new ArrayList<>();
+        if (!tags.equals(USUAL_TAG)) {
+            options.add(new BackendOption(BACKEND, "tags", tags));
+        }
         add(options, "intra_op_parallelism_threads", intraOp);
         add(options, "inter_op_parallelism_threads", interOp);
         return options;

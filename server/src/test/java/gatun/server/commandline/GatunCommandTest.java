@@ -507,8 +507,8 @@ class GatunCommandTest {
                         Map.of("intra_op_parallelism_threads", "4", "inter_op_parallelism_threads", "2")));
         assertThat(serve("--load_retry_interval_micros=-1").models().loadRetryInterval())
                 .isEqualTo(Duration.ZERO);
-        served.clear();
-        assertThat(refuse("--saved_model_tags=serve,gpu")).contains("set its parameter TF_GRAPH_TAG");
+        assertThat(serve("--saved_model_tags=serve,gpu").models().backendOptions())
+                .isEqualTo(Map.of("tensorflow", Map.of("tags", "serve,gpu")));
     }
 
     @Test

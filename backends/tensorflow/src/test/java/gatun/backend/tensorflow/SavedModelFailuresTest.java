@@ -107,6 +107,15 @@ class SavedModelFailuresTest {
                 .containsExactly(5);
     }
 
+    @Test
+    void shouldRunTheGraphWithTheTagsOfTheOptionWhereAModelNamesNone() {
+        models.close();
+        models = ServedModels.open(
+                options -> options.backendOption(TensorFlowBackend.NAME, "tags", "gpu, serve"), ServedModels.EXAMPLES);
+        assertThat(models.answer(models.floats(models.request("two_tags", ""), "x", Shape.of(1, 1), 2)))
+                .containsExactly(4);
+    }
+
     /** Sends the request again and again; it must fail each time, and leave nothing. */
     private void failManyTimes(Supplier<InferenceRequest> request, ErrorCode code, String text) {
         for (int i = 0; i < MANY; i++) {
