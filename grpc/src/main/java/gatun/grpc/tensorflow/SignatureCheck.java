@@ -1,10 +1,10 @@
 package gatun.grpc.tensorflow;
 
 import gatun.memory.GatunException;
-import gatun.protocol.inference.ModelInput;
 import gatun.runtime.EntryPoint;
 import gatun.runtime.EntryTensor;
 import gatun.runtime.ModelVersion;
+import gatun.tensorflow.serving.OptionalInputs;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -25,7 +25,7 @@ final class SignatureCheck {
         if (known == sent && sent == expected.size()) {
             return;
         }
-        Set<String> optional = optional(model);
+        Set<String> optional = OptionalInputs.of(model);
         if (sent > expected.size() || (sent < expected.size() && optional.isEmpty())) {
             throw wrongCount(message, expected);
         }
@@ -78,14 +78,6 @@ final class SignatureCheck {
             }
         }
         return false;
-    }
-
-    /** The inputs that the configuration lets requests leave out. */
-    private static Set<String> optional(ModelVersion model) {
-        return model.config().getInputList().stream()
-                .filter(ModelInput::getOptional)
-                .map(ModelInput::getName)
-                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static Set<String> sent(PredictMessage message) {

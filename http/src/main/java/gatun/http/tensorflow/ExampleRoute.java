@@ -43,11 +43,11 @@ final class ExampleRoute {
                 Servable servable = path.servable(document.signatureName());
                 ModelVersion model = servables.findSingleAnswering(servable);
                 ExampleSignature signature = ExampleSignature.of(model, method, servable);
-                InferenceRequest request = calls.request(model, servable);
+                InferenceRequest request = calls.request(exchange, model, servable);
                 try {
                     signature.ask(request, server.buffers(), examples.elements(), examples.count(), examples.release());
                 } catch (Throwable t) {
-                    request.close();
+                    ModelCalls.giveUp(request);
                     throw t;
                 }
                 return new Call(request, signature, examples.count());

@@ -1,6 +1,7 @@
 package gatun.http.tensorflow;
 
 import gatun.http.connection.Exchange;
+import gatun.http.connection.TracedExchange;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;
@@ -9,10 +10,13 @@ import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
 import gatun.tensorflow.serving.Servable;
 import io.helidon.http.Status;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -28,12 +32,19 @@ final class ModelCalls {
         this.timeout = timeout;
     }
 
-    /** A request without inputs. */
-    InferenceRequest request(ModelVersion model, Servable servable) {
+    /** A request without inputs, whose trace, if it has one, has begun. */
+    InferenceRequest request(Exchange exchange, ModelVersion model, Servable servable) {
         InferenceRequest request = new InferenceRequest(model);
+        TracedExchange.begin(server, model, exchange).ifPresent(request::trace);
         request.origin(Origin.TENSORFLOW_HTTP);
         request.anyVersion(servable.isAnyVersion());
         return request;
+    }
+
+    /** Closes a request that cannot be answered, and ends its trace. */
+    static void giveUp(InferenceRequest request) {
+        request.close();
+        request.trace().ifPresent(RequestTrace::end);
     }
 
     /** Answers by what {@code writer} writes of the outputs; owns {@code request}. */
@@ -41,12 +52,17 @@ final class ModelCalls {
         CompletableFuture<Void> timer =
                 new CompletableFuture<Void>().completeOnTimeout(null, timeout.toNanos(), TimeUnit.NANOSECONDS);
         CompletableFuture<Void> ignored = timer.thenRun(request.cancellation()::cancel);
+        Optional<RequestTrace> trace = request.trace();
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));
         try (InferenceResponse response =
                 exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
             timer.cancel(false);
+            trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             IndentedJson json = RestAnswer.text(exchange);
             writer.accept(json, response.outputs());
+            trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
             RestAnswer.send(exchange, json);
+            trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
         } catch (GatunException e) {
             // The timer is done before it gives the request up, what it does then perhaps not yet.
             if (e.code() != ErrorCode.CANCELLED || !timer.isDone()) {
@@ -59,6 +75,7 @@ final class ModelCalls {
                             + " allows");
         } finally {
             timer.cancel(false);
+            trace.ifPresent(RequestTrace::end);
         }
     }
 }

@@ -7,6 +7,8 @@ import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.runtime.EntryTensor;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelVersion;
+import gatun.tensorflow.serving.OptionalInputs;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -18,10 +20,12 @@ final class PredictReader implements AutoCloseable {
 
     private final RequestDocument document;
     private final InputTensor[] tensors;
+    private final ModelVersion model;
 
-    /** Reads what {@code document} has for {@code inputs}, into buffers of {@code pool}. */
-    PredictReader(BufferPool pool, RequestDocument document, List<EntryTensor> inputs) {
+    /** Reads what {@code document} has for {@code inputs} of {@code model}, into buffers of {@code pool}. */
+    PredictReader(BufferPool pool, RequestDocument document, ModelVersion model, List<EntryTensor> inputs) {
         this.document = document;
+        this.model = model;
         this.tensors = new InputTensor[inputs.size()];
         try {
             for (int i = 0; i < tensors.length; i++) {
@@ -49,17 +53,16 @@ final class PredictReader implements AutoCloseable {
         if (instances.present()) {
             readRows(instances);
             for (InputTensor tensor : tensors) {
-                tensor.addItems(request);
+                if (tensor.itemCount() > 0) {
+                    tensor.addItems(request);
+                }
             }
             return true;
         }
         if (!inputs.present()) {
             throw GatunException.invalidArgument("Missing 'inputs' or 'instances' key");
         }
-        readColumns(inputs);
-        for (InputTensor tensor : tensors) {
-            tensor.addWhole(request);
-        }
+        readColumns(inputs, request);
         return false;
     }
 
@@ -133,6 +136,10 @@ final class PredictReader implements AutoCloseable {
                         + "INVALID_ARGUMENT: JSON object: does not have named input: " + name);
             }
             InputTensor tensor = tensors[index];
+            if (tensor.itemCount() < row) {
+                // Left out of the rows before.
+                throw otherKeys(row, position);
+            }
             try {
                 if (tensor.itemCount() == row) {
                     tensor.readItem(json, count);
@@ -144,14 +151,24 @@ final class PredictReader implements AutoCloseable {
             }
         }
         for (InputTensor tensor : tensors) {
-            if (tensor.itemCount() == row) {
-                throw GatunException.invalidArgument(ELEMENT + row + " of 'instances' list. JSON object: "
-                        + document.values().at(position) + " keys must be equal to: " + names());
+            // One that the first row leaves out has no items, and is missing in all others too.
+            if (tensor.itemCount() == row && (row > 0 || !isOptional(tensor))) {
+                throw otherKeys(row, position);
             }
         }
     }
 
-    private void readColumns(Member inputs) {
+    private GatunException otherKeys(long row, long position) {
+        return GatunException.invalidArgument(ELEMENT + row + " of 'instances' list. JSON object: "
+                + document.values().at(position) + " keys must be equal to: " + names());
+    }
+
+    /** Asked only of inputs that are missing. */
+    private boolean isOptional(InputTensor tensor) {
+        return OptionalInputs.of(model).contains(tensor.name());
+    }
+
+    private void readColumns(Member inputs, InferenceRequest request) {
         JsonReader json = document.reader(inputs.position());
         if (!Base64Value.isOtherObject(json)) {
             if (tensors.length > 1) {
@@ -161,6 +178,7 @@ final class PredictReader implements AutoCloseable {
             }
             tensors[0].readWhole(json, inputs.elementCount());
             requireEnd(json, inputs);
+            tensors[0].addWhole(request);
             return;
         }
         Member[] members = new Member[tensors.length];
@@ -176,12 +194,16 @@ final class PredictReader implements AutoCloseable {
         requireEnd(json, inputs);
         for (int i = 0; i < tensors.length; i++) {
             if (members[i] == null) {
+                if (isOptional(tensors[i])) {
+                    continue;
+                }
                 throw GatunException.invalidArgument(
                         "Missing named input: " + tensors[i].name() + " in 'inputs' object.");
             }
             JsonReader value = document.reader(members[i].position());
             tensors[i].readWhole(value, members[i].elementCount());
             requireEnd(value, members[i]);
+            tensors[i].addWhole(request);
         }
     }
 

@@ -39,23 +39,23 @@ final class PredictRoute {
         try (Buffer buffer = body.buffer()) {
             RequestDocument document = RequestDocument.forPredict(buffer.segment(), body.offset(), body.byteSize());
             try {
-                return read(document, path);
+                return read(exchange, document, path);
             } catch (GatunException e) {
                 throw document.firstFailure(e);
             }
         }
     }
 
-    private Predict read(RequestDocument document, ServablePath path) {
+    private Predict read(Exchange exchange, RequestDocument document, ServablePath path) {
         Servable servable = path.servable(document.signatureName());
         ModelVersion model = servables.findSingleAnswering(servable);
         EntryPoint signature = Signatures.of(model, servable);
-        InferenceRequest request = calls.request(model, servable);
+        InferenceRequest request = calls.request(exchange, model, servable);
         request.entryPoint(signature.name());
-        try (PredictReader reader = new PredictReader(server.buffers(), document, signature.inputs())) {
+        try (PredictReader reader = new PredictReader(server.buffers(), document, model, signature.inputs())) {
             return new Predict(request, reader.readInto(request));
         } catch (Throwable t) {
-            request.close();
+            ModelCalls.giveUp(request);
             throw t;
         }
     }

@@ -27,6 +27,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Reading tensors without looking at the document twice must find what reading all of it first finds. */
@@ -62,8 +63,9 @@ class PredictReaderTest {
             RequestDocument document = passOver
                     ? RequestDocument.forPredict(text, 0, json.length)
                     : RequestDocument.forExamples(text, 0, json.length);
-            try (InferenceRequest request = new InferenceRequest(new Named(List.of(inputs)));
-                    PredictReader reader = new PredictReader(pool, document, entries(inputs))) {
+            ModelVersion model = new Named(List.of(inputs));
+            try (InferenceRequest request = new InferenceRequest(model);
+                    PredictReader reader = new PredictReader(pool, document, model, entries(inputs))) {
                 boolean rows = reader.readInto(request);
                 return document.signatureName() + " " + rows + " "
                         + request.inputs().stream()
@@ -129,6 +131,38 @@ class PredictReaderTest {
                 .isEqualTo(" false " + new TensorSpec("x", Datatype.FP32, Shape.of(2)) + " 0000803f00000040");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "{\"inputs\":{\"x\":[1]}} | x",
+                "{\"inputs\":{\"x\":[1],\"optional\":[2]}} | x, optional",
+                "{\"instances\":[{\"x\":1},{\"x\":2}]} | x",
+                "{\"instances\":[{\"x\":1,\"optional\":3},{\"optional\":4,\"x\":2}]} | x, optional"
+            })
+    void shouldTakeRequestsWithoutOptionalInputs(String json, String expected) {
+        TensorSpec optional = new TensorSpec("optional", Datatype.INT32, Shape.of(-1));
+        String outcome = outcome(json.getBytes(StandardCharsets.UTF_8), true, FLOATS, optional);
+
+        assertThat(outcome.contains("optional")).as(outcome).isEqualTo(expected.contains("optional"));
+        assertThat(outcome).doesNotStartWith("INVALID").contains("x");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"instances\":[{\"x\":1},{\"x\":2,\"optional\":3}]}",
+                "{\"instances\":[{\"x\":1,\"optional\":3},{\"x\":2}]}"
+            })
+    void shouldRefuseRowsOfWhichSomeLackAnOptionalInput(String json) {
+        TensorSpec optional = new TensorSpec("optional", Datatype.INT32, Shape.of(-1));
+
+        assertThat(outcome(json.getBytes(StandardCharsets.UTF_8), true, FLOATS, optional))
+                .startsWith("INVALID_ARGUMENT Failed to process element: 1 of 'instances' list. JSON object: ")
+                .endsWith(" keys must be equal to: optional,x");
+    }
+
     /** Requests that fail late: the element, or the end, that is wrong stands behind all others. */
     @ParameterizedTest
     @ValueSource(
@@ -182,8 +216,9 @@ class PredictReaderTest {
         String refused = "";
         try {
             RequestDocument document = RequestDocument.forPredict(text, 0, text.byteSize());
-            try (InferenceRequest request = new InferenceRequest(new Named(List.of(FLOATS)));
-                    PredictReader reader = new PredictReader(pool, document, entries(FLOATS))) {
+            ModelVersion model = new Named(List.of(FLOATS));
+            try (InferenceRequest request = new InferenceRequest(model);
+                    PredictReader reader = new PredictReader(pool, document, model, entries(FLOATS))) {
                 reader.readInto(request);
             } catch (GatunException e) {
                 throw document.firstFailure(e);
@@ -231,7 +266,11 @@ class PredictReaderTest {
 
         @Override
         public ModelConfig config() {
-            return ModelConfig.getDefaultInstance();
+            ModelConfig.Builder config = ModelConfig.newBuilder();
+            inputs.forEach(input -> config.addInputBuilder()
+                    .setName(input.name())
+                    .setOptional(input.name().startsWith("optional")));
+            return config.build();
         }
 
         @Override

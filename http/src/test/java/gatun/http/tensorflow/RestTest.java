@@ -190,6 +190,23 @@ class RestTest {
     }
 
     @Test
+    void shouldWriteTraces(@TempDir Path repository) throws IOException {
+        EdgeUnderTest.writeModel(repository, "m", 0, "TYPE_FP32 [ -1 ]");
+        try (EdgeUnderTest traced = EdgeUnderTest.start(repository)) {
+            traced.post("/v2/trace/setting", "{\"trace_level\":[\"TIMESTAMPS\"],\"trace_rate\":\"1\"}");
+            assertThat(traced.post("/v1/models/m:predict", "{\"instances\":[1]}")
+                            .statusCode())
+                    .isEqualTo(200);
+            assertThat(traced.post("/v1/models/m:predict", "{\"instances\":[true]}")
+                            .statusCode())
+                    .isEqualTo(400);
+        }
+        assertThat(Files.readString(EdgeUnderTest.traceFile(repository)))
+                .contains("HTTP_RECV_START", "HTTP_RECV_END", "COMPUTE_START", "HTTP_SEND_END")
+                .contains("\"id\":1", "\"id\":2");
+    }
+
+    @Test
     void shouldTellSignatures() {
         assertThat(edge.get("/v1/models/m/metadata").body()).isEqualTo("""
                         {

@@ -96,7 +96,7 @@ public class PredictJsonBenchmark {
         List<EntryTensor> inputs =
                 model.entryPoints().get(document.signatureName()).inputs();
         try (InferenceRequest request = new InferenceRequest(model);
-                PredictReader reader = new PredictReader(pool, document, inputs)) {
+                PredictReader reader = new PredictReader(pool, document, model, inputs)) {
             reader.readInto(request);
             return request.inputs().getFirst().bytes().getAtIndex(ElementLayouts.FP32, array.length - 1);
         }
