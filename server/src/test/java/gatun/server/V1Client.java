@@ -126,11 +126,16 @@ interface V1Client {
 
         /** Makes a call with one answer. */
         V1Message call(String method, V1Message request) {
-            return V1Message.parse(ClientCalls.blockingUnaryCall(
+            return V1Message.parse(call(method, request.toByteArray()));
+        }
+
+        /** Makes a call with bytes that may be no message. */
+        byte[] call(String method, byte[] request) {
+            return ClientCalls.blockingUnaryCall(
                     channel,
                     descriptor(method, MethodDescriptor.MethodType.UNARY),
                     CallOptions.DEFAULT.withDeadlineAfter(LIMIT_SECONDS, TimeUnit.SECONDS),
-                    request.toByteArray()));
+                    request);
         }
 
         /** Begins a stream of inferences. */

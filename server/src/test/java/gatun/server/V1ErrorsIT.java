@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.server.V1Client.Answer;
 import gatun.server.V1Header.Window;
+import io.grpc.StatusRuntimeException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -139,6 +141,16 @@ class V1ErrorsIT {
                         V1Header.batch(1).input("INPUT", new byte[4]),
                         "INVALID_ARG",
                         "inference request to model 'simple_sequence' must specify a non-zero correlation ID"),
+                row(
+                        "simple_sequence",
+                        V1Client.LATEST,
+                        V1Header.batch(2)
+                                .input("INPUT", new byte[8])
+                                .sequence(5)
+                                .flags(1),
+                        "INVALID_ARG",
+                        "inference request to model 'simple_sequence' must specify batch-size 1 due to requirements of"
+                                + " sequence batcher"),
                 row(
                         "simple_string",
                         V1Client.LATEST,
@@ -319,5 +331,76 @@ class V1ErrorsIT {
         assertThat(response.statusCode()).isEqualTo(400);
         assertThat(response.body()).isEmpty();
         assertThat(response.headers().firstValue("NV-Status")).isEmpty();
+    }
+
+    @Test
+    void shouldSayThatClientsDoNotLoadModelsHere() {
+        String refused = "explicit model load / unload is not allowed if polling is enabled";
+        for (String action : List.of("load", "unload")) {
+            HttpResponse<String> response = SERVER.http().post("/api/modelcontrol/" + action + "/simple", "");
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(V1Client.Http.status(response)).startsWith("code: UNAVAILABLE msg: \"" + refused + "\" ");
+        }
+        V1Message answer = new V1Client.Grpc(SERVER.grpc().channel())
+                .call("ModelControl", new V1Message().text(1, "simple").number(2, 1));
+        assertThat(answer.message(1).text(2)).isEqualTo(refused);
+    }
+
+    @Test
+    void shouldAnswerWhateverBytesCome() {
+        V1Client.Grpc client = new V1Client.Grpc(SERVER.grpc().channel());
+        byte[] request = V1Client.Grpc.request(
+                        "identity_fp32",
+                        1,
+                        V1Header.batch(1).id(3).input("INPUT0", new byte[12], 3).output("OUTPUT0"))
+                .toByteArray();
+        for (int length = 0; length < request.length; length++) {
+            assertThat(outcome(client, Arrays.copyOf(request, length)))
+                    .as("the first %d bytes", length)
+                    .isIn("UNAVAILABLE", "INVALID_ARG", "INVALID_ARGUMENT");
+        }
+        Random random = new Random(11);
+        for (int round = 0; round < 1_000; round++) {
+            byte[] changed = request.clone();
+            for (int change = 0; change <= random.nextInt(3); change++) {
+                changed[random.nextInt(changed.length)] = (byte) random.nextInt();
+            }
+            assertThat(outcome(client, changed))
+                    .as("round %d", round)
+                    .isIn("SUCCESS", "UNAVAILABLE", "INVALID_ARG", "INVALID_ARGUMENT", "NOT_FOUND");
+        }
+    }
+
+    /** The code of an answer, or of a call that failed. */
+    private static String outcome(V1Client.Grpc client, byte[] request) {
+        try {
+            return V1Client.Grpc.answer(V1Message.parse(client.call("Infer", request)))
+                    .code();
+        } catch (StatusRuntimeException e) {
+            return e.getStatus().getCode().name();
+        }
+    }
+
+    @Test
+    void shouldAnswerWhateverHeaderComes() {
+        String header = V1Header.batch(1)
+                .id(3)
+                .input("INPUT0", new byte[12], 3)
+                .output("OUTPUT0")
+                .text();
+        Random random = new Random(12);
+        for (int round = 0; round < 300; round++) {
+            StringBuilder changed = new StringBuilder(header);
+            for (int change = 0; change <= random.nextInt(3); change++) {
+                changed.setCharAt(random.nextInt(changed.length()), (char) (' ' + random.nextInt(95)));
+            }
+            HttpResponse<String> response = SERVER.http()
+                    .send(
+                            HttpRequest.newBuilder(SERVER.uri("/api/infer/identity_fp32"))
+                                    .header("NV-InferRequest", changed.toString())
+                                    .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[12])),
+                            HttpResponse.BodyHandlers.ofString());
+            assertThat(response.statusCode()).as(changed.toString()).isIn(200, 400);
+        }
     }
 }
