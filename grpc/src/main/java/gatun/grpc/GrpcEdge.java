@@ -62,8 +62,8 @@ public final class GrpcEdge implements AutoCloseable {
                                         settings.clientSharedMemory(),
                                         settings.headers().forwarding()),
                                 settings)),
-                restricted(TensorFlowServices.prediction(server, settings.tensorContent()), settings),
-                restricted(TensorFlowServices.models(server), settings),
+                restricted(TensorFlowServices.prediction(server, settings.tensorFlow()), settings),
+                restricted(TensorFlowServices.models(server, settings.tensorFlow()), settings),
                 restricted(V1Services.of(server, v1), settings),
                 ProtoReflectionServiceV1.newInstance().bindService(),
                 olderReflection()));

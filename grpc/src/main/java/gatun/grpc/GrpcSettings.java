@@ -13,7 +13,7 @@ import gatun.runtime.access.HeaderRules;
  * @param keepalive how connections are kept alive, and when they end
  * @param headers which calls need which metadata, and what of it models learn
  * @param compression how much inference responses are compressed
- * @param tensorContent whether TensorFlow Serving's Predict answers with tensor_content and not with the fields of the types
+ * @param tensorFlow how TensorFlow Serving's services behave
  */
 public record GrpcSettings(
         int maxMessageSize,
@@ -22,7 +22,7 @@ public record GrpcSettings(
         KeepaliveSettings keepalive,
         HeaderRules headers,
         ResponseCompression compression,
-        boolean tensorContent) {
+        TensorFlowSettings tensorFlow) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
     /** Messages up to 2 GiB - 1, as Triton takes them, 1000 calls of a connection at a time, no shared memory. */
@@ -34,36 +34,36 @@ public record GrpcSettings(
                 KeepaliveSettings.standard(),
                 HeaderRules.none(),
                 ResponseCompression.NONE,
-                false);
+                TensorFlowSettings.STANDARD);
     }
 
     /** The same, with another choice for shared memory. */
     public GrpcSettings withClientSharedMemory(boolean allowed) {
         return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, allowed, keepalive, headers, compression, tensorContent);
+                maxMessageSize, maxConcurrentCalls, allowed, keepalive, headers, compression, tensorFlow);
     }
 
     /** The same, with connections that are kept alive otherwise. */
     public GrpcSettings withKeepalive(KeepaliveSettings settings) {
         return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings, headers, compression, tensorContent);
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, settings, headers, compression, tensorFlow);
     }
 
     /** The same, with other rules for metadata. */
     public GrpcSettings withHeaders(HeaderRules other) {
         return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, other, compression, tensorContent);
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, other, compression, tensorFlow);
     }
 
     /** The same, with inference responses compressed so much. */
     public GrpcSettings withCompression(ResponseCompression level) {
         return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, headers, level, tensorContent);
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, headers, level, tensorFlow);
     }
 
-    /** The same, with Predict's answers in tensor_content or not. */
-    public GrpcSettings withTensorContent(boolean enabled) {
+    /** The same, with TensorFlow Serving's services behaving otherwise. */
+    public GrpcSettings withTensorFlow(TensorFlowSettings settings) {
         return new GrpcSettings(
-                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, headers, compression, enabled);
+                maxMessageSize, maxConcurrentCalls, clientSharedMemory, keepalive, headers, compression, settings);
     }
 }

@@ -1,14 +1,26 @@
 package gatun.http;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * What TensorFlow Serving's protocol over HTTP can be set to.
  *
  * @param anyOrigin whether a browser lets pages of any server read the answers
  * @param timeout how long a model may take for a request
+ * @param monitoring TensorFlow Serving's metrics; empty where nothing is counted
  */
-public record TensorFlowSettings(boolean anyOrigin, Duration timeout) {
+public record TensorFlowSettings(boolean anyOrigin, Duration timeout, Optional<Monitoring> monitoring) {
+    /** Settings without metrics. */
+    public TensorFlowSettings(boolean anyOrigin, Duration timeout) {
+        this(anyOrigin, timeout, Optional.empty());
+    }
+
+    /** The same, with metrics. */
+    public TensorFlowSettings with(Monitoring metrics) {
+        return new TensorFlowSettings(anyOrigin, timeout, Optional.of(metrics));
+    }
+
     /** What TensorFlow Serving does by default: no other pages, and half a minute. */
     public static final TensorFlowSettings STANDARD = new TensorFlowSettings(false, Duration.ofSeconds(30));
 }

@@ -23,7 +23,7 @@ public final class ListedModels {
     private ListedModels() {}
 
     /**
-     * The models that {@code config} lists.
+     * The models that {@code config} lists; whether their kinds are served is not looked at.
      *
      * @throws GatunException INVALID_ARGUMENT with TensorFlow Serving's text for the first thing that is wrong
      */
@@ -71,7 +71,23 @@ public final class ListedModels {
         } catch (IOException e) {
             throw GatunException.invalidArgument("cannot read " + file + ": " + e.getMessage());
         }
-        return of(config.build());
+        List<ListedModel> models = of(config.build());
+        requireServed(models);
+        return models;
+    }
+
+    /**
+     * Refuses models of a kind that is not served.
+     *
+     * @throws GatunException INVALID_ARGUMENT with TensorFlow Serving's text for the first of them
+     */
+    public static void requireServed(List<ListedModel> models) {
+        for (ListedModel model : models) {
+            if (!model.platform().equals(TENSORFLOW)) {
+                throw GatunException.invalidArgument(
+                        "Model " + model.name() + " requests unsupported platform " + model.platform());
+            }
+        }
     }
 
     private static String platform(ModelConfig model) {
@@ -84,10 +100,6 @@ public final class ListedModels {
         }
         String platform =
                 named ? model.getModelPlatform() : model.getModelType() == ModelType.TENSORFLOW ? TENSORFLOW : "other";
-        if (!platform.equals(TENSORFLOW)) {
-            throw GatunException.invalidArgument(
-                    "Model " + model.getName() + " requests unsupported platform " + platform);
-        }
         return platform;
     }
 

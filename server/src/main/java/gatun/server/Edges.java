@@ -2,13 +2,18 @@ package gatun.server;
 
 import gatun.grpc.GrpcEdge;
 import gatun.grpc.GrpcSettings;
+import gatun.grpc.TensorFlowSettings;
 import gatun.http.GpuUse;
 import gatun.http.HttpEdge;
 import gatun.http.HttpSettings;
+import gatun.http.Monitoring;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsException;
+import gatun.memory.GatunException;
 import gatun.runtime.InferenceServer;
 import gatun.server.Endpoint.Protocol;
+import gatun.tensorflow.serving.MonitoringFile;
+import gatun.tensorflow.serving.ServingMetrics;
 import gatun.v1.V1Api;
 import io.helidon.webserver.WebServerConfig;
 import java.net.InetSocketAddress;
@@ -26,9 +31,10 @@ final class Edges {
     private final ServerSettings settings;
     private final Optional<ServerTls> httpTls;
     private final Optional<ServerTls> grpcTls;
+    private final Optional<Monitoring> monitoring;
 
     /**
-     * Reads what TLS is served with.
+     * Reads what TLS is served with, and what is counted for TensorFlow Serving's metrics.
      *
      * @throws StartException naming the flag of a file that cannot be used
      */
@@ -39,6 +45,14 @@ final class Edges {
             this.grpcTls = settings.grpc().tls().map(ServerTls::load);
         } catch (TlsException e) {
             throw new StartException(e.getMessage(), e);
+        }
+        try {
+            this.monitoring = settings.metrics()
+                    .monitoringFile()
+                    .flatMap(MonitoringFile::path)
+                    .map(path -> new Monitoring(new ServingMetrics(), path));
+        } catch (GatunException e) {
+            throw new StartException("--monitoring_config_file: " + e.getMessage(), e);
         }
     }
 
@@ -112,7 +126,9 @@ final class Edges {
                         settings.metrics().shown(),
                         access.http(),
                         settings.http().patience(),
-                        settings.http().tensorFlow().settings(),
+                        monitoring
+                                .map(settings.http().tensorFlow().settings()::with)
+                                .orElse(settings.http().tensorFlow().settings()),
                         settings.http().allowedOrigins()));
         GrpcEdge grpc = opened.add(GrpcEdge.of(
                 inference,
@@ -122,7 +138,10 @@ final class Edges {
                         .withKeepalive(settings.grpc().keepalive())
                         .withHeaders(access.grpc())
                         .withCompression(settings.grpc().compression())
-                        .withTensorContent(settings.grpc().tensorContent())));
+                        .withTensorFlow(new TensorFlowSettings(
+                                settings.grpc().tensorContent(),
+                                settings.grpc().anyLabels(),
+                                monitoring.map(Monitoring::metrics)))));
         Supplier<List<GpuUse>> gpus = settings.metrics().gpus() ? new NvidiaGpus() : List::of;
         Listeners listeners = opened.add(new Listeners());
         AutoCloseable announcement = grpc::announceStop;

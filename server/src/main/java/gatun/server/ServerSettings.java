@@ -103,6 +103,7 @@ public record ServerSettings(
      * @param keepalive how connections are kept alive, and when they end
      * @param compression how much inference responses are compressed
      * @param tensorContent whether TensorFlow Serving's Predict answers with tensor_content and not with the fields of the types
+     * @param anyLabels whether a client's list of models may give new labels to versions that do not serve yet
      * @param tensorFlowPort one more port to listen on, for clients of TensorFlow Serving; 0 for none
      */
     public record GrpcSettings(
@@ -114,6 +115,7 @@ public record ServerSettings(
             KeepaliveSettings keepalive,
             ResponseCompression compression,
             boolean tensorContent,
+            boolean anyLabels,
             int tensorFlowPort) {}
 
     /**
@@ -124,6 +126,13 @@ public record ServerSettings(
      * @param port the port to listen on; 0 for any free one
      * @param shown what they show
      * @param gpus whether they show how busy GPUs are, where there are any
+     * @param monitoringFile says whether TensorFlow Serving's metrics are counted, and on which path of the HTTP ports they are; empty for no
      */
-    public record MetricsSettings(boolean enabled, String address, int port, ShownMetrics shown, boolean gpus) {}
+    public record MetricsSettings(
+            boolean enabled,
+            String address,
+            int port,
+            ShownMetrics shown,
+            boolean gpus,
+            Optional<Path> monitoringFile) {}
 }

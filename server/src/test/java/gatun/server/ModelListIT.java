@@ -13,9 +13,14 @@ import gatun.protocol.tensorflow.serving.PredictRequest;
 import gatun.protocol.tensorflow.serving.PredictResponse;
 import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.protocol.tensorflow.serving.ReloadConfigRequest;
+import gatun.protocol.tensorflow.serving.ReloadConfigResponse;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -46,6 +51,28 @@ class ModelListIT {
         Files.copy(ServerProcess.exampleModels().resolve("simple/1/model.onnx"), version.resolve("model.onnx"));
         Path base = Files.createDirectories(folder.resolve(directory));
         Files.move(version, base.resolve(Integer.toString(number)));
+    }
+
+    private static HttpResponse<String> get(HttpClient http, String url) throws IOException, InterruptedException {
+        return http.send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** Gives a version that is not there a label; answers how many requests were counted meanwhile. */
+    private long reloadedWithALabel(GrpcClient grpc) {
+        ReloadConfigRequest.Builder request =
+                ReloadConfigRequest.newBuilder().addMetricNames("/tensorflow/serving/request_count");
+        request.getConfigBuilder()
+                .getModelConfigListBuilder()
+                .addConfigBuilder()
+                .setName("sums")
+                .setBasePath(folder.resolve("adder").toString())
+                .setModelPlatform("tensorflow")
+                .putVersionLabels("next", 9);
+        ReloadConfigResponse response = ModelServiceGrpc.newBlockingStub(grpc.channel())
+                .withDeadlineAfter(20, TimeUnit.SECONDS)
+                .handleReloadConfigRequest(request.build());
+        assertThat(response.getMetric(0).getName()).isEqualTo("/tensorflow/serving/request_count");
+        return response.getMetric(0).getInt64ValueIncrease();
     }
 
     private static int freePort() throws IOException {
@@ -146,8 +173,13 @@ class ModelListIT {
                 max_batch_size { value: 4 } batch_timeout_micros { value: 100 } num_batch_threads { value: 2 }
                 allowed_batch_sizes: 2 allowed_batch_sizes: 4
                 """);
+        Path monitoring = Files.writeString(folder.resolve("monitoring.config"), "prometheus_config { enable: true }");
         int port = freePort();
+        int restPort = freePort();
         try (ServerProcess server = ServerProcess.launchModelServer(
+                        "--rest_api_port=" + restPort,
+                        "--monitoring_config_file=" + monitoring,
+                        "--allow_version_labels_for_unavailable_models=true",
                         "--port=" + port,
                         "--grpc_socket_path=" + folder.resolve("grpc.sock"),
                         "--model_name=sums",
@@ -163,7 +195,7 @@ class ModelListIT {
             assertThat(server.ready("tensorflow-grpc.port")).isEqualTo(Integer.toString(port));
             assertThat(server.ready("grpc.unix-socket"))
                     .isEqualTo(folder.resolve("grpc.sock").toString());
-            assertThat(server.readyKeys()).doesNotContain("http.url", "metrics.url", "grpc.port");
+            assertThat(server.readyKeys()).contains("rest.port").doesNotContain("http.url", "metrics.url", "grpc.port");
             assertThat(predict(grpc, model("sums")).getOutputsOrThrow("OUTPUT0").getIntValList())
                     .containsExactlyElementsOf(
                             Arrays.stream(SimpleModel.SUM).boxed().toList());
@@ -176,6 +208,28 @@ class ModelListIT {
                             .withDeadlineAfter(20, TimeUnit.SECONDS)
                             .predict(large.build()))
                     .hasMessage("INVALID_ARGUMENT: Task size 5 is larger than maximum input batch size 4");
+            String metrics = "http://127.0.0.1:" + restPort + "/monitoring/prometheus/metrics";
+            HttpClient http = HttpClient.newHttpClient();
+            HttpResponse<String> missing = http.send(
+                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + restPort + "/v1/models/none:predict"))
+                            .POST(HttpRequest.BodyPublishers.ofString("{\"instances\":[1]}"))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            assertThat(missing.statusCode()).isEqualTo(404);
+            assertThat(get(http, metrics).headers().firstValue("content-type")).contains("text/plain");
+            assertThat(get(http, metrics).body())
+                    .contains(
+                            ":tensorflow:serving:request_count{model_name=\"none\",status=\"NOT_FOUND\"} 1\n",
+                            ":tensorflow:serving:request_count{model_name=\"sums\",status=\"INVALID_ARGUMENT\"} 1\n",
+                            ":tensorflow:serving:request_count{model_name=\"sums\",status=\"OK\"} 1\n",
+                            ":tensorflow:serving:request_latency_count{model_name=\"sums\",API=\"Predict\",entrypoint=\"GRPC\"} 1\n",
+                            ":tensorflow:serving:runtime_latency_count{model_name=\"sums\",API=\"Predict\",runtime=\"TF1\"} 1\n");
+            HttpResponse<String> unexpected = get(http, metrics + "?x=y");
+            assertThat(unexpected.statusCode()).isEqualTo(400);
+            assertThat(unexpected.body())
+                    .isEqualTo("Unexpected path: /monitoring/prometheus/metrics?x=y. Should be"
+                            + " /monitoring/prometheus/metrics");
+            assertThat(reloadedWithALabel(grpc)).isZero();
             assertThat(server.log())
                     .contains("--rest_api_num_threads is a flag of TensorFlow Serving that has no effect in Gatun: each"
                             + " request has a virtual thread");

@@ -62,6 +62,9 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
          */
         OutboundMessage answer(M message, InferenceResponse response);
 
+        /** The call has ended so; for those who count. Does nothing by default. */
+        default void ended(M message, Status status) {}
+
         /** What a client gets for a failure. */
         default Status failure(GatunException failure) {
             return StatusTable.toStatus(failure);
@@ -132,12 +135,12 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
             } catch (GatunException e) {
                 Optional<OutboundMessage> told = exchange.failureMessage(request, e);
                 if (told.isEmpty()) {
-                    call.close(exchange.failure(e), new Metadata());
+                    fail(request, exchange.failure(e));
                     return;
                 }
                 answer = told.get();
             } catch (StatusRuntimeException e) {
-                call.close(e.getStatus(), new Metadata());
+                fail(request, e.getStatus());
                 return;
             }
             trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
@@ -145,10 +148,16 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
             call.sendHeaders(new Metadata());
             call.sendMessage(answer);
             call.close(Status.OK, new Metadata());
+            exchange.ended(request, Status.OK);
             trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
         } finally {
             trace.ifPresent(RequestTrace::end);
         }
+    }
+
+    private void fail(M request, Status status) {
+        call.close(status, new Metadata());
+        exchange.ended(request, status);
     }
 
     @Override

@@ -3,6 +3,7 @@ package gatun.grpc.tensorflow;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.tensorflow.Code;
+import gatun.protocol.tensorflow.serving.Metric;
 import gatun.protocol.tensorflow.serving.ReloadConfigRequest;
 import gatun.protocol.tensorflow.serving.ReloadConfigResponse;
 import gatun.runtime.InferenceServer;
@@ -10,17 +11,29 @@ import gatun.runtime.ListedModel;
 import gatun.runtime.ListedModels;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.tensorflow.serving.ServingMetrics;
 import io.grpc.Status;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Replaces the list of models that are served. Safe for any thread; one replacement at a time is the caller's to see to. */
 final class ConfigReload {
     private final InferenceServer server;
+    private final boolean anyLabels;
+    private final @Nullable ServingMetrics metrics;
 
-    ConfigReload(InferenceServer server) {
+    /**
+     * Replaces the list of {@code server}.
+     *
+     * @param anyLabels whether new labels may be for versions that do not serve yet
+     * @param metrics what is counted; null for nothing
+     */
+    ConfigReload(InferenceServer server, boolean anyLabels, @Nullable ServingMetrics metrics) {
         this.server = server;
+        this.anyLabels = anyLabels;
+        this.metrics = metrics;
     }
 
     /**
@@ -33,12 +46,32 @@ final class ConfigReload {
         Map<String, ListedModel> before =
                 server.listed().stream().collect(Collectors.toMap(ListedModel::name, model -> model));
         models.forEach(model -> requireSamePlatform(model, before));
-        models.forEach(this::requireLabelledVersions);
+        ListedModels.requireServed(models);
+        models.forEach(model -> requireLabelledVersions(model, before));
+        List<Metric> counted = counted(request);
         server.replaceListed(models);
         requireAll(models);
         ReloadConfigResponse.Builder response = ReloadConfigResponse.newBuilder();
+        List<Metric> now = counted(request);
+        for (int i = 0; i < now.size(); i++) {
+            long increase = now.get(i).getInt64ValueIncrease() - counted.get(i).getInt64ValueIncrease();
+            response.addMetric(now.get(i).toBuilder().setInt64ValueIncrease(increase));
+        }
         response.getStatusBuilder().setErrorCode(Code.OK);
         return response.build();
+    }
+
+    /** What the counters say that the request names; nothing where nothing is counted. */
+    private List<Metric> counted(ReloadConfigRequest request) {
+        ServingMetrics present = metrics;
+        return present == null
+                ? List.of()
+                : request.getMetricNamesList().stream()
+                        .map(name -> Metric.newBuilder()
+                                .setName(name)
+                                .setInt64ValueIncrease(present.counted(name))
+                                .build())
+                        .toList();
     }
 
     private static void requireSamePlatform(ListedModel model, Map<String, ListedModel> before) {
@@ -50,8 +83,12 @@ final class ConfigReload {
     }
 
     /** A label is for a version that serves already, before the new list is applied. */
-    private void requireLabelledVersions(ListedModel model) {
+    private void requireLabelledVersions(ListedModel model, Map<String, ListedModel> before) {
+        ListedModel earlier = before.get(model.name());
         model.labels().forEach((label, version) -> {
+            if (anyLabels && (earlier == null || !earlier.labels().containsKey(label))) {
+                return;
+            }
             boolean available = server.index().stream()
                     .anyMatch(row -> row.name().equals(model.name())
                             && row.version().equals(version.toString())

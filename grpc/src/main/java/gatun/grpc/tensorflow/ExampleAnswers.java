@@ -15,6 +15,7 @@ import gatun.runtime.ModelVersion;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;
+import gatun.tensorflow.serving.ServingMetrics.Api;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -29,19 +30,24 @@ final class ExampleAnswers {
 
     /** @throws GatunException when the signature that {@code servable} names does not classify, or the model fails */
     ClassificationResult classified(ModelVersion model, Servable servable, Input input) {
-        return judge(model, servable, ExampleMethod.CLASSIFY, input, ExampleResults::classification);
+        return judge(model, servable, ExampleMethod.CLASSIFY, Api.CLASSIFY, input, ExampleResults::classification);
     }
 
     /** @throws GatunException when the signature that {@code servable} names has no regression, or the model fails */
     RegressionResult regressed(ModelVersion model, Servable servable, Input input) {
-        return judge(model, servable, ExampleMethod.REGRESS, input, ExampleResults::regression);
+        return judge(model, servable, ExampleMethod.REGRESS, Api.REGRESS, input, ExampleResults::regression);
     }
 
     private <R> R judge(
-            ModelVersion model, Servable servable, ExampleMethod method, Input input, ExampleRuns.Results<R> results) {
+            ModelVersion model,
+            Servable servable,
+            ExampleMethod method,
+            Api api,
+            Input input,
+            ExampleRuns.Results<R> results) {
         // The signature's faults come before those of the input.
         ExampleSignature signature = ExampleSignature.of(model, method, servable);
-        return runs.run(model, servable.isAnyVersion(), signature, ExampleInput.of(input), results);
+        return runs.run(model, servable.isAnyVersion(), signature, api, ExampleInput.of(input), results);
     }
 
     /**

@@ -8,9 +8,11 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
 import gatun.tensorflow.serving.ExampleSignature;
+import gatun.tensorflow.serving.ServingMetrics;
 import io.grpc.Context;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Runs models on examples. Safe for any thread; the calling one waits for the model. */
 final class ExampleRuns {
@@ -27,21 +29,26 @@ final class ExampleRuns {
 
     private final BufferPool pool;
     private final Function<InferenceRequest, InferenceResponse> server;
+    private final @Nullable ServingMetrics metrics;
 
     /**
      * Runs the models of {@code server}.
      *
      * @param pool where examples become tensors
      * @param server answers a request and closes it
+     * @param metrics where runs are counted; null for nowhere
      */
-    ExampleRuns(BufferPool pool, Function<InferenceRequest, InferenceResponse> server) {
+    ExampleRuns(
+            BufferPool pool, Function<InferenceRequest, InferenceResponse> server, @Nullable ServingMetrics metrics) {
         this.pool = pool;
         this.server = server;
+        this.metrics = metrics;
     }
 
     /**
      * What a model makes of the examples, as the message that {@code results} makes of the model's outputs.
      *
+     * @param api what runs are counted as
      * @param anyVersion whether the client left the version open
      * @throws GatunException when the examples do not fit the model, or it fails
      */
@@ -49,6 +56,7 @@ final class ExampleRuns {
             ModelVersion model,
             boolean anyVersion,
             ExampleSignature signature,
+            ServingMetrics.Api api,
             ExampleInput input,
             Results<R> results) {
         InferenceRequest request = new InferenceRequest(model);
@@ -61,7 +69,14 @@ final class ExampleRuns {
             request.close();
             throw t;
         }
+        if (metrics != null) {
+            metrics.examples(model.name(), input.count());
+        }
+        long startedNanos = metrics == null ? 0 : System.nanoTime();
         try (InferenceResponse response = server.apply(request)) {
+            if (metrics != null) {
+                metrics.ran(model.name(), api, System.nanoTime() - startedNanos);
+            }
             return results.of(signature, response.outputs(), input.count());
         }
     }

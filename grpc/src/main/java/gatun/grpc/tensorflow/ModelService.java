@@ -21,9 +21,9 @@ final class ModelService extends ModelServiceGrpc.ModelServiceImplBase {
     /** Keeps two replacements of the list apart. */
     private final ReentrantLock replacing = new ReentrantLock();
 
-    ModelService(InferenceServer server) {
+    ModelService(InferenceServer server, ConfigReload reload) {
         this.server = server;
-        this.reload = new ConfigReload(server);
+        this.reload = reload;
     }
 
     @Override

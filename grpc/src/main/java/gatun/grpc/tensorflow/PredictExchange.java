@@ -16,25 +16,43 @@ import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.ServingMetrics;
+import gatun.tensorflow.serving.ServingMetrics.Api;
+import gatun.tensorflow.serving.ServingMetrics.Entrypoint;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of answers. */
 final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
     private final InferenceServer server;
     private final Servables servables;
     private final PredictEncoder encoder;
+    private final @Nullable ServingMetrics metrics;
 
-    PredictExchange(InferenceServer server, Servables servables, PredictEncoder encoder) {
+    /** @param metrics where requests are counted; null for nowhere */
+    PredictExchange(
+            InferenceServer server, Servables servables, PredictEncoder encoder, @Nullable ServingMetrics metrics) {
         this.server = server;
         this.servables = servables;
         this.encoder = encoder;
+        this.metrics = metrics;
     }
 
     @Override
     public InferenceRequest request(PredictMessage message, Metadata headers) {
+        if (metrics == null) {
+            return read(message, headers);
+        }
+        message.arrivedNanos = System.nanoTime();
+        InferenceRequest request = read(message, headers);
+        message.askedNanos = System.nanoTime();
+        return request;
+    }
+
+    private InferenceRequest read(PredictMessage message, Metadata headers) {
         try (message) {
             if (!message.hasServable) {
                 throw GatunException.invalidArgument("Missing ModelSpec");
@@ -97,7 +115,23 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
 
     @Override
     public OutboundMessage answer(PredictMessage message, InferenceResponse response) {
+        if (metrics != null) {
+            metrics.ran(message.servable.name(), Api.PREDICT, System.nanoTime() - message.askedNanos);
+        }
         return encoder.encode(response, message.servable.entryPoint());
+    }
+
+    @Override
+    public void ended(PredictMessage message, Status status) {
+        if (metrics == null) {
+            return;
+        }
+        String model = message.servable.name();
+        if (status.isOk()) {
+            metrics.answered(model, Api.PREDICT, Entrypoint.GRPC, System.nanoTime() - message.arrivedNanos);
+        } else {
+            metrics.failed(model, status.getCode().name());
+        }
     }
 
     @Override

@@ -43,6 +43,11 @@ final class PredictMessage implements InferenceCall.Message {
 
     Servable servable;
 
+    /** When it came, and when its model was asked; readings of {@link System#nanoTime}, where somebody counts. */
+    long arrivedNanos;
+
+    long askedNanos;
+
     /** The inputs in the order of the message. */
     final List<TensorField> inputs = new ArrayList<>(4);
 

@@ -16,8 +16,13 @@ import gatun.protocol.tensorflow.serving.RegressionResponse;
 import gatun.runtime.ModelVersion;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.ServingMetrics;
+import gatun.tensorflow.serving.ServingMetrics.Api;
+import gatun.tensorflow.serving.ServingMetrics.Entrypoint;
 import gatun.tensorflow.serving.SignatureDefs;
 import io.grpc.stub.StreamObserver;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Everything of the prediction service but Predict. */
 final class PredictionService extends PredictionServiceGrpc.PredictionServiceImplBase {
@@ -25,15 +30,38 @@ final class PredictionService extends PredictionServiceGrpc.PredictionServiceImp
 
     private final Servables servables;
     private final ExampleAnswers examples;
+    private final @Nullable ServingMetrics metrics;
 
-    PredictionService(Servables servables, ExampleAnswers examples) {
+    /** @param metrics where requests are counted; null for nowhere */
+    PredictionService(Servables servables, ExampleAnswers examples, @Nullable ServingMetrics metrics) {
         this.servables = servables;
         this.examples = examples;
+        this.metrics = metrics;
+    }
+
+    /** Answers a call by {@code work}, and counts it where somebody wants that. */
+    private <T> void answer(StreamObserver<T> observer, Api api, String model, Supplier<T> work) {
+        ServingMetrics counting = metrics;
+        if (counting == null) {
+            Statuses.answer(observer, work);
+            return;
+        }
+        long arrivedNanos = System.nanoTime();
+        Statuses.answer(observer, () -> {
+            try {
+                T answer = work.get();
+                counting.answered(model, api, Entrypoint.GRPC, System.nanoTime() - arrivedNanos);
+                return answer;
+            } catch (GatunException e) {
+                counting.failed(model, e.code());
+                throw e;
+            }
+        });
     }
 
     @Override
     public void classify(ClassificationRequest request, StreamObserver<ClassificationResponse> observer) {
-        Statuses.answer(observer, () -> {
+        answer(observer, Api.CLASSIFY, request.getModelSpec().getName(), () -> {
             requireSpec(request.hasModelSpec());
             Servable servable = Servable.of(request.getModelSpec());
             ModelVersion model = servables.findSingleAnswering(servable);
@@ -46,7 +74,7 @@ final class PredictionService extends PredictionServiceGrpc.PredictionServiceImp
 
     @Override
     public void regress(RegressionRequest request, StreamObserver<RegressionResponse> observer) {
-        Statuses.answer(observer, () -> {
+        answer(observer, Api.REGRESS, request.getModelSpec().getName(), () -> {
             requireSpec(request.hasModelSpec());
             Servable servable = Servable.of(request.getModelSpec());
             ModelVersion model = servables.findSingleAnswering(servable);
@@ -59,7 +87,10 @@ final class PredictionService extends PredictionServiceGrpc.PredictionServiceImp
 
     @Override
     public void multiInference(MultiInferenceRequest request, StreamObserver<MultiInferenceResponse> observer) {
-        Statuses.answer(observer, () -> {
+        String model = request.getTasksCount() == 0
+                ? ""
+                : request.getTasks(0).getModelSpec().getName();
+        answer(observer, Api.MULTI_INFERENCE, model, () -> {
             ExampleAnswers.requireTasks(request.getTasksList());
             Servable first = Servable.of(request.getTasks(0).getModelSpec());
             return examples.all(servables.findSingleAnswering(first), request);

@@ -22,9 +22,15 @@ import java.lang.foreign.MemorySegment;
  * the request owns. Tensors are asked for in the order of the message.
  */
 final class TensorReader {
+    /**
+     * The most bytes of one message's tensors that stand for values which the message does not have: a tiny message must not take the pool.
+     */
+    static final long MAX_FILLED_BYTES = 64L << 20;
+
     private final MemorySegment message;
     private final BufferPool pool;
     private final RawAlignment raw;
+    private long filledBytes;
 
     TensorReader(MemorySegment message, BufferPool pool) {
         this.message = message;
@@ -99,12 +105,23 @@ final class TensorReader {
         if (Math.multiplyHigh(missing, unit) != 0 || missing * unit < 0 || missing * unit + present < 0) {
             throw unreadable(field);
         }
+        requireRoomFor(missing * unit, field);
         MemorySegment target = buffer(missing * unit + present, request);
         new RepeatedField(message, number, wireType, datatype).write(field.start, field.end, target, 0);
         if (missing > 0) {
             repeat(target, present, values.count() == 0 ? 0 : unit);
         }
         return target;
+    }
+
+    private void requireRoomFor(long missingBytes, TensorField field) {
+        filledBytes += missingBytes;
+        if (missingBytes > MAX_FILLED_BYTES || filledBytes > MAX_FILLED_BYTES) {
+            throw GatunException.invalidArgument("input '" + field.name + "' of shape "
+                    + field.shape.orElseThrow() + " leaves out values of " + missingBytes
+                    + " bytes; of one request at most "
+                    + MAX_FILLED_BYTES + " are filled in. Send the values, best as tensor_content");
+        }
     }
 
     /** Fills what lies behind {@code present} bytes with the {@code unit} bytes before it again and again; with zeros for none. */

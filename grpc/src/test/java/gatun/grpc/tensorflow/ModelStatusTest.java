@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Int64Value;
+import gatun.grpc.TensorFlowSettings;
 import gatun.protocol.tensorflow.Code;
 import gatun.protocol.tensorflow.DataType;
 import gatun.protocol.tensorflow.SignatureDef;
@@ -19,6 +20,7 @@ import gatun.protocol.tensorflow.serving.ModelVersionStatus;
 import gatun.protocol.tensorflow.serving.PredictRequest;
 import gatun.protocol.tensorflow.serving.SignatureDefMap;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,7 +50,7 @@ class ModelStatusTest {
                         output [ { name: "y" data_type: TYPE_FP32 dims: [ 3 ] } ]
                         parameters { key: "fail" value { string_value: "no such luck" } }
                         """, 7)
-                .open(settings -> settings.withTensorContent(true));
+                .open(settings -> settings.withTensorFlow(new TensorFlowSettings(true, false, Optional.empty())));
     }
 
     @AfterEach

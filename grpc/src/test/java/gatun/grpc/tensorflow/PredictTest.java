@@ -11,12 +11,6 @@ import gatun.protocol.tensorflow.TensorShapeProto;
 import gatun.protocol.tensorflow.serving.ModelSpec;
 import gatun.protocol.tensorflow.serving.PredictRequest;
 import gatun.protocol.tensorflow.serving.PredictResponse;
-import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
-import io.grpc.CallOptions;
-import io.grpc.MethodDescriptor;
-import io.grpc.stub.ClientCalls;
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -313,27 +307,9 @@ class PredictTest {
                 .concat(entry)
                 .toByteArray();
 
-        PredictResponse response = predict(bytes);
+        PredictResponse response = fixture.predict(bytes);
 
         assertThat(response.getOutputsOrThrow("y").getFloatValList()).containsExactly(1f, 2f, 3f);
-    }
-
-    private PredictResponse predict(byte[] bytes) {
-        MethodDescriptor<byte[], PredictResponse> raw = PredictionServiceGrpc.getPredictMethod().toBuilder(
-                        new MethodDescriptor.Marshaller<byte[]>() {
-                            @Override
-                            public InputStream stream(byte[] value) {
-                                return new ByteArrayInputStream(value);
-                            }
-
-                            @Override
-                            public byte[] parse(InputStream stream) {
-                                return new byte[0];
-                            }
-                        },
-                        PredictionServiceGrpc.getPredictMethod().getResponseMarshaller())
-                .build();
-        return ClientCalls.blockingUnaryCall(fixture.channel(), raw, CallOptions.DEFAULT, bytes);
     }
 
     /** Every prefix of a message is one, or is refused as none; nothing else happens. */
@@ -341,7 +317,7 @@ class PredictTest {
     void shouldRefuseMessagesThatAreCutOff() {
         byte[] whole = pair().build().toByteArray();
         IntStream.range(0, whole.length).forEach(length -> {
-            String failure = failure(() -> predict(java.util.Arrays.copyOf(whole, length)));
+            String failure = failure(() -> fixture.predict(java.util.Arrays.copyOf(whole, length)));
 
             assertThat(failure)
                     .matches(

@@ -180,6 +180,17 @@ class ReloadConfigTest {
     }
 
     @Test
+    void shouldRefuseToChangeWhatKindAModelIs() {
+        reload(model("a", "one"));
+
+        assertThat(failure(() -> reload(model("a", "one").setModelPlatform("caffe"))))
+                .isEqualTo(
+                        "INVALID_ARGUMENT Illegal to change a model's platform. For model a platform was tensorflow and"
+                                + " new platform requested is caffe");
+        assertThat(available("a")).containsExactly(3L);
+    }
+
+    @Test
     void shouldTakeTheOlderWayToSayThePlatform() {
         reload(model("b", "two").clearModelPlatform().setModelType(ModelType.TENSORFLOW));
 

@@ -8,14 +8,20 @@ import gatun.grpc.GrpcSettings;
 import gatun.memory.BufferPool;
 import gatun.memory.SystemRegions;
 import gatun.protocol.tensorflow.serving.ModelServiceGrpc;
+import gatun.protocol.tensorflow.serving.PredictResponse;
 import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.runtime.GatunServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ServerOptions;
+import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -89,6 +95,25 @@ final class TensorFlowFixture implements AutoCloseable {
 
     ModelServiceGrpc.ModelServiceBlockingStub models() {
         return ModelServiceGrpc.newBlockingStub(edge.channel());
+    }
+
+    /** Predict, by a message of any bytes. */
+    PredictResponse predict(byte[] bytes) {
+        MethodDescriptor<byte[], PredictResponse> raw = PredictionServiceGrpc.getPredictMethod().toBuilder(
+                        new MethodDescriptor.Marshaller<byte[]>() {
+                            @Override
+                            public InputStream stream(byte[] value) {
+                                return new ByteArrayInputStream(value);
+                            }
+
+                            @Override
+                            public byte[] parse(InputStream stream) {
+                                return new byte[0];
+                            }
+                        },
+                        PredictionServiceGrpc.getPredictMethod().getResponseMarshaller())
+                .build();
+        return ClientCalls.blockingUnaryCall(edge.channel(), raw, CallOptions.DEFAULT, bytes);
     }
 
     /** Waits until no version of a model answers. */

@@ -10,6 +10,9 @@ import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.ServingMetrics;
+import gatun.tensorflow.serving.ServingMetrics.Api;
+import org.jspecify.annotations.Nullable;
 
 /** Classify and regress: from examples in JSON to what the model makes of them. Safe for any thread. */
 final class ExampleRoute {
@@ -17,19 +20,30 @@ final class ExampleRoute {
     private final Servables servables;
     private final RestBodies bodies;
     private final ModelCalls calls;
+    private final @Nullable ServingMetrics metrics;
 
-    ExampleRoute(InferenceServer server, Servables servables, RestBodies bodies, ModelCalls calls) {
+    ExampleRoute(
+            InferenceServer server,
+            Servables servables,
+            RestBodies bodies,
+            ModelCalls calls,
+            @Nullable ServingMetrics metrics) {
         this.server = server;
         this.servables = servables;
         this.bodies = bodies;
         this.calls = calls;
+        this.metrics = metrics;
     }
 
-    void answer(Exchange exchange, ServablePath path, ExampleMethod method) {
+    void answer(Exchange exchange, ServablePath path, ExampleMethod method, Api api) {
         Call call = read(exchange, path, method);
+        if (metrics != null) {
+            metrics.examples(path.model(), call.exampleCount());
+        }
         calls.answer(
                 exchange,
                 call.request(),
+                api,
                 (json, outputs) -> ExampleAnswer.write(json, method, call.signature(), outputs, call.exampleCount()));
     }
 

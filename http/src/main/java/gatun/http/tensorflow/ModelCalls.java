@@ -13,23 +13,31 @@ import gatun.runtime.OutputTensor;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import gatun.tensorflow.serving.Servable;
-import io.helidon.http.Status;
+import gatun.tensorflow.serving.ServingMetrics;
+import gatun.tensorflow.serving.ServingMetrics.Api;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** Asks models, and sends what is made of their outputs. Safe for any thread; the calling one waits for the model. */
 final class ModelCalls {
     private final InferenceServer server;
     private final Duration timeout;
+    private final @Nullable ServingMetrics metrics;
 
-    /** Asks the models of {@code server}, and gives up those that take longer than {@code timeout}. */
-    ModelCalls(InferenceServer server, Duration timeout) {
+    /**
+     * Asks the models of {@code server}, and gives up those that take longer than {@code timeout}.
+     *
+     * @param metrics where runs are counted; null for nowhere
+     */
+    ModelCalls(InferenceServer server, Duration timeout, @Nullable ServingMetrics metrics) {
         this.server = server;
         this.timeout = timeout;
+        this.metrics = metrics;
     }
 
     /** A request without inputs, whose trace, if it has one, has begun. */
@@ -47,8 +55,15 @@ final class ModelCalls {
         request.trace().ifPresent(RequestTrace::end);
     }
 
-    /** Answers by what {@code writer} writes of the outputs; owns {@code request}. */
-    void answer(Exchange exchange, InferenceRequest request, BiConsumer<IndentedJson, List<OutputTensor>> writer) {
+    /**
+     * Answers by what {@code writer} writes of the outputs; owns {@code request}.
+     *
+     * @param api what runs are counted as
+     * @throws ModelTimeout when the model took too long, and nothing was answered
+     */
+    void answer(
+            Exchange exchange, InferenceRequest request, Api api, BiConsumer<IndentedJson, List<OutputTensor>> writer) {
+        long askedNanos = metrics == null ? 0 : System.nanoTime();
         CompletableFuture<Void> timer =
                 new CompletableFuture<Void>().completeOnTimeout(null, timeout.toNanos(), TimeUnit.NANOSECONDS);
         CompletableFuture<Void> ignored = timer.thenRun(request.cancellation()::cancel);
@@ -58,6 +73,9 @@ final class ModelCalls {
                 exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
             timer.cancel(false);
             trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+            if (metrics != null) {
+                metrics.ran(request.model().name(), api, System.nanoTime() - askedNanos);
+            }
             IndentedJson json = RestAnswer.text(exchange);
             writer.accept(json, response.outputs());
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
@@ -68,11 +86,8 @@ final class ModelCalls {
             if (e.code() != ErrorCode.CANCELLED || !timer.isDone()) {
                 throw e;
             }
-            RestAnswer.fail(
-                    exchange,
-                    Status.GATEWAY_TIMEOUT_504,
-                    "the model has not answered within " + timeout.toMillis() + " ms, which --rest_api_timeout_in_ms"
-                            + " allows");
+            throw new ModelTimeout("the model has not answered within " + timeout.toMillis()
+                    + " ms, which --rest_api_timeout_in_ms allows");
         } finally {
             timer.cancel(false);
             trace.ifPresent(RequestTrace::end);

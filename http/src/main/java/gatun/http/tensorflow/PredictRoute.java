@@ -10,6 +10,7 @@ import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.ServingMetrics.Api;
 
 /** Predict: from the JSON of a request to the JSON of the answer. Safe for any thread. */
 final class PredictRoute {
@@ -28,7 +29,10 @@ final class PredictRoute {
     void answer(Exchange exchange, ServablePath path) {
         Predict predict = read(exchange, path);
         calls.answer(
-                exchange, predict.request(), (json, outputs) -> PredictAnswer.write(json, outputs, predict.rows()));
+                exchange,
+                predict.request(),
+                Api.PREDICT,
+                (json, outputs) -> PredictAnswer.write(json, outputs, predict.rows()));
     }
 
     private record Predict(InferenceRequest request, boolean rows) {}

@@ -1,7 +1,9 @@
 package gatun.http.tensorflow;
 
 import gatun.http.HttpSettings;
+import gatun.http.Monitoring;
 import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.RestrictedRequests;
 import gatun.http.connection.Routes;
 import gatun.memory.GatunException;
@@ -9,14 +11,20 @@ import gatun.runtime.InferenceServer;
 import gatun.runtime.access.ApiGroup;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.ServingMetrics;
+import gatun.tensorflow.serving.ServingMetrics.Api;
+import gatun.tensorflow.serving.ServingMetrics.Entrypoint;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The paths of TensorFlow Serving's protocol, all below {@code /v1/}. Safe for any thread. */
 public final class TensorFlowRoutes implements Routes {
     private static final String ROOT = "/v1/";
+    private static final ResponseHeaders UNEXPECTED_PATH =
+            ResponseHeaders.of(ResponseHeaders.constant(Status.BAD_REQUEST_400, "Content-Type: text/plain"));
 
     private final RestrictedRequests restricted;
     private final PredictRoute predict;
@@ -24,21 +32,30 @@ public final class TensorFlowRoutes implements Routes {
     private final InformationRoutes information;
     private final boolean anyOrigin;
 
+    /** TensorFlow Serving's metrics; null where nothing is counted. */
+    private final @Nullable Monitoring monitoring;
+
     /** Routes to {@code server}. */
     public TensorFlowRoutes(InferenceServer server, HttpSettings settings) {
         this.restricted = new RestrictedRequests(settings.headers().access());
         this.anyOrigin = settings.tensorFlow().anyOrigin();
         Servables servables = new Servables(server);
         RestBodies bodies = new RestBodies(server.buffers(), settings.maxInputByteSize());
-        ModelCalls calls = new ModelCalls(server, settings.tensorFlow().timeout());
+        this.monitoring = settings.tensorFlow().monitoring().orElse(null);
+        @Nullable ServingMetrics metrics = monitoring == null ? null : monitoring.metrics();
+        ModelCalls calls = new ModelCalls(server, settings.tensorFlow().timeout(), metrics);
         this.predict = new PredictRoute(server, servables, bodies, calls);
-        this.examples = new ExampleRoute(server, servables, bodies, calls);
+        this.examples = new ExampleRoute(server, servables, bodies, calls, metrics);
         this.information = new InformationRoutes(server, servables);
     }
 
     @Override
     public boolean answer(Exchange exchange) {
         String path = exchange.path();
+        if (monitoring != null && path.equals(monitoring.path())) {
+            answerMetrics(exchange, monitoring);
+            return true;
+        }
         if (!path.startsWith(ROOT)) {
             return false;
         }
@@ -55,8 +72,21 @@ public final class TensorFlowRoutes implements Routes {
             answer(exchange, exchange.query().isEmpty() ? path : path + "?" + exchange.query());
         } catch (GatunException e) {
             RestAnswer.fail(exchange, e);
+        } catch (ModelTimeout e) {
+            RestAnswer.fail(exchange, Status.GATEWAY_TIMEOUT_504, String.valueOf(e.getMessage()));
         }
         return true;
+    }
+
+    private static void answerMetrics(Exchange exchange, Monitoring monitoring) {
+        if (exchange.query().isEmpty()) {
+            exchange.header(HeaderNames.CONTENT_TYPE, "text/plain");
+            exchange.answer(monitoring.metrics().page());
+            return;
+        }
+        String text =
+                "Unexpected path: " + monitoring.path() + "?" + exchange.query() + ". Should be " + monitoring.path();
+        exchange.answer(UNEXPECTED_PATH, exchange.json().raw(text));
     }
 
     private static void answerOptions(Exchange exchange) {
@@ -93,11 +123,40 @@ public final class TensorFlowRoutes implements Routes {
             return;
         }
         // The path is found whatever its case is, and what is to be done is not.
-        switch (found.verb()) {
-            case "predict" -> predict.answer(exchange, found);
-            case "classify" -> examples.answer(exchange, found, ExampleMethod.CLASSIFY);
-            case "regress" -> examples.answer(exchange, found, ExampleMethod.REGRESS);
-            default -> throw malformed(exchange, target);
+        Api api =
+                switch (found.verb()) {
+                    case "predict" -> Api.PREDICT;
+                    case "classify" -> Api.CLASSIFY;
+                    case "regress" -> Api.REGRESS;
+                    default -> throw malformed(exchange, target);
+                };
+        if (monitoring == null) {
+            infer(exchange, found, api);
+        } else {
+            inferCounted(exchange, found, api, monitoring.metrics());
+        }
+    }
+
+    private void infer(Exchange exchange, ServablePath path, Api api) {
+        switch (api) {
+            case PREDICT -> predict.answer(exchange, path);
+            case CLASSIFY -> examples.answer(exchange, path, ExampleMethod.CLASSIFY, api);
+            case REGRESS -> examples.answer(exchange, path, ExampleMethod.REGRESS, api);
+            case MULTI_INFERENCE -> throw new AssertionError("there is no path for it");
+        }
+    }
+
+    private void inferCounted(Exchange exchange, ServablePath path, Api api, ServingMetrics metrics) {
+        long arrivedNanos = System.nanoTime();
+        try {
+            infer(exchange, path, api);
+            metrics.answered(path.model(), api, Entrypoint.REST, System.nanoTime() - arrivedNanos);
+        } catch (GatunException e) {
+            metrics.failed(path.model(), e.code());
+            throw e;
+        } catch (ModelTimeout e) {
+            metrics.failed(path.model(), "DEADLINE_EXCEEDED");
+            throw e;
         }
     }
 

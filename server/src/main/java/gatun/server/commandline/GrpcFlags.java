@@ -63,6 +63,16 @@ final class GrpcFlags {
     boolean tensorContent;
 
     @Option(
+            names = "--allow_version_labels_for_unavailable_models",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "false",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description = "Whether HandleReloadConfigRequest may give new labels to versions that do not serve yet.")
+    boolean anyLabels;
+
+    @Option(
             names = "--port",
             paramLabel = "PORT",
             defaultValue = "0",
@@ -72,6 +82,15 @@ final class GrpcFlags {
 
     GrpcSettings settings(Optional<TlsFiles> tls, KeepaliveSettings keepalive) {
         return new GrpcSettings(
-                allowed, address, port, unixSocket, tls, keepalive, compression, tensorContent, tensorFlowPort);
+                allowed,
+                address,
+                port,
+                unixSocket,
+                tls,
+                keepalive,
+                compression,
+                tensorContent,
+                anyLabels,
+                tensorFlowPort);
     }
 }

@@ -53,6 +53,7 @@ final class KnownFlags {
             Map.entry("--num_tflite_interpreters_per_pool", NO_LITE),
             Map.entry("--xla_cpu_compilation_enabled", NO_XLA),
             Map.entry("--xla_gpu_compilation_enabled", NO_XLA),
+            Map.entry("--enable_signature_method_name_check", "what a signature calls its method is not looked at"),
             Map.entry("--mixed_precision", "models run with the numbers that they were saved with"),
             Map.entry("--skip_initialize_tpu", "there are no TPUs here"),
             Map.entry("--remove_unused_fields_from_bundle_metagraph", "a model's description is not kept in memory"),
@@ -120,9 +121,7 @@ final class KnownFlags {
                 --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count
                 --trace-count --trace-file --trace-level --trace-log-frequency --trace-rate
                 --vertex-ai-default-model --vertex-ai-port --vertex-ai-thread-count""");
-        add(origins, TENSORFLOW_SERVING, """
-                --allow_version_labels_for_unavailable_models --enable_signature_method_name_check
-                --monitoring_config_file --ssl_config_file --use_alts_credentials""");
+        add(origins, TENSORFLOW_SERVING, "--ssl_config_file --use_alts_credentials");
         REASONS.keySet().forEach(name -> origins.put(name, TENSORFLOW_SERVING));
         return origins;
     }

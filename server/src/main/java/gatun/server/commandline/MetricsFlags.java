@@ -2,6 +2,7 @@ package gatun.server.commandline;
 
 import gatun.http.ShownMetrics;
 import gatun.server.ServerSettings.MetricsSettings;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,6 +71,13 @@ final class MetricsFlags {
             description = "How old what the metrics tell of processors and memory may be.")
     int intervalMillis;
 
+    @Option(
+            names = "--monitoring_config_file",
+            paramLabel = "FILE",
+            description = "Count what TensorFlow Serving counts, and show it on the HTTP ports as FILE says"
+                    + " (MonitoringConfig in protobuf's text format).")
+    Optional<Path> monitoringFile = Optional.empty();
+
     MetricsSettings settings(String httpAddress) {
         Optional<Duration> hostInterval = host ? Optional.of(Duration.ofMillis(intervalMillis)) : Optional.empty();
         return new MetricsSettings(
@@ -77,6 +85,7 @@ final class MetricsFlags {
                 address.orElse(httpAddress),
                 port,
                 new ShownMetrics(MetricsOption.apply(options), hostInterval),
-                gpus);
+                gpus,
+                monitoringFile);
     }
 }

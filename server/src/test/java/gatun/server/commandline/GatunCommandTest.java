@@ -120,9 +120,10 @@ class GatunCommandTest {
                         KeepaliveSettings.standard(),
                         ResponseCompression.NONE,
                         false,
+                        false,
                         0));
         assertThat(settings.metrics())
-                .isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD, true));
+                .isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD, true, Optional.empty()));
         assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0));
         assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().controlMode()).isEqualTo(ControlMode.NONE);

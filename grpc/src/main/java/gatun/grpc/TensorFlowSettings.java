@@ -1,0 +1,16 @@
+package gatun.grpc;
+
+import gatun.tensorflow.serving.ServingMetrics;
+import java.util.Optional;
+
+/**
+ * What TensorFlow Serving's services can be set to.
+ *
+ * @param tensorContent whether Predict answers with tensor_content and not with the fields of the types
+ * @param anyLabels whether a list of models may give new labels to versions that do not serve yet
+ * @param metrics where requests are counted; empty for nowhere
+ */
+public record TensorFlowSettings(boolean tensorContent, boolean anyLabels, Optional<ServingMetrics> metrics) {
+    /** What TensorFlow Serving does by default. */
+    public static final TensorFlowSettings STANDARD = new TensorFlowSettings(false, false, Optional.empty());
+}

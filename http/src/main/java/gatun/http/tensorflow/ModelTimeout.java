@@ -1,0 +1,10 @@
+package gatun.http.tensorflow;
+
+/** A model took longer than requests of this protocol may take. */
+final class ModelTimeout extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    ModelTimeout(String message) {
+        super(message, null, false, false);
+    }
+}
