@@ -141,6 +141,7 @@ final class Edges {
                         .withTensorFlow(new TensorFlowSettings(
                                 settings.grpc().tensorContent(),
                                 settings.grpc().anyLabels(),
+                                settings.http().tensorFlow().settings().methodNames(),
                                 monitoring.map(Monitoring::metrics)))));
         Supplier<List<GpuUse>> gpus = settings.metrics().gpus() ? new NvidiaGpus() : List::of;
         Listeners listeners = opened.add(new Listeners());

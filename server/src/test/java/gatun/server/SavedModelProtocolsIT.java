@@ -190,6 +190,20 @@ class SavedModelProtocolsIT {
                         .getOutputsOrThrow(output)
                         .getFloatValList();
             }
+        },
+
+        V1_HTTP {
+            @Override
+            List<Float> ask(String model, String input, String output, long[] shape, float... values) {
+                return legacy(new V1Client.Http(http), model, input, output, shape, values);
+            }
+        },
+
+        V1_GRPC {
+            @Override
+            List<Float> ask(String model, String input, String output, long[] shape, float... values) {
+                return legacy(new V1Client.Grpc(grpc.channel()), model, input, output, shape, values);
+            }
         };
 
         abstract List<Float> ask(String model, String input, String output, long[] shape, float... values);
@@ -203,6 +217,18 @@ class SavedModelProtocolsIT {
     private static String request(String input, long[] shape, String content, String more) {
         return "{\"inputs\":[{\"name\":\"" + input + "\",\"datatype\":\"FP32\",\"shape\":" + Arrays.toString(shape)
                 + "," + content + "}]" + more + "}";
+    }
+
+    /** Asks by the legacy v1 API, where the batch is no dimension. */
+    private static List<Float> legacy(
+            V1Client client, String model, String input, String output, long[] shape, float... values) {
+        boolean batches = model.startsWith("triton_");
+        long[] dims = batches ? Arrays.copyOfRange(shape, 1, shape.length) : shape;
+        V1Header header = V1Header.batch(batches ? shape[0] : 1)
+                .input(input, bytes(values), dims)
+                .output(output);
+        V1Client.Answer answer = client.infer(model, V1Client.LATEST, header).succeeded();
+        return floats(ByteBuffer.wrap(answer.raw().getFirst()));
     }
 
     private static byte[] bytes(float... values) {

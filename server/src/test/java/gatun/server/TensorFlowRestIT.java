@@ -137,6 +137,17 @@ class TensorFlowRestIT {
     }
 
     @Test
+    void shouldRefuseAMillionListsOfWhichOneIsLonger() {
+        String rows = "[1]" + ",[1]".repeat(999_998) + ",[1,2]";
+        HttpResponse<String> response =
+                api.post("/v1/models/simple:predict", "{\"inputs\":{\"INPUT0\":[" + rows + "],\"INPUT1\":[[1]]}}");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body())
+                .isEqualTo(
+                        "{\n    \"error\": \"Encountered list at unexpected size: 2 at level: 1 expected size: 1\"\n}");
+    }
+
+    @Test
     void shouldGiveUpAModelThatTakesTooLong() {
         HttpResponse<String> answer = api.post("/v1/models/patient:predict", REQUEST);
 

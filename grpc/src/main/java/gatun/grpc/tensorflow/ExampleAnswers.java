@@ -23,9 +23,16 @@ import java.util.Set;
 /** What a version answers to examples, as messages. Safe for any thread; the calling one waits for the model. */
 final class ExampleAnswers {
     private final ExampleRuns runs;
+    private final boolean methodNames;
 
-    ExampleAnswers(ExampleRuns runs) {
+    /**
+     * Answers with {@code runs}.
+     *
+     * @param methodNames whether signatures must call their methods as they are asked
+     */
+    ExampleAnswers(ExampleRuns runs, boolean methodNames) {
         this.runs = runs;
+        this.methodNames = methodNames;
     }
 
     /** @throws GatunException when the signature that {@code servable} names does not classify, or the model fails */
@@ -46,7 +53,7 @@ final class ExampleAnswers {
             Input input,
             ExampleRuns.Results<R> results) {
         // The signature's faults come before those of the input.
-        ExampleSignature signature = ExampleSignature.of(model, method, servable);
+        ExampleSignature signature = ExampleSignature.of(model, method, servable, methodNames);
         return runs.run(model, servable.isAnyVersion(), signature, api, ExampleInput.of(input), results);
     }
 

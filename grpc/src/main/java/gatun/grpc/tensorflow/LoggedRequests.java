@@ -42,7 +42,7 @@ final class LoggedRequests {
         this.model = model;
         this.pool = pool;
         this.instance = instance;
-        examples = new ExampleAnswers(new ExampleRuns(pool, instance, null));
+        examples = new ExampleAnswers(new ExampleRuns(pool, instance, null), false);
     }
 
     /**

@@ -26,7 +26,9 @@ public final class TensorFlowServices {
         return InPlaceMethods.replace(
                 new PredictionService(
                                 servables,
-                                new ExampleAnswers(new ExampleRuns(server.buffers(), server::infer, metrics)),
+                                new ExampleAnswers(
+                                        new ExampleRuns(server.buffers(), server::infer, metrics),
+                                        settings.methodNames()),
                                 metrics)
                         .bindService(),
                 List.of(InPlaceMethods.method(

@@ -50,7 +50,8 @@ class ModelStatusTest {
                         output [ { name: "y" data_type: TYPE_FP32 dims: [ 3 ] } ]
                         parameters { key: "fail" value { string_value: "no such luck" } }
                         """, 7)
-                .open(settings -> settings.withTensorFlow(new TensorFlowSettings(true, false, Optional.empty())));
+                .open(settings ->
+                        settings.withTensorFlow(new TensorFlowSettings(true, false, false, Optional.empty())));
     }
 
     @AfterEach

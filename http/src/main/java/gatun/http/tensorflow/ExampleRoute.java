@@ -20,6 +20,7 @@ final class ExampleRoute {
     private final Servables servables;
     private final RestBodies bodies;
     private final ModelCalls calls;
+    private final boolean methodNames;
     private final @Nullable ServingMetrics metrics;
 
     ExampleRoute(
@@ -27,11 +28,13 @@ final class ExampleRoute {
             Servables servables,
             RestBodies bodies,
             ModelCalls calls,
+            boolean methodNames,
             @Nullable ServingMetrics metrics) {
         this.server = server;
         this.servables = servables;
         this.bodies = bodies;
         this.calls = calls;
+        this.methodNames = methodNames;
         this.metrics = metrics;
     }
 
@@ -56,7 +59,7 @@ final class ExampleRoute {
             try (ExamplesReader examples = new ExamplesReader(server.buffers(), document)) {
                 Servable servable = path.servable(document.signatureName());
                 ModelVersion model = servables.findSingleAnswering(servable);
-                ExampleSignature signature = ExampleSignature.of(model, method, servable);
+                ExampleSignature signature = ExampleSignature.of(model, method, servable, methodNames);
                 InferenceRequest request = calls.request(exchange, model, servable);
                 try {
                     signature.ask(request, server.buffers(), examples.elements(), examples.count(), examples.release());

@@ -45,7 +45,8 @@ public final class TensorFlowRoutes implements Routes {
         @Nullable ServingMetrics metrics = monitoring == null ? null : monitoring.metrics();
         ModelCalls calls = new ModelCalls(server, settings.tensorFlow().timeout(), metrics);
         this.predict = new PredictRoute(server, servables, bodies, calls);
-        this.examples = new ExampleRoute(server, servables, bodies, calls, metrics);
+        this.examples = new ExampleRoute(
+                server, servables, bodies, calls, settings.tensorFlow().methodNames(), metrics);
         this.information = new InformationRoutes(server, servables);
     }
 

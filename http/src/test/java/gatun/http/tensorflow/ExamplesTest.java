@@ -34,6 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class ExamplesTest {
     private final BufferPool pool = new BufferPool(1 << 20);
@@ -175,7 +176,7 @@ class ExamplesTest {
 
     private static String written(ExampleMethod method, long examples, OutputTensor... outputs) {
         Servable any = new Servable("judge", OptionalLong.empty(), Optional.empty(), "");
-        ExampleSignature signature = ExampleSignature.of(new Judge(method), method, any);
+        ExampleSignature signature = ExampleSignature.of(new Judge(method), method, any, false);
         JsonWriter json = new JsonWriter();
         ExampleAnswer.write(new IndentedJson(json, 4), method, signature, List.of(outputs), examples);
         return new String(json.array(), 0, json.size(), StandardCharsets.UTF_8);
@@ -191,6 +192,15 @@ class ExamplesTest {
                         "{\n    \"results\": [[[\"label\", 0.5], [\"b\", 0.25]], [[\"c\", 1.0], [\"d\", 0.0]]\n    ]\n}");
         assertThat(written(CLASSIFY, 2, scores)).contains("[[[\"\", 0.5], [\"\", 0.25]]");
         assertThat(written(CLASSIFY, 2, classes)).contains("[[[\"label\", 0.0], [\"b\", 0.0]]");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldLookAtTheNamesOfMethodsWhereTheOperatorWantsIt(ExampleMethod method) {
+        Servable any = new Servable("judge", OptionalLong.empty(), Optional.empty(), "");
+        assertThatThrownBy(() -> ExampleSignature.of(new Judge(method), method, any, true))
+                .hasMessage("Expected %s signature method_name to be %s. Was: "
+                        .formatted(method == CLASSIFY ? "classification" : "regression", method.signatureMethod()));
     }
 
     @Test

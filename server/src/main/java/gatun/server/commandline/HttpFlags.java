@@ -103,6 +103,17 @@ final class HttpFlags {
             description = "How long a model may take for a request of TensorFlow Serving's REST API.")
     int restTimeoutMillis;
 
+    @Option(
+            names = "--enable_signature_method_name_check",
+            paramLabel = "BOOL",
+            arity = "0..1",
+            defaultValue = "false",
+            fallbackValue = "true",
+            converter = FlagValues.TrueFalse.class,
+            description =
+                    "Whether a signature that is asked to classify or regress must call its method so, over REST and gRPC.")
+    boolean methodNames;
+
     /** The settings, with {@code tls} on the port. */
     HttpSettings settings(Optional<TlsFiles> tls) {
         return new HttpSettings(
@@ -113,7 +124,10 @@ final class HttpFlags {
                 tls,
                 maxInputSize,
                 new Patience(Duration.ofSeconds(idleTimeoutSeconds), bodyByteRate),
-                new RestSettings(restPort, new TensorFlowSettings(restCors, Duration.ofMillis(restTimeoutMillis))),
+                new RestSettings(
+                        restPort,
+                        new TensorFlowSettings(restCors, Duration.ofMillis(restTimeoutMillis))
+                                .withMethodNames(methodNames)),
                 allowedOrigins);
     }
 }

@@ -53,7 +53,6 @@ final class KnownFlags {
             Map.entry("--num_tflite_interpreters_per_pool", NO_LITE),
             Map.entry("--xla_cpu_compilation_enabled", NO_XLA),
             Map.entry("--xla_gpu_compilation_enabled", NO_XLA),
-            Map.entry("--enable_signature_method_name_check", "what a signature calls its method is not looked at"),
             Map.entry("--mixed_precision", "models run with the numbers that they were saved with"),
             Map.entry("--skip_initialize_tpu", "there are no TPUs here"),
             Map.entry("--remove_unused_fields_from_bundle_metagraph", "a model's description is not kept in memory"),

@@ -8,7 +8,7 @@ import java.util.List;
 /** What may be made of examples, by the conventions of TensorFlow's signatures. */
 public enum ExampleMethod {
     /** Labels and scores for each example. */
-    CLASSIFY("classify") {
+    CLASSIFY("classify", "classification") {
         @Override
         List<String> outputs() {
             return List.of(ScoredClasses.CLASSES, ScoredClasses.SCORES);
@@ -34,7 +34,7 @@ public enum ExampleMethod {
     },
 
     /** One number for each example. */
-    REGRESS("regress") {
+    REGRESS("regress", "regression") {
         @Override
         List<String> outputs() {
             return List.of(RegressedValues.OUTPUTS);
@@ -61,9 +61,11 @@ public enum ExampleMethod {
     static final String INPUTS = "inputs";
 
     private final String verb;
+    private final String noun;
 
-    ExampleMethod(String verb) {
+    ExampleMethod(String verb, String noun) {
         this.verb = verb;
+        this.noun = noun;
     }
 
     /** What paths call it, such as {@code classify}. */
@@ -74,6 +76,18 @@ public enum ExampleMethod {
     /** What signatures call it, such as {@code tensorflow/serving/classify}. */
     public String signatureMethod() {
         return "tensorflow/serving/" + verb;
+    }
+
+    /**
+     * Refuses a signature that calls its method otherwise, where the operator wants that looked at.
+     *
+     * @throws GatunException INVALID_ARGUMENT
+     */
+    void checkName(EntryPoint signature) {
+        if (!signature.method().equals(signatureMethod())) {
+            throw GatunException.invalidArgument("Expected " + noun + " signature method_name to be "
+                    + signatureMethod() + ". Was: " + signature.method());
+        }
     }
 
     /** The outputs that an answer may be made of. */

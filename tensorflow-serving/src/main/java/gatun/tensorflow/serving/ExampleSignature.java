@@ -43,9 +43,10 @@ public final class ExampleSignature {
      * The signature of {@code model} that a request names. One that names none is meant for what the configuration says of examples, where it
      * says something.
      *
+     * @param namesChecked whether a signature must also call its method as the convention does
      * @throws GatunException INVALID_ARGUMENT when there is none of that name, or it does not keep to the convention
      */
-    public static ExampleSignature of(ModelVersion model, ExampleMethod method, Servable wanted) {
+    public static ExampleSignature of(ModelVersion model, ExampleMethod method, Servable wanted, boolean namesChecked) {
         EntryPoint own = model.entryPoints().get(wanted.entryPoint());
         if (wanted.signature().isEmpty() || (own == null && wanted.signature().equals(method.verb()))) {
             Optional<ExampleMapping> mapping = ExampleMapping.of(model.config(), method);
@@ -55,6 +56,9 @@ public final class ExampleSignature {
         }
         if (own == null) {
             throw GatunException.invalidArgument("No signature was found with the name: " + wanted.entryPoint());
+        }
+        if (namesChecked) {
+            method.checkName(own);
         }
         method.check(own);
         Map<String, String> outputs = new TreeMap<>();

@@ -131,7 +131,7 @@ class ExampleMappingsTest {
     @Test
     void shouldFillInputsFromTheFeaturesOfTheirNames() throws Exception {
         ModelVersion model = server.model("judge", "");
-        ExampleSignature regress = ExampleSignature.of(model, ExampleMethod.REGRESS, servable(""));
+        ExampleSignature regress = ExampleSignature.of(model, ExampleMethod.REGRESS, servable(""), false);
 
         try (InferenceResponse response = server.infer(
                 ask(regress, FEATURES, FEATURES.replace("0.5", "0.25").replace("-128", "3")))) {
@@ -166,7 +166,7 @@ class ExampleMappingsTest {
     @Test
     void shouldReadClassesFromTheOutputThatTheConfigurationNames() throws Exception {
         ModelVersion model = server.model("judge", "");
-        ExampleSignature classify = ExampleSignature.of(model, ExampleMethod.CLASSIFY, servable("classify"));
+        ExampleSignature classify = ExampleSignature.of(model, ExampleMethod.CLASSIFY, servable("classify"), false);
 
         try (InferenceResponse response = server.infer(ask(classify, FEATURES))) {
             ScoredClasses classes = classify.classes(response.outputs(), 1);
@@ -211,7 +211,7 @@ class ExampleMappingsTest {
             })
     void shouldRefuseExamplesThatDoNotFillTheInputs(String from, String to, String expected) {
         ExampleSignature signature =
-                ExampleSignature.of(server.model("judge", ""), ExampleMethod.REGRESS, servable("regress"));
+                ExampleSignature.of(server.model("judge", ""), ExampleMethod.REGRESS, servable("regress"), false);
         String example = FEATURES.replace(from, to);
 
         assertThatThrownBy(() -> ask(signature, example))
@@ -222,7 +222,7 @@ class ExampleMappingsTest {
     @Test
     void shouldRefuseExamplesThatDiffer() {
         ExampleSignature signature =
-                ExampleSignature.of(server.model("judge", ""), ExampleMethod.REGRESS, servable(""));
+                ExampleSignature.of(server.model("judge", ""), ExampleMethod.REGRESS, servable(""), false);
 
         assertThatThrownBy(() -> ask(signature, FEATURES, FEATURES.replace("[ -128, 127 ]", "1")))
                 .hasMessage(
