@@ -1,6 +1,7 @@
 package gatun.runtime;
 
 import com.google.protobuf.TextFormat;
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelVersionPolicy;
 import gatun.protocol.tensorflow.serving.FileSystemStoragePathSourceConfig.ServableVersionPolicy;
@@ -59,7 +60,7 @@ public final class ListedModels {
     /**
      * The models that a file lists, in protobuf's text format.
      *
-     * @throws GatunException INVALID_ARGUMENT when it cannot be read, or as {@link #of}
+     * @throws GatunException INVALID_ARGUMENT when it cannot be read, or as {@link #of} and {@link #requireServed}
      */
     public static List<ListedModel> read(Path file) {
         ModelServerConfig.Builder config = ModelServerConfig.newBuilder();
@@ -77,15 +78,21 @@ public final class ListedModels {
     }
 
     /**
-     * Refuses models of a kind that is not served.
+     * Refuses models of a kind that is not served, or whose folder is not there.
      *
-     * @throws GatunException INVALID_ARGUMENT with TensorFlow Serving's text for the first of them
+     * @throws GatunException INVALID_ARGUMENT or NOT_FOUND with TensorFlow Serving's text for the first of them
      */
     public static void requireServed(List<ListedModel> models) {
         for (ListedModel model : models) {
             if (!model.platform().equals(TENSORFLOW)) {
                 throw GatunException.invalidArgument(
                         "Model " + model.name() + " requests unsupported platform " + model.platform());
+            }
+            if (!Files.isDirectory(model.directory())) {
+                throw new GatunException(
+                        ErrorCode.NOT_FOUND,
+                        "Could not find base path " + model.directory() + " for servable " + model.name()
+                                + " with error NOT_FOUND: there is no such folder");
             }
         }
     }

@@ -40,17 +40,20 @@ public record ModelListSettings(Names names, Duration filePoll) {
     /**
      * The models.
      *
-     * @throws GatunException INVALID_ARGUMENT when a file cannot be read, or what it lists is wrong
+     * @throws GatunException INVALID_ARGUMENT when a file cannot be read, or what it lists is wrong; NOT_FOUND when a model's folder is not there
      */
     List<ListedModel> read() {
         return switch (names) {
-            case Names.One one ->
-                List.of(new ListedModel(
+            case Names.One one -> {
+                List<ListedModel> only = List.of(new ListedModel(
                         one.name(),
                         one.basePath(),
                         ListedModels.TENSORFLOW,
                         ModelVersionPolicy.getDefaultInstance(),
                         Map.of()));
+                ListedModels.requireServed(only);
+                yield only;
+            }
             case Names.File file -> ListedModels.read(file.path());
         };
     }

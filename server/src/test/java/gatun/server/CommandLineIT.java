@@ -102,6 +102,15 @@ class CommandLineIT {
     }
 
     @Test
+    void shouldNotStartWithoutTheFolderOfAListedModel() {
+        ServerProcess gatun =
+                ServerProcess.run("tensorflow_model_server", "--port=0", "--model_base_path=/gatun-it/nosuch");
+        assertThat(gatun.awaitExit(Duration.ZERO)).isEqualTo(1);
+        assertThat(gatun.log())
+                .contains("Could not find base path /gatun-it/nosuch for servable default with error NOT_FOUND");
+    }
+
+    @Test
     void shouldEndAJvmThatIsOutOfMemory() {
         ServerProcess gatun = ServerProcess.start(
                 List.of(

@@ -153,7 +153,8 @@ class ReloadConfigTest {
     @Test
     void shouldSayThatThereIsNoFolder() {
         assertThat(failure(() -> reload(model("bad", "nothing"))))
-                .startsWith("UNKNOWN 1 model(s) did not become available: {{{name: bad} due to error: ");
+                .isEqualTo("NOT_FOUND Could not find base path " + folder.resolve("nothing")
+                        + " for servable bad with error NOT_FOUND: there is no such folder");
     }
 
     @Test
