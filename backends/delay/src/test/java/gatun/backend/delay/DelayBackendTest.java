@@ -23,6 +23,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -108,11 +109,19 @@ class DelayBackendTest {
         open(MODEL + "instance_group [ { count: 1 } ]");
         InferenceRequest slow = request();
         slow.parameter("execute_delay_ms", new ParameterValue.Int64(3_000_000));
+        CountDownLatch taken = new CountDownLatch(1);
+        slow.onSubmitted(taken::countDown);
         Future<Duration> running = clients.submit(() -> infer(slow));
-        InferenceRequest behind = request();
-        Future<Duration> waiting = clients.submit(() -> infer(behind));
-        awaitPending();
-        slow.cancellation().cancel();
+        Future<Duration> waiting;
+        try {
+            assertThat(taken.await(30, TimeUnit.SECONDS)).isTrue();
+            InferenceRequest behind = request();
+            waiting = clients.submit(() -> infer(behind));
+            awaitPending();
+        } finally {
+            // Otherwise nobody would end it when something above goes wrong.
+            slow.cancellation().cancel();
+        }
         assertThatThrownBy(() -> running.get(30, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .cause()
