@@ -15,8 +15,6 @@ import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
-import gatun.server.BatchingSettings;
-import gatun.server.ModelListSettings;
 import gatun.server.ModelSettings;
 import gatun.server.ServerSettings;
 import gatun.server.ServerSettings.GrpcSettings;
@@ -24,66 +22,18 @@ import gatun.server.ServerSettings.HttpSettings;
 import gatun.server.ServerSettings.MemorySettings;
 import gatun.server.ServerSettings.MetricsSettings;
 import gatun.server.ServerSettings.RestSettings;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
-class GatunCommandTest {
-    private static final int SERVED = 7;
-
-    private final List<ServerSettings> served = new ArrayList<>();
-    private final List<LogSettings> logs = new ArrayList<>();
-    private final List<String> warnings = new ArrayList<>();
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
-    private int run(String... arguments) {
-        CommandLine command = GatunCommand.create("1.2.3", (settings, log, warned) -> {
-            served.add(settings);
-            logs.add(log);
-            warnings.addAll(warned);
-            return SERVED;
-        });
-        command.setOut(new PrintWriter(out, true));
-        command.setErr(new PrintWriter(err, true));
-        return command.execute(arguments);
-    }
-
-    private ServerSettings serve(String... flags) {
-        List<String> arguments = new ArrayList<>(List.of("serve", "--model-repository=models"));
-        arguments.addAll(List.of(flags));
-        assertThat(run(arguments.toArray(String[]::new))).as(err.toString()).isEqualTo(SERVED);
-        return served.getLast();
-    }
-
-    /** What is served without a model repository. */
-    private ModelSettings serveOnly(String... flags) {
-        List<String> arguments = new ArrayList<>(List.of("serve"));
-        arguments.addAll(List.of(flags));
-        assertThat(run(arguments.toArray(String[]::new))).as(err.toString()).isEqualTo(SERVED);
-        return served.getLast().models();
-    }
-
-    private String refuse(String... flags) {
-        List<String> arguments = new ArrayList<>(List.of("serve", "--model-repository=models"));
-        arguments.addAll(List.of(flags));
-        assertThat(run(arguments.toArray(String[]::new))).isEqualTo(2);
-        assertThat(served).isEmpty();
-        return err.toString();
-    }
+class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldServeWithTheDefaultsOfTriton() {
@@ -429,134 +379,6 @@ class GatunCommandTest {
                         Optional.of(Duration.ofMillis(6)),
                         Optional.of(Duration.ofMillis(7)),
                         Duration.ofSeconds(20)));
-    }
-
-    @Test
-    void shouldReadWhichModelsAreServedAsTensorFlowServingIsTold() {
-        served.clear();
-        ModelSettings one = serveOnly("--model_name=m", "--model_base_path=/models/m");
-        assertThat(one.repositories()).isEmpty();
-        assertThat(one.list())
-                .contains(new ModelListSettings(
-                        new ModelListSettings.Names.One("m", Path.of("/models/m")), Duration.ZERO));
-        assertThat(one.controlMode()).isEqualTo(ControlMode.POLL);
-        assertThat(one.pollInterval()).isEqualTo(Duration.ofSeconds(1));
-        ModelSettings listed = serveOnly(
-                "--model_config_file=models.config",
-                "--model_config_file_poll_wait_seconds=7",
-                "--file_system_poll_wait_seconds=0");
-        assertThat(listed.list())
-                .contains(new ModelListSettings(
-                        new ModelListSettings.Names.File(Path.of("models.config")), Duration.ofSeconds(7)));
-        assertThat(listed.controlMode()).isEqualTo(ControlMode.NONE);
-        assertThat(serveOnly("--model_config_file=a", "--model_base_path=b").list())
-                .contains(new ModelListSettings(new ModelListSettings.Names.File(Path.of("a")), Duration.ZERO));
-        served.clear();
-        assertThat(refuse("--model_config_file=a", "--model-control-mode=explicit"))
-                .contains("Give one or the other");
-    }
-
-    @Test
-    void shouldListenWhereTensorFlowServingDoesWhenItIsCalledSo() {
-        String[] translated = ModelServerArguments.translate(
-                new String[] {"tensorflow_model_server", "--model_base_path=/models/m", "--port=9000"});
-        assertThat(run(translated)).as(err.toString()).isEqualTo(SERVED);
-        ServerSettings settings = served.getLast();
-        assertThat(settings.grpc().enabled()).isFalse();
-        assertThat(settings.grpc().tensorFlowPort()).isEqualTo(9000);
-        assertThat(settings.http().enabled()).isFalse();
-        assertThat(settings.metrics().enabled()).isFalse();
-        String[] others = {"serve", "--model-repository=models"};
-        assertThat(ModelServerArguments.translate(others)).isEqualTo(others);
-    }
-
-    @Test
-    void shouldReadHowTensorFlowServingJoinsRequests() {
-        assertThat(serve().models().batching()).isEmpty();
-        assertThat(serve("--enable_batching").models().batching())
-                .contains(new BatchingSettings(Optional.empty(), false));
-        assertThat(serve(
-                                "--enable_batching=true",
-                                "--batching_parameters_file=b",
-                                "--enable_per_model_batching_parameters")
-                        .models()
-                        .batching())
-                .contains(new BatchingSettings(Optional.of(Path.of("b")), true));
-        served.clear();
-        assertThat(refuse("--batching_parameters_file=b"))
-                .contains("--batching_parameters_file is set without setting --enable_batching to true.");
-        assertThat(refuse("--enable_batching=false", "--enable_per_model_batching_parameters=true"))
-                .contains("--enable_per_model_batching_parameters is set without setting --enable_batching to true.");
-    }
-
-    @Test
-    void shouldReadHowTensorFlowServingLoadsAndRunsModels() {
-        ModelSettings models = serve(
-                        "--num_load_threads=0",
-                        "--max_num_load_retries=3",
-                        "--load_retry_interval_micros=1500",
-                        "--tensorflow_session_parallelism=4",
-                        "--tensorflow_inter_op_parallelism=2",
-                        "--saved_model_tags=serve")
-                .models();
-        assertThat(models.loadThreads()).isEqualTo(1);
-        assertThat(models.loadRetries()).isEqualTo(3);
-        assertThat(models.loadRetryInterval()).isEqualTo(Duration.ofNanos(1_500_000));
-        assertThat(models.backendOptions())
-                .isEqualTo(Map.of(
-                        "tensorflow",
-                        Map.of("intra_op_parallelism_threads", "4", "inter_op_parallelism_threads", "2")));
-        assertThat(serve("--load_retry_interval_micros=-1").models().loadRetryInterval())
-                .isEqualTo(Duration.ZERO);
-        assertThat(serve("--saved_model_tags=serve,gpu").models().backendOptions())
-                .isEqualTo(Map.of("tensorflow", Map.of("tags", "serve,gpu")));
-    }
-
-    @Test
-    void shouldTakeTheArgumentsOfGrpcsChannels() {
-        String[] translated = ModelServerArguments.translate(
-                "serve",
-                "--model-repository=models",
-                "--grpc_channel_arguments=grpc.max_connection_age_ms=2000,grpc.so_reuseport=0,grpc.keepalive_time_ms=7");
-        assertThat(run(translated)).as(err.toString()).isEqualTo(SERVED);
-        KeepaliveSettings keepalive = served.getLast().grpc().keepalive();
-        assertThat(keepalive.age()).contains(Duration.ofSeconds(2));
-        assertThat(keepalive.time()).isEqualTo(Duration.ofMillis(7));
-        assertThat(warnings)
-                .containsExactly("--grpc_channel_arguments is a flag of TensorFlow Serving that has no effect in Gatun:"
-                        + " only the arguments that have a flag of Gatun's own are known: those of keepalive, pings and a"
-                        + " connection's age");
-        assertThat(translated).contains("--grpc_channel_arguments=grpc.so_reuseport=0");
-    }
-
-    @Test
-    void shouldKnowEveryFlagOfTensorFlowServings() {
-        served.clear();
-        String[] flags = """
-                --port=0 --grpc_socket_path=/s --rest_api_port=0 --rest_api_num_threads=1 --rest_api_timeout_in_ms=1
-                --rest_api_enable_cors_support=true --enable_batching=true
-                --allow_version_labels_for_unavailable_models=false --batching_parameters_file=b
-                --enable_per_model_batching_parameters=false --model_config_file_poll_wait_seconds=0 --model_name=m
-                --model_base_path=/m --num_load_threads=1 --num_unload_threads=1 --max_num_load_retries=5
-                --load_retry_interval_micros=60000000 --file_system_poll_wait_seconds=1 --flush_filesystem_caches=true
-                --tensorflow_session_parallelism=1 --tensorflow_session_config_file=c
-                --tensorflow_intra_op_parallelism=1 --tensorflow_inter_op_parallelism=1 --use_alts_credentials=false
-                --platform_config_file= --per_process_gpu_memory_fraction=0.5 --saved_model_tags=serve
-                --grpc_channel_arguments= --grpc_max_threads=1 --enable_model_warmup=true
-                --num_request_iterations_for_warmup=1 --remove_unused_fields_from_bundle_metagraph=true
-                --prefer_tflite_model=false --num_tflite_pools=1 --num_tflite_interpreters_per_pool=1
-                --enable_signature_method_name_check=false --xla_cpu_compilation_enabled=false
-                --xla_gpu_compilation_enabled=false --enable_profiler=true --thread_pool_factory_config_file=t
-                --mixed_precision=bfloat16 --skip_initialize_tpu=false --enable_grpc_healthcheck_service=true
-                --enable_serialization_as_tensor_content=true
-                """.split("\\s+");
-        String[] arguments = Stream.concat(Stream.of("tensorflow_model_server"), Arrays.stream(flags))
-                .toArray(String[]::new);
-        assertThat(run(ModelServerArguments.translate(arguments)))
-                .as(err.toString())
-                .isEqualTo(SERVED);
-        served.clear();
-        assertThat(refuse("--use_alts_credentials")).contains("lie open");
     }
 
     @Test

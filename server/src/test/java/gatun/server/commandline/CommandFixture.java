@@ -1,0 +1,58 @@
+package gatun.server.commandline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.runtime.logging.LogSettings;
+import gatun.server.ModelSettings;
+import gatun.server.ServerSettings;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine;
+
+/** Runs the command line as far as what it would serve. */
+abstract class CommandFixture {
+    static final int SERVED = 7;
+
+    final List<ServerSettings> served = new ArrayList<>();
+    final List<LogSettings> logs = new ArrayList<>();
+    final List<String> warnings = new ArrayList<>();
+    final StringWriter out = new StringWriter();
+    final StringWriter err = new StringWriter();
+
+    int run(String... arguments) {
+        CommandLine command = GatunCommand.create("1.2.3", (settings, log, warned) -> {
+            served.add(settings);
+            logs.add(log);
+            warnings.addAll(warned);
+            return SERVED;
+        });
+        command.setOut(new PrintWriter(out, true));
+        command.setErr(new PrintWriter(err, true));
+        return command.execute(arguments);
+    }
+
+    ServerSettings serve(String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("serve", "--model-repository=models"));
+        arguments.addAll(List.of(flags));
+        assertThat(run(arguments.toArray(String[]::new))).as(err.toString()).isEqualTo(SERVED);
+        return served.getLast();
+    }
+
+    /** What is served without a model repository. */
+    ModelSettings serveOnly(String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("serve"));
+        arguments.addAll(List.of(flags));
+        assertThat(run(arguments.toArray(String[]::new))).as(err.toString()).isEqualTo(SERVED);
+        return served.getLast().models();
+    }
+
+    String refuse(String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("serve", "--model-repository=models"));
+        arguments.addAll(List.of(flags));
+        assertThat(run(arguments.toArray(String[]::new))).isEqualTo(2);
+        assertThat(served).isEmpty();
+        return err.toString();
+    }
+}
