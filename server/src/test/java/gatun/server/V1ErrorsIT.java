@@ -347,6 +347,18 @@ class V1ErrorsIT {
     }
 
     @Test
+    void shouldRefuseAnyNumberOfInputsBeforeTheClientGivesUp() {
+        int count = 500_000;
+        V1Message header = new V1Message().number(1, 1);
+        for (int i = 0; i < count; i++) {
+            header.message(2, new V1Message().text(1, "input" + i));
+        }
+        V1Message request = new V1Message().text(1, "simple").number(2, 1).message(3, header);
+        Answer answer = V1Client.Grpc.answer(new V1Client.Grpc(SERVER.grpc().channel()).call("Infer", request));
+        assertThat(answer.text()).isEqualTo("expected 2 inputs but got " + count + " inputs for model 'simple'");
+    }
+
+    @Test
     void shouldAnswerWhateverBytesCome() {
         V1Client.Grpc client = new V1Client.Grpc(SERVER.grpc().channel());
         byte[] request = V1Client.Grpc.request(

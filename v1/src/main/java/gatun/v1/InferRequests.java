@@ -19,8 +19,10 @@ import gatun.runtime.Origin;
 import gatun.runtime.Ranking;
 import gatun.runtime.RequestedOutput;
 import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Makes inference requests of v1 headers, by the rules of v1 and in the order of its checks: the model, names that come twice, the batch
@@ -97,23 +99,18 @@ public final class InferRequests {
         }
     }
 
+    /** By sets: how many names there are is the client's choice. */
     private static void refuseDuplicates(InferRequestHeader header) {
-        List<InferRequestHeader.Input> inputs = header.getInputList();
-        for (int i = 0; i < inputs.size(); i++) {
-            for (int j = 0; j < i; j++) {
-                if (inputs.get(i).getName().equals(inputs.get(j).getName())) {
-                    throw GatunException.invalidArgument(
-                            "input '" + inputs.get(i).getName() + "' already exists in request");
-                }
+        Set<String> names = new HashSet<>();
+        for (InferRequestHeader.Input input : header.getInputList()) {
+            if (!names.add(input.getName())) {
+                throw GatunException.invalidArgument("input '" + input.getName() + "' already exists in request");
             }
         }
-        List<InferRequestHeader.Output> outputs = header.getOutputList();
-        for (int i = 0; i < outputs.size(); i++) {
-            for (int j = 0; j < i; j++) {
-                if (outputs.get(i).getName().equals(outputs.get(j).getName())) {
-                    throw GatunException.invalidArgument(
-                            "output '" + outputs.get(i).getName() + "' already requested");
-                }
+        names.clear();
+        for (InferRequestHeader.Output output : header.getOutputList()) {
+            if (!names.add(output.getName())) {
+                throw GatunException.invalidArgument("output '" + output.getName() + "' already requested");
             }
         }
     }
