@@ -4,4 +4,5 @@ module gatun.memory {
     requires gatun.bindings;
 
     exports gatun.memory;
+    exports gatun.memory.cuda;
 }

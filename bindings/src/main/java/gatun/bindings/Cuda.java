@@ -150,8 +150,8 @@ public final class Cuda {
         static final NativeLibrary FOUND = NativeLibrary.find("CUDA runtime", RUNTIME, RUNTIME_FUNCTIONS);
     }
 
-    /** Name and text of a {@code CUresult}; needs the library. */
-    private static String errorText(int result) {
+    /** Text and name of a {@code CUresult}, as in {@code out of memory (CUDA_ERROR_OUT_OF_MEMORY)}. Only where the driver is there. */
+    public static String errorText(int result) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(cuda_h.C_POINTER);
             if (cuda_h.cuGetErrorString(result, out) != cuda_h.CUDA_SUCCESS()) {

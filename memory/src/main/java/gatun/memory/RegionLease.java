@@ -1,13 +1,40 @@
 package gatun.memory;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * The right of one request to use a window of a registered region. The region stays mapped while it is held.
  */
 public interface RegionLease extends Hold {
-    /** The window's memory, of exactly the size that was borrowed. */
+    /**
+     * The window's memory, of exactly the size that was borrowed, where the processor can use it. Of a window on a GPU this is a copy in
+     * system memory, made by the first call; what is written to it goes to the GPU with {@link #settle}.
+     *
+     * @throws GatunException when it cannot be copied
+     */
     MemorySegment segment();
+
+    /**
+     * The first {@code byteSize} bytes of the window, all of which will be written: as {@link #segment}, but what a GPU holds there need not
+     * be copied first.
+     *
+     * @throws GatunException when there is no memory for it
+     */
+    default MemorySegment target(long byteSize) {
+        MemorySegment window = segment();
+        return byteSize == window.byteSize() ? window : window.asSlice(0, byteSize);
+    }
+
+    /** Where the window lies on a GPU; empty for system memory. */
+    default Optional<DeviceMemory> device() {
+        return Optional.empty();
+    }
+
+    /** The size that was borrowed, in bytes. Touches nothing. */
+    default long byteSize() {
+        return segment().byteSize();
+    }
 
     /**
      * To be called after the last use of the memory and before the request is answered: makes what was written visible to the

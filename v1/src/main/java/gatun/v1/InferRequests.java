@@ -18,7 +18,6 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.Ranking;
 import gatun.runtime.RequestedOutput;
-import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -156,10 +155,10 @@ public final class InferRequests {
             Datatype datatype = model.inputs().get(index).datatype();
             long byteSize = byteSize(input, datatype, shape, model.name());
             TensorSpec spec = new TensorSpec(input.getName(), datatype, shape);
-            MemorySegment bytes = input.hasSharedMemory()
-                    ? window(request, input, spec, byteSize, data)
-                    : data.next(input.getName(), datatype, byteSize, request);
-            request.addInput(new Tensor(spec, bytes));
+            request.addInput(
+                    input.hasSharedMemory()
+                            ? Tensor.inRegion(spec, window(request, input, datatype, byteSize, data))
+                            : new Tensor(spec, data.next(input.getName(), datatype, byteSize, request)));
         }
         data.end(request);
     }
@@ -210,8 +209,12 @@ public final class InferRequests {
         return byteSize;
     }
 
-    private MemorySegment window(
-            InferenceRequest request, InferRequestHeader.Input input, TensorSpec spec, long byteSize, InputData data) {
+    private RegionLease window(
+            InferenceRequest request,
+            InferRequestHeader.Input input,
+            Datatype datatype,
+            long byteSize,
+            InputData data) {
         InferSharedMemory memory = input.getSharedMemory();
         if (memory.getByteSize() != byteSize) {
             throw data.wrongWindow(
@@ -220,8 +223,7 @@ public final class InferRequests {
                     byteSize,
                     request.model().name());
         }
-        return borrow(request, memory, RegionRegistry.Access.forInput(spec.datatype()))
-                .segment();
+        return borrow(request, memory, RegionRegistry.Access.forInput(datatype));
     }
 
     private void addOutputs(InferenceRequest request, InferRequestHeader header) {

@@ -111,25 +111,25 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
             InferMessage.Input input = message.inputs.get(i);
             TensorSpec spec = new TensorSpec(input.name, input.datatype, input.shape);
             Optional<RegionWindow> window = RegionWindow.of(input.parameters, input.name);
-            MemorySegment bytes;
             if (window.isPresent()) {
                 if (input.contents.isPresent()) {
                     throw GatunException.invalidArgument(
                             "unexpected 'content' provided when using shared memory for input tensor '" + input.name
                                     + "' for model '" + message.modelName + "'");
                 }
-                bytes = borrow(window.get(), RegionRegistry.Access.forInput(input.datatype), request)
-                        .segment();
+                RegionLease lease = borrow(window.get(), RegionRegistry.Access.forInput(input.datatype), request);
+                request.addInput(Tensor.inRegion(spec, lease));
             } else if (input.contents.isPresent()) {
-                bytes = typed(message, input, pool, request);
+                request.addInput(new Tensor(spec, typed(message, input, pool, request)));
             } else if (rawIndex < message.rawCount()) {
-                bytes = raw.aligned(message.rawStart(rawIndex), message.rawLength(rawIndex), input.datatype, request);
+                int start = message.rawStart(rawIndex);
+                int length = message.rawLength(rawIndex);
+                request.addInput(new Tensor(spec, raw.aligned(start, length, input.datatype, request)));
                 rawIndex++;
             } else {
                 throw GatunException.invalidArgument("unable to find data for input tensor '" + input.name
                         + "' for model '" + message.modelName + "' in request.");
             }
-            request.addInput(new Tensor(spec, bytes));
         }
     }
 

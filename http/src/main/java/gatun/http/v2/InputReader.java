@@ -219,7 +219,7 @@ final class InputReader {
         RegionLease lease = server.regions()
                 .borrow(regionName, regionOffset, regionByteSize, RegionRegistry.Access.forInput(spec.datatype()));
         request.hold(lease);
-        request.addInput(new Tensor(spec, lease.segment()));
+        request.addInput(Tensor.inRegion(spec, lease));
     }
 
     private void addBinary(TensorSpec spec) {

@@ -165,7 +165,7 @@ public final class CachedModel implements ServedModel {
         }
         List<Tensor> inputs = new ArrayList<>();
         for (Tensor input : request.inputs()) {
-            if (regions.stream().anyMatch(region -> lies(input, region))) {
+            if (regions.stream().anyMatch(input::liesIn)) {
                 Buffer copy = copy(input, arrivedNanos);
                 copies.add(copy);
                 inputs.add(new Tensor(input.spec(), copy.segment()));
@@ -183,11 +183,6 @@ public final class CachedModel implements ServedModel {
             counters.failed(arrivedNanos);
             throw noRoom;
         }
-    }
-
-    private static boolean lies(Tensor input, RegionLease region) {
-        long offset = input.bytes().address() - region.segment().address();
-        return offset >= 0 && offset < region.segment().byteSize();
     }
 
     /** Has the model answer with the plain outputs, in memory of ours; its request takes over what keeps the inputs valid. */

@@ -1,6 +1,8 @@
 package gatun.runtime.ensemble;
 
+import gatun.memory.DeviceMemory;
 import gatun.memory.RegionLease;
+import gatun.memory.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -8,10 +10,25 @@ import java.util.Optional;
  * Tells a member that an input's memory is not its to keep: it lies in a client's region, or belongs to whoever called. The ensemble's own
  * request keeps it valid until all members have answered.
  *
- * @param segment the memory
+ * @param tensor what lies there
  * @param lease the claim on the region that the ensemble's request owns; empty where it is no region
  */
-record BorrowedMemory(MemorySegment segment, Optional<RegionLease> lease) implements RegionLease {
+record BorrowedMemory(Tensor tensor, Optional<RegionLease> lease) implements RegionLease {
+    @Override
+    public MemorySegment segment() {
+        return tensor.bytes();
+    }
+
+    @Override
+    public Optional<DeviceMemory> device() {
+        return tensor.device();
+    }
+
+    @Override
+    public long byteSize() {
+        return tensor.byteSize();
+    }
+
     @Override
     public void settle() {
         lease.ifPresent(RegionLease::settle);

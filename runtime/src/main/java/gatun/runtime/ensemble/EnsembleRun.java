@@ -152,12 +152,8 @@ final class EnsembleRun {
         String name = target.outputName(index);
         Tensor tensor = made.tensor().orElseThrow(this::deadlock);
         TensorSpec spec = tensor.spec();
-        Tensor fitted = new Tensor(
-                new TensorSpec(
-                        name,
-                        spec.datatype(),
-                        TensorShapes.fit(spec.shape(), name, ensemble.outputs(), ensemble.batching())),
-                tensor.bytes());
+        Tensor fitted = tensor.as(new TensorSpec(
+                name, spec.datatype(), TensorShapes.fit(spec.shape(), name, ensemble.outputs(), ensemble.batching())));
         made.claim()
                 .ifPresentOrElse(claim -> target.output(index, fitted, claim), () -> target.outputCopy(index, fitted));
     }

@@ -44,11 +44,6 @@ record RequestInputs(List<Tensor> tensors, List<RegionLease> regions, SharedHold
 
     /** The region that an input lies in. */
     Optional<RegionLease> region(Tensor input) {
-        return regions.stream().filter(lease -> lies(input, lease)).findFirst();
-    }
-
-    private static boolean lies(Tensor input, RegionLease lease) {
-        long offset = input.bytes().address() - lease.segment().address();
-        return offset >= 0 && offset < Math.max(1, lease.segment().byteSize());
+        return regions.stream().filter(input::liesIn).findFirst();
     }
 }

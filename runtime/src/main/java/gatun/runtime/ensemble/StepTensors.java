@@ -134,17 +134,15 @@ final class StepTensors {
 
     private static void addInput(
             InferenceRequest request, ServedModel member, String name, EnsembleTensor source, Tensor tensor) {
-        request.hold(source.claim().orElseGet(() -> new BorrowedMemory(tensor.bytes(), source.region())));
-        request.addInput(new Tensor(
-                new TensorSpec(
+        request.hold(source.claim().orElseGet(() -> new BorrowedMemory(tensor, source.region())));
+        request.addInput(tensor.as(new TensorSpec(
+                name,
+                tensor.spec().datatype(),
+                TensorShapes.fit(
+                        tensor.spec().shape(),
                         name,
-                        tensor.spec().datatype(),
-                        TensorShapes.fit(
-                                tensor.spec().shape(),
-                                name,
-                                member.inputs(),
-                                member.config().getMaxBatchSize() > 0)),
-                tensor.bytes()));
+                        member.inputs(),
+                        member.config().getMaxBatchSize() > 0))));
     }
 
     /** A tensor that is there; empty when it was left out, too. */

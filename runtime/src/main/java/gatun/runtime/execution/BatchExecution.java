@@ -3,6 +3,7 @@ package gatun.runtime.execution;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
+import gatun.memory.DeviceMemory;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
@@ -10,6 +11,7 @@ import gatun.memory.SideBySide;
 import gatun.memory.Tensor;
 import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
+import gatun.memory.cuda.DeviceTransfers;
 import gatun.runtime.spi.ExecutionRequest;
 import gatun.runtime.statistics.ResponseTable;
 import java.lang.foreign.MemorySegment;
@@ -384,6 +386,26 @@ class BatchExecution extends TimedExecution {
             at += piece.byteSize();
         }
         return buffer.segment();
+    }
+
+    @Override
+    public DeviceMemory input(int index, DeviceTransfers transfers) {
+        requireRunning();
+        return index < inputs.length && !isPadded(index)
+                ? DeviceBatch.gather(pieces(index), transfers)
+                : transfers.bring(input(index));
+    }
+
+    @Override
+    public DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
+        requireRunning();
+        if (index < rules.size() && outputs.get(index).isForDevice(transfers)) {
+            OutputRule rule = rules.get(index);
+            check(rule, datatype, shape);
+            rule.requireSize(shape, byteSize, signature);
+            return outputs.get(index).deviceMemory(shape, byteSize, transfers);
+        }
+        return super.output(index, datatype, shape, byteSize, transfers);
     }
 
     /** Memory of the pool until the run is over. */

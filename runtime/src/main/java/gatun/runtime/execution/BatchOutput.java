@@ -4,6 +4,7 @@ import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
+import gatun.memory.DeviceMemory;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionLease;
@@ -12,7 +13,9 @@ import gatun.memory.SideBySide;
 import gatun.memory.Tensor;
 import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
+import gatun.memory.cuda.DeviceTransfers;
 import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +39,7 @@ final class BatchOutput {
     private @Nullable MemorySegment bytes;
     private @Nullable SharedHolds buffer;
     private boolean inWindows;
+    private boolean inDevice;
     private int fromInput = -1;
 
     // What requests of as many rows as the last one are told.
@@ -67,6 +71,56 @@ final class BatchOutput {
         buffer = new SharedHolds(List.of(taken));
         bytes = taken.segment();
         return taken.segment();
+    }
+
+    /** Whether all requests that want this output want it as it is, in memory of the GPU of {@code transfers}. */
+    boolean isForDevice(DeviceTransfers transfers) {
+        if (scatter != null || rule.datatype() == Datatype.BYTES) {
+            return false;
+        }
+        boolean wanted = false;
+        for (InferenceTicket ticket : tickets) {
+            int index = ticket.indexOf(rule);
+            if (index >= 0) {
+                RequestedOutput output = ticket.wanted(index);
+                if (output.classification() > 0
+                        || !transfers.isOn(output.destination().flatMap(RegionLease::device))) {
+                    return false;
+                }
+                wanted = true;
+            }
+        }
+        return wanted;
+    }
+
+    /**
+     * Memory for the whole output on the GPU that {@link #isForDevice} asked for: the windows of the requests where together they are exactly
+     * that, else memory from which each gets its part when {@code transfers} completes.
+     */
+    DeviceMemory deviceMemory(Shape wholeShape, long byteSize, DeviceTransfers transfers) {
+        close();
+        shape = wholeShape;
+        inDevice = true;
+        return DeviceBatch.share(parts(wholeShape, byteSize), byteSize, transfers);
+    }
+
+    /** Where each request's part belongs; a request whose window does not suit fails alone, and one that wants none has a part all the same. */
+    private List<DeviceBatch.Part> parts(Shape wholeShape, long byteSize) {
+        long rowByteSize = rowByteSize(wholeShape);
+        List<DeviceBatch.Part> parts = new ArrayList<>(tickets.size());
+        for (InferenceTicket ticket : tickets) {
+            int index = ticket.indexOf(rule);
+            long own = signature.batching() ? rowByteSize * ticket.size() : byteSize;
+            Optional<DeviceMemory> window = index < 0
+                    ? Optional.empty()
+                    : ticket.wanted(index)
+                            .destination()
+                            .flatMap(RegionLease::device)
+                            .filter(whole -> whole.byteSize() >= own)
+                            .map(whole -> whole.slice(0, own));
+            parts.add(new DeviceBatch.Part(own, window));
+        }
+        return parts;
     }
 
     /** The output is what an input was, request by request. */
@@ -132,6 +186,10 @@ final class BatchOutput {
         long at = 0;
         for (InferenceTicket ticket : tickets) {
             Shape own = scatter == null ? rowsShape(whole, ticket.batchSize()) : scattered(scatter, ticket);
+            if (inDevice) {
+                answerOnDevice(ticket, own);
+                continue;
+            }
             MemorySegment piece;
             if (fromInput >= 0) {
                 piece = ticket.input(fromInput).bytes();
@@ -247,6 +305,22 @@ final class BatchOutput {
         }
     }
 
+    private void answerOnDevice(InferenceTicket ticket, Shape own) {
+        int index = ticket.indexOf(rule);
+        if (index < 0 || !ticket.takesOutputs()) {
+            return;
+        }
+        try {
+            TensorSpec spec = spec(own);
+            RegionLease destination = ticket.wanted(index).destination().orElseThrow();
+            long byteSize = own.byteSize(rule.datatype());
+            RequestErrors.requireRoom(spec.name(), destination, byteSize);
+            ticket.result(index, new OutputTensor(Tensor.inRegion(spec, destination, byteSize), true), null);
+        } catch (GatunException e) {
+            ticket.fail(e);
+        }
+    }
+
     private void classify(InferenceTicket ticket, int index) {
         OutputTensor scores = ticket.result(index);
         if (scores != null && ticket.wanted(index).classification() > 0) {
@@ -271,6 +345,7 @@ final class BatchOutput {
         bytes = null;
         shape = null;
         inWindows = false;
+        inDevice = false;
         fromInput = -1;
         rows = -1;
         rowsShape = null;

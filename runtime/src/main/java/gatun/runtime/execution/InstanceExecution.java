@@ -3,6 +3,7 @@ package gatun.runtime.execution;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
+import gatun.memory.DeviceMemory;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionLease;
@@ -10,7 +11,9 @@ import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorCopy;
 import gatun.memory.TensorSpec;
+import gatun.memory.cuda.DeviceTransfers;
 import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
 import gatun.runtime.spi.ExecutionRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -149,17 +152,29 @@ class InstanceExecution extends TimedExecution {
     }
 
     @Override
+    public DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
+        RequestedOutput wanted = ticket().wanted(index);
+        RegionLease destination = wanted.destination().orElse(null);
+        if (destination == null || wanted.classification() > 0 || !transfers.isOn(destination.device())) {
+            return super.output(index, datatype, shape, byteSize, transfers);
+        }
+        TensorSpec spec = spec(index, datatype, shape, byteSize);
+        Tensor result = tensor(spec, destination, byteSize);
+        ticket().result(index, new OutputTensor(result, true), null);
+        return result.device().orElseThrow();
+    }
+
+    @Override
     public void outputFromInput(int output, int input, Shape shape) {
         InferenceTicket running = ticket();
         Tensor source = running.input(input);
         boolean mustLieElsewhere = running.wanted(output).destination().isPresent() || !running.ownsInputMemory();
         if (mustLieElsewhere) {
-            long byteSize = source.bytes().byteSize();
+            long byteSize = source.byteSize();
             TensorCopy.copy(source.bytes(), output(output, source.spec().datatype(), shape, byteSize));
             return;
         }
-        TensorSpec spec =
-                spec(output, source.spec().datatype(), shape, source.bytes().byteSize());
+        TensorSpec spec = spec(output, source.spec().datatype(), shape, source.byteSize());
         running.result(output, new OutputTensor(new Tensor(spec, source.bytes()), false), null);
         running.showInputs();
     }
@@ -173,6 +188,15 @@ class InstanceExecution extends TimedExecution {
         rule.requireShape(shape, running.batchSize(), signature);
         rule.requireSize(shape, byteSize, signature);
         return spec;
+    }
+
+    private Tensor tensor(TensorSpec spec, RegionLease destination, long byteSize) {
+        try {
+            RequestErrors.requireRoom(spec.name(), destination, byteSize);
+            return Tensor.inRegion(spec, destination, byteSize);
+        } catch (GatunException e) {
+            throw refuse(e);
+        }
     }
 
     private MemorySegment window(String output, RegionLease destination, long byteSize) {

@@ -85,7 +85,7 @@ final class PaddedInput {
         long present = 0;
         for (Tensor piece : pieces) {
             missing -= piece.spec().shape().elementCount();
-            present += piece.bytes().byteSize();
+            present += piece.byteSize();
         }
         return present + missing * unit;
     }

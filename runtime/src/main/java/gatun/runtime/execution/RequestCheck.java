@@ -232,7 +232,7 @@ final class RequestCheck {
         if (reshape == null) {
             return input;
         }
-        return new Tensor(new TensorSpec(spec.name(), spec.datatype(), reshape.apply(shape, leading)), input.bytes());
+        return input.as(new TensorSpec(spec.name(), spec.datatype(), reshape.apply(shape, leading)));
     }
 
     private void checkBytes(InferenceRequest request, Tensor input) {
@@ -243,7 +243,7 @@ final class RequestCheck {
             throw RequestErrors.tooManyElements(request, spec, signature.modelName());
         }
         if (spec.datatype() != Datatype.BYTES) {
-            if (input.bytes().byteSize() != expected) {
+            if (input.byteSize() != expected) {
                 throw RequestErrors.wrongByteSize(request, input, expected, signature.modelName());
             }
             return;

@@ -167,7 +167,7 @@ final class RequestErrors {
         return invalid(
                 request,
                 "input byte size mismatch for input '" + got.spec().name() + "' for model '" + model + "'. Expected "
-                        + expected + ", got " + got.bytes().byteSize());
+                        + expected + ", got " + got.byteSize());
     }
 
     static GatunException wrongStrings(
@@ -207,13 +207,21 @@ final class RequestErrors {
      * @throws GatunException INVALID_ARGUMENT when it is smaller
      */
     static MemorySegment window(String output, RegionLease destination, long byteSize) {
-        MemorySegment window = destination.segment();
-        if (byteSize > window.byteSize()) {
+        requireRoom(output, destination, byteSize);
+        return destination.target(byteSize);
+    }
+
+    /**
+     * Checks that an output fits into the window where the client wants it.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it does not
+     */
+    static void requireRoom(String output, RegionLease destination, long byteSize) {
+        if (byteSize > destination.byteSize()) {
             throw GatunException.invalidArgument("shared memory size specified with the request for output '" + output
-                    + "' (" + window.byteSize() + " bytes) should be at least " + byteSize
+                    + "' (" + destination.byteSize() + " bytes) should be at least " + byteSize
                     + " bytes to hold the results");
         }
-        return byteSize == window.byteSize() ? window : window.asSlice(0, byteSize);
     }
 
     private static GatunException invalid(InferenceRequest request, String text) {

@@ -32,7 +32,7 @@ final class SplitTicket {
             Tensor[] inputs = new Tensor[count];
             for (int i = 0; i < count; i++) {
                 inputs[i] = rows(whole.input(i), starts[i], rows);
-                starts[i] += inputs[i].bytes().byteSize();
+                starts[i] += inputs[i].byteSize();
             }
             pieces.add(whole.piece(rows, inputs));
         }
@@ -89,7 +89,7 @@ final class SplitTicket {
         for (InferenceTicket piece : pieces) {
             Tensor part = result(piece, output);
             rows += part.spec().shape().dim(0);
-            byteSize += part.bytes().byteSize();
+            byteSize += part.byteSize();
         }
         TensorSpec spec =
                 new TensorSpec(first.name(), first.datatype(), first.shape().withFirst(rows));

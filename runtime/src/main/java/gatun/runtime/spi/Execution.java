@@ -1,9 +1,11 @@
 package gatun.runtime.spi;
 
 import gatun.memory.Datatype;
+import gatun.memory.DeviceMemory;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
+import gatun.memory.cuda.DeviceTransfers;
 import gatun.runtime.EntryPoint;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -55,6 +57,27 @@ public interface Execution {
      * @throws gatun.memory.GatunException when the client's region is too small or the pool is exhausted
      */
     MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize);
+
+    /**
+     * Input {@code index} on the GPU of {@code transfers}, as {@link #input(int)} otherwise: where the client's own memory is on that GPU,
+     * that very memory; else a copy, which is made on the stream of {@code transfers} and is there for what is launched on it later. Valid
+     * until {@code transfers} ends its run.
+     *
+     * @throws gatun.memory.GatunException when the GPU has no room or has failed
+     */
+    default DeviceMemory input(int index, DeviceTransfers transfers) {
+        return transfers.bring(input(index));
+    }
+
+    /**
+     * Memory for wanted output {@code index} on the GPU of {@code transfers}, as {@link #output(int, Datatype, Shape, long)} otherwise: the
+     * client's own memory where it is on that GPU; else memory that {@link DeviceTransfers#complete} copies to where the output belongs.
+     *
+     * @throws gatun.memory.GatunException when the client's region is too small, or memory is short here or there
+     */
+    default DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
+        return transfers.deliver(output(index, datatype, shape, byteSize));
+    }
 
     /**
      * Answers wanted output {@code output} with the very bytes of input {@code input}, which must have the same datatype;

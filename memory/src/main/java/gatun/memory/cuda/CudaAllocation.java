@@ -1,0 +1,83 @@
+package gatun.memory.cuda;
+
+import gatun.bindings.cuda.CUipcMemHandle_st;
+import gatun.bindings.cuda.cuda_h;
+import gatun.memory.DeviceMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Memory of a GPU that this process owns and may show to others on the machine, such as a server that is to compute in it. Safe for any
+ * thread; who writes and who reads when is for the users to agree.
+ */
+public final class CudaAllocation implements AutoCloseable {
+    private final CudaDevice device;
+    private final DeviceMemory memory;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private CudaAllocation(CudaDevice device, DeviceMemory memory) {
+        this.device = device;
+        this.memory = memory;
+    }
+
+    /**
+     * {@code byteSize} bytes of {@code device}, with undefined content. An allocation of its own, not of the device's pool: whoever gets its
+     * handle can reach all of it, and nothing else.
+     *
+     * @throws gatun.memory.GatunException UNAVAILABLE when the GPU has no room or has failed
+     */
+    public static CudaAllocation of(CudaDevice device, long byteSize) {
+        if (byteSize < 1) {
+            throw new IllegalArgumentException(
+                    byteSize + " bytes of " + device + " were asked for: expected at least 1");
+        }
+        long address = device.call(() -> {
+            try (Arena scratch = Arena.ofConfined()) {
+                MemorySegment out = scratch.allocate(cuda_h.C_LONG);
+                device.check(cuda_h.cuMemAlloc_v2(out, byteSize), "cuMemAlloc of " + byteSize + " bytes");
+                return out.get(cuda_h.C_LONG, 0);
+            }
+        });
+        return new CudaAllocation(device, new DeviceMemory(device.ordinal(), address, byteSize));
+    }
+
+    /** Where it is in this process. */
+    public DeviceMemory memory() {
+        return memory;
+    }
+
+    /** CUDA's IPC handle, of 64 bytes: what a client registers with a server. Another process can open it until this is closed. */
+    public byte[] handle() {
+        return device.call(() -> {
+            try (Arena scratch = Arena.ofConfined()) {
+                MemorySegment out = CUipcMemHandle_st.allocate(scratch);
+                device.check(cuda_h.cuIpcGetMemHandle(out, memory.address()), "cuIpcGetMemHandle");
+                return out.toArray(ValueLayout.JAVA_BYTE);
+            }
+        });
+    }
+
+    /**
+     * Copies all of {@code source}, in native memory, to {@code offset}; returns when it is there.
+     *
+     * @throws IndexOutOfBoundsException when it does not fit
+     */
+    public void write(long offset, MemorySegment source) {
+        device.copyToDevice(source, memory.slice(offset, source.byteSize()));
+    }
+
+    /** Fills all of {@code target}, in native memory, with what is at {@code offset}. Otherwise as {@link #write}. */
+    public void read(long offset, MemorySegment target) {
+        device.copyToHost(memory.slice(offset, target.byteSize()), target);
+    }
+
+    /** Gives the memory back. Not before the server has unregistered it: what others have open becomes undefined. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            device.run(() -> device.check(cuda_h.cuMemFree_v2(memory.address()), "cuMemFree"));
+        }
+    }
+}

@@ -1,0 +1,231 @@
+package gatun.memory.cuda;
+
+import gatun.bindings.Cuda;
+import gatun.bindings.cuda.cuda_h;
+import gatun.memory.DeviceMemory;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A GPU, used in its primary context, which all users in a process share. Safe for any thread.
+ *
+ * <p>CUDA keeps the current context for each thread of the system, and a virtual thread changes the one that it is on: either a platform
+ * thread stays with the device ({@link #makeCurrent}), or single calls are made through {@link #call}.
+ *
+ * <p>Some errors are sticky: after them every call in the context fails, until the process ends. Then the device counts as failed, and what
+ * is asked of it is refused with the first reason.
+ */
+public final class CudaDevice {
+    private static final int NAME_BYTES = 256;
+
+    /**
+     * The codes of {@code CUresult} after which a context is of no more use, by what cuda.h says of each: device unavailable 46, ECC 214,
+     * NVLink 220, illegal address 700, launch timeout 702, context destroyed 709, assert 710, hardware stack 714, illegal instruction 715,
+     * misaligned address 716, address space 717, program counter 718, launch failed 719, external device 721.
+     */
+    private static final Set<Integer> STICKY =
+            Set.of(46, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721);
+
+    private final int ordinal;
+    private final int handle;
+    private final String name;
+    private final long totalBytes;
+    private final DeviceThreads threads;
+    private final DevicePool pool = new DevicePool(this);
+    private final AtomicReference<@Nullable MemorySegment> context = new AtomicReference<>();
+    private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
+
+    private CudaDevice(int ordinal, int handle, String name, long totalBytes) {
+        this.ordinal = ordinal;
+        this.handle = handle;
+        this.name = name;
+        this.totalBytes = totalBytes;
+        this.threads = new DeviceThreads("gpu-" + ordinal);
+    }
+
+    /** The device of that number, which there is. */
+    static CudaDevice open(int ordinal) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment device = scratch.allocate(cuda_h.C_INT);
+            require(cuda_h.cuDeviceGet(device, ordinal), ordinal, "cuDeviceGet");
+            int handle = device.get(cuda_h.C_INT, 0);
+            MemorySegment name = scratch.allocate(NAME_BYTES);
+            require(cuda_h.cuDeviceGetName(name, NAME_BYTES, handle), ordinal, "cuDeviceGetName");
+            MemorySegment bytes = scratch.allocate(cuda_h.C_LONG);
+            require(cuda_h.cuDeviceTotalMem_v2(bytes, handle), ordinal, "cuDeviceTotalMem");
+            return new CudaDevice(ordinal, handle, name.getString(0), bytes.get(cuda_h.C_LONG, 0));
+        }
+    }
+
+    /** Its number, as CUDA counts the GPUs of this process. */
+    public int ordinal() {
+        return ordinal;
+    }
+
+    /** What its maker calls it. */
+    public String name() {
+        return name;
+    }
+
+    /** All of its memory, in bytes. */
+    public long totalBytes() {
+        return totalBytes;
+    }
+
+    /**
+     * What CUDA says of it under {@code attribute}, a {@code CU_DEVICE_ATTRIBUTE_*}.
+     *
+     * @throws GatunException INTERNAL when CUDA does not know the attribute
+     */
+    public int attribute(int attribute) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment value = scratch.allocate(cuda_h.C_INT);
+            check(cuda_h.cuDeviceGetAttribute(value, attribute, handle), "cuDeviceGetAttribute " + attribute);
+            return value.get(cuda_h.C_INT, 0);
+        }
+    }
+
+    /** Lends its memory. */
+    public DevicePool pool() {
+        return pool;
+    }
+
+    /** Why it cannot be used any more; empty while it can. */
+    public Optional<String> failure() {
+        return Optional.ofNullable(failure.get());
+    }
+
+    /**
+     * Makes it the calling thread's device until another is made so.
+     *
+     * @throws GatunException UNAVAILABLE when the device has failed
+     * @throws IllegalStateException for a virtual thread, which cannot have one
+     */
+    public void makeCurrent() {
+        if (Thread.currentThread().isVirtual()) {
+            throw new IllegalStateException("a virtual thread has no CUDA context of its own; use call()");
+        }
+        check(cuda_h.cuCtxSetCurrent(context()), "cuCtxSetCurrent");
+    }
+
+    /**
+     * Runs {@code task} with this device as the current one: here, or on a thread of the device's own when the caller is virtual. Returns when
+     * it is done; what it throws comes through.
+     *
+     * @throws GatunException UNAVAILABLE when the device has failed
+     */
+    public <T> T call(Supplier<T> task) {
+        return Thread.currentThread().isVirtual() ? threads.call(() -> within(task)) : within(task);
+    }
+
+    /** As {@link #call}, for a task without a result. */
+    public void run(Runnable task) {
+        call(() -> {
+            task.run();
+            return true;
+        });
+    }
+
+    private <T> T within(Supplier<T> task) {
+        check(cuda_h.cuCtxPushCurrent_v2(context()), "cuCtxPushCurrent");
+        try {
+            return task.get();
+        } finally {
+            try (Arena scratch = Arena.ofConfined()) {
+                cuda_h.cuCtxPopCurrent_v2(scratch.allocate(cuda_h.C_POINTER));
+            }
+        }
+    }
+
+    /** The primary context, made at its first use and kept until the process ends. */
+    private MemorySegment context() {
+        requireWorking();
+        MemorySegment present = context.get();
+        if (present != null) {
+            return present;
+        }
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(cuda_h.C_POINTER);
+            check(cuda_h.cuDevicePrimaryCtxRetain(out, handle), "cuDevicePrimaryCtxRetain");
+            MemorySegment retained = out.get(cuda_h.C_POINTER, 0);
+            if (!context.compareAndSet(null, retained)) {
+                // Another thread was first, and one claim is enough.
+                cuda_h.cuDevicePrimaryCtxRelease_v2(handle);
+            }
+            return retained;
+        }
+    }
+
+    /** A stream for the calling thread, which has made this device its own. Close it. */
+    public CudaStream newStream() {
+        return CudaStream.open(this);
+    }
+
+    /**
+     * Copies all of {@code from} to the beginning of {@code to}, on this device. Waits until it is there. For any thread.
+     *
+     * @throws GatunException INTERNAL when CUDA fails, UNAVAILABLE when the device has failed
+     */
+    public void copyToDevice(MemorySegment from, DeviceMemory to) {
+        DeviceMemory target = to.slice(0, from.byteSize());
+        run(() -> {
+            check(cuda_h.cuMemcpyHtoD_v2(target.address(), from, from.byteSize()), "cuMemcpyHtoD");
+            // From pageable memory CUDA returns when it has read all, which is before all has arrived.
+            check(cuda_h.cuStreamSynchronize(MemorySegment.NULL), "cuStreamSynchronize");
+        });
+    }
+
+    /** Copies all of {@code from}, on this device, to the beginning of {@code to}; otherwise as {@link #copyToDevice}. */
+    public void copyToHost(DeviceMemory from, MemorySegment to) {
+        MemorySegment target = to.asSlice(0, from.byteSize());
+        run(() -> check(cuda_h.cuMemcpyDtoH_v2(target, from.address(), from.byteSize()), "cuMemcpyDtoH"));
+    }
+
+    /**
+     * Does nothing for success.
+     *
+     * @param result a {@code CUresult}
+     * @param what what was tried, for the message
+     * @throws GatunException UNAVAILABLE when memory is short or the device has failed, INTERNAL otherwise; each with CUDA's text
+     */
+    public void check(int result, String what) {
+        if (result == cuda_h.CUDA_SUCCESS()) {
+            return;
+        }
+        if (STICKY.contains(result)) {
+            failure.compareAndSet(null, what + ": " + Cuda.errorText(result));
+            requireWorking();
+        }
+        require(result, ordinal, what);
+    }
+
+    private void requireWorking() {
+        String reason = failure.get();
+        if (reason != null) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "GPU " + ordinal + " has failed (" + reason + "); restart the server to use it again");
+        }
+    }
+
+    private static void require(int result, int ordinal, String what) {
+        if (result != cuda_h.CUDA_SUCCESS()) {
+            boolean full = result == cuda_h.CUDA_ERROR_OUT_OF_MEMORY();
+            throw new GatunException(
+                    full ? ErrorCode.UNAVAILABLE : ErrorCode.INTERNAL,
+                    "GPU " + ordinal + ": " + what + ": " + Cuda.errorText(result));
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "GPU " + ordinal + " (" + name + ")";
+    }
+}

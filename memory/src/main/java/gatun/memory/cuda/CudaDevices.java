@@ -1,0 +1,68 @@
+package gatun.memory.cuda;
+
+import gatun.bindings.Cuda;
+import gatun.bindings.NativeLibrary;
+import gatun.bindings.cuda.cuda_h;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The GPUs of this machine; none where CUDA's driver is not installed, which is a normal machine. Immutable, safe for any thread. */
+public final class CudaDevices {
+    private final List<CudaDevice> devices;
+    private final String absence;
+
+    private CudaDevices(List<CudaDevice> devices, String absence) {
+        this.devices = List.copyOf(devices);
+        this.absence = absence;
+    }
+
+    /** The GPUs that there are; the same object each time. The first call takes up to a second where there is a GPU. */
+    public static CudaDevices find() {
+        return Holder.FOUND;
+    }
+
+    /** The GPU of that number, as CUDA counts them; empty when there is none. */
+    public Optional<CudaDevice> device(int ordinal) {
+        return ordinal >= 0 && ordinal < devices.size() ? Optional.of(devices.get(ordinal)) : Optional.empty();
+    }
+
+    /** All of them, in the order of their numbers. */
+    public List<CudaDevice> all() {
+        return devices;
+    }
+
+    /** How many there are. */
+    public int count() {
+        return devices.size();
+    }
+
+    /** Why there are none, for the operator; empty when there are some. */
+    public String absence() {
+        return absence;
+    }
+
+    private static final class Holder {
+        static final CudaDevices FOUND = look();
+
+        private static CudaDevices look() {
+            if (Cuda.driver() instanceof NativeLibrary.Missing missing) {
+                return new CudaDevices(List.of(), missing.toString());
+            }
+            try (Arena scratch = Arena.ofConfined()) {
+                MemorySegment count = scratch.allocate(cuda_h.C_INT);
+                int result = cuda_h.cuDeviceGetCount(count);
+                if (result != cuda_h.CUDA_SUCCESS()) {
+                    return new CudaDevices(List.of(), "CUDA not available: " + Cuda.errorText(result));
+                }
+                List<CudaDevice> found = new ArrayList<>();
+                for (int i = 0; i < count.get(cuda_h.C_INT, 0); i++) {
+                    found.add(CudaDevice.open(i));
+                }
+                return new CudaDevices(found, found.isEmpty() ? "CUDA not available: it finds no GPU" : "");
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+package gatun.memory.cuda;
+
+import gatun.bindings.cuda.cuda_h;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lends the memory of one GPU up to a limit, and keeps what comes back for the next: CUDA takes long to allocate, and waits for the whole GPU
+ * when it frees. Safe for any thread whose current device is this one; buffers may be closed by any thread at all.
+ */
+public final class DevicePool {
+    /** The smallest block; up to {@link #LARGE} a block is a power of two. */
+    private static final long GRANULE = 512;
+
+    /** From here on sizes are rounded up to a multiple of this: 2 MiB, the page of a GPU. */
+    private static final long LARGE = 2L << 20;
+
+    private final CudaDevice device;
+
+    /** Guards everything below. No call of CUDA is made under it. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final TreeMap<Long, Deque<Long>> idle = new TreeMap<>();
+    private long byteLimit;
+    /** What was allocated, lent or idle. */
+    private long allocatedBytes;
+
+    private long lentBytes;
+
+    DevicePool(CudaDevice device) {
+        this.device = device;
+        this.byteLimit = device.totalBytes();
+    }
+
+    /**
+     * Sets how much may be allocated at a time, lent or kept; all of the GPU's memory before. What is lent stays lent.
+     *
+     * @throws IllegalArgumentException for a negative limit
+     */
+    public void limit(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException(
+                    "the pool of " + device + " is limited to " + bytes + " bytes: expected 0 or more");
+        }
+        lock.lock();
+        try {
+            byteLimit = bytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How much may be allocated at a time, in bytes. */
+    public long byteLimit() {
+        lock.lock();
+        try {
+            return byteLimit;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How much is lent now, in bytes, rounded up as it is allocated. */
+    public long lentBytes() {
+        lock.lock();
+        try {
+            return lentBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Lends {@code byteSize} bytes, aligned to 512 at least, with undefined content.
+     *
+     * @throws GatunException UNAVAILABLE when there is no room now, INVALID_ARGUMENT when there never could be
+     */
+    public DeviceBuffer take(long byteSize) {
+        long block = rounded(byteSize);
+        List<Long> victims = new ArrayList<>();
+        Long address;
+        boolean room;
+        lock.lock();
+        try {
+            if (block > byteLimit) {
+                throw GatunException.invalidArgument(byteSize + " bytes of " + device
+                        + " were asked for, more than the limit of its pool, " + byteLimit
+                        + " bytes; start the server with a larger --cuda-memory-pool-byte-size=" + device.ordinal()
+                        + ":<bytes>");
+            }
+            address = pop(block);
+            if (address == null) {
+                makeRoom(block, victims);
+            }
+            room = allocatedBytes <= byteLimit - (address == null ? block : 0);
+            if (room) {
+                lentBytes += block;
+                allocatedBytes += address == null ? block : 0;
+            }
+        } finally {
+            lock.unlock();
+        }
+        victims.forEach(this::free);
+        if (!room) {
+            throw noRoom(byteSize);
+        }
+        return new DeviceBuffer(this, device.ordinal(), address == null ? allocate(block) : address, block, byteSize);
+    }
+
+    /** Gives what is not lent back to the GPU. */
+    public void trim() {
+        List<Long> victims = new ArrayList<>();
+        lock.lock();
+        try {
+            makeRoom(Long.MAX_VALUE, victims);
+        } finally {
+            lock.unlock();
+        }
+        victims.forEach(this::free);
+    }
+
+    /** Ends a loan. */
+    void takeBack(long address, long block) {
+        lock.lock();
+        try {
+            lentBytes -= block;
+            idle.computeIfAbsent(block, size -> new ArrayDeque<>()).push(address);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** An idle block of that very size; null when there is none. Under the lock. */
+    private @Nullable Long pop(long block) {
+        Deque<Long> blocks = idle.get(block);
+        return blocks == null ? null : blocks.poll();
+    }
+
+    /** Takes idle blocks away until {@code block} bytes more would fit, or none are left; the largest first. Under the lock. */
+    private void makeRoom(long block, List<Long> victims) {
+        while (!idle.isEmpty() && allocatedBytes > byteLimit - block) {
+            Map.Entry<Long, Deque<Long>> largest = idle.lastEntry();
+            Long victim = largest.getValue().poll();
+            if (victim == null) {
+                idle.remove(largest.getKey());
+            } else {
+                victims.add(victim);
+                allocatedBytes -= largest.getKey();
+            }
+        }
+    }
+
+    private long allocate(long block) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(cuda_h.C_LONG);
+            int result = cuda_h.cuMemAlloc_v2(out, block);
+            if (result == cuda_h.CUDA_ERROR_OUT_OF_MEMORY()) {
+                trim();
+                result = cuda_h.cuMemAlloc_v2(out, block);
+            }
+            device.check(result, "cuMemAlloc of " + block + " bytes");
+            return out.get(cuda_h.C_LONG, 0);
+        } catch (RuntimeException e) {
+            lock.lock();
+            try {
+                lentBytes -= block;
+                allocatedBytes -= block;
+            } finally {
+                lock.unlock();
+            }
+            throw e;
+        }
+    }
+
+    private void free(long address) {
+        // Fails with a device that failed, whose memory is lost until the process ends.
+        cuda_h.cuMemFree_v2(address);
+    }
+
+    private GatunException noRoom(long byteSize) {
+        return new GatunException(
+                ErrorCode.UNAVAILABLE,
+                "the pool of " + device + " has no " + byteSize + " bytes left of its " + byteLimit
+                        + "; try again later, or start the server with a larger --cuda-memory-pool-byte-size="
+                        + device.ordinal() + ":<bytes>");
+    }
+
+    private static long rounded(long byteSize) {
+        if (byteSize >= LARGE) {
+            return Math.addExact(byteSize, LARGE - 1) / LARGE * LARGE;
+        }
+        return byteSize <= GRANULE ? GRANULE : Long.highestOneBit(byteSize - 1) << 1;
+    }
+}

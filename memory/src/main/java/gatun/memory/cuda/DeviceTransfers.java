@@ -1,0 +1,163 @@
+package gatun.memory.cuda;
+
+import gatun.memory.DeviceMemory;
+import gatun.memory.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings what one run on a GPU needs there, and its results to where they belong, on a stream of its own: asynchronously, and not at all
+ * where a client's memory is on that GPU. One object serves all runs of a model instance, one after the other:
+ *
+ * <pre>{@code
+ * try (DeviceTransfers run = transfers.begin()) {
+ *     DeviceMemory x = run.bring(input);
+ *     DeviceMemory y = run.deliver(target);
+ *     launch(kernel, run.stream().handle(), x.address(), y.address());
+ *     run.awaitKernels();
+ *     run.complete();
+ * }
+ * }</pre>
+ *
+ * <p>Used by one thread, whose current device is the stream's.
+ */
+public final class DeviceTransfers implements AutoCloseable {
+    private final CudaStream stream;
+    private final List<DeviceBuffer> buffers = new ArrayList<>();
+    private final List<Delivery> deliveries = new ArrayList<>();
+    private boolean busy;
+
+    /** What goes somewhere when the kernels are done: to system memory, or to other memory of a GPU. */
+    private record Delivery(
+            DeviceMemory from,
+            @Nullable MemorySegment host,
+            @Nullable DeviceMemory device) {}
+
+    /** Transfers on a stream of their own; {@link #release} gives it up. */
+    public DeviceTransfers(CudaDevice device) {
+        this.stream = device.newStream();
+    }
+
+    /** The stream that kernels are to be launched on. */
+    public CudaStream stream() {
+        return stream;
+    }
+
+    /** Whether {@code memory} is there and on this GPU. */
+    public boolean isOn(Optional<DeviceMemory> memory) {
+        return memory.isPresent() && memory.get().device() == stream.device().ordinal();
+    }
+
+    /** Begins a run. Answers itself, to be closed at the run's end. */
+    public DeviceTransfers begin() {
+        if (busy) {
+            throw new IllegalStateException("the run before was not closed");
+        }
+        busy = true;
+        return this;
+    }
+
+    /**
+     * Where {@code tensor} is on this GPU: its own memory when it lies there, else a copy, which is there for whatever is queued on the
+     * stream after this call. The tensor must stay as it is until the run is closed.
+     *
+     * @throws gatun.memory.GatunException when memory is short, or the device has failed
+     */
+    public DeviceMemory bring(Tensor tensor) {
+        Optional<DeviceMemory> present = tensor.device();
+        if (isOn(present)) {
+            return present.get();
+        }
+        DeviceMemory copy = take(tensor.byteSize());
+        fill(copy, tensor);
+        return copy;
+    }
+
+    /** Queues a copy of {@code tensor}, wherever it lies, to the beginning of {@code target}. Otherwise as {@link #bring}. */
+    public void fill(DeviceMemory target, Tensor tensor) {
+        Optional<DeviceMemory> source = tensor.device();
+        if (tensor.byteSize() == 0) {
+            return; // CUDA has no copies of nothing to do
+        }
+        if (source.isPresent()) {
+            stream.copy(source.get(), target);
+        } else {
+            stream.copyToDevice(tensor.bytes(), target);
+        }
+    }
+
+    /** {@code byteSize} bytes on this GPU until the run is closed, with undefined content. */
+    public DeviceMemory take(long byteSize) {
+        DeviceBuffer buffer = stream.device().pool().take(byteSize);
+        buffers.add(buffer);
+        return buffer.memory();
+    }
+
+    /** Memory on this GPU for what belongs in {@code target}: {@link #complete} copies all of it there. */
+    public DeviceMemory deliver(MemorySegment target) {
+        DeviceMemory from = take(target.byteSize());
+        deliveries.add(new Delivery(from, target, null));
+        return from;
+    }
+
+    /** Has {@link #complete} copy all of {@code from}, which is on this GPU, to {@code target}. */
+    public void deliver(DeviceMemory from, DeviceMemory target) {
+        deliveries.add(new Delivery(from, null, target));
+    }
+
+    /**
+     * To be called when all kernels are launched: queues the deliveries behind them, and waits until the kernels are done.
+     *
+     * @throws gatun.memory.GatunException when a copy or a kernel failed
+     */
+    public void awaitKernels() {
+        stream.mark();
+        for (Delivery delivery : deliveries) {
+            MemorySegment host = delivery.host();
+            DeviceMemory device = delivery.device();
+            if (delivery.from().byteSize() == 0) {
+                continue;
+            }
+            if (host != null) {
+                stream.copyToHost(delivery.from(), host);
+            } else if (device != null) {
+                stream.copy(delivery.from(), device);
+            }
+        }
+        stream.awaitMark();
+    }
+
+    /**
+     * Waits until everything is where it belongs.
+     *
+     * @throws gatun.memory.GatunException when a copy failed
+     */
+    public void complete() {
+        if (!deliveries.isEmpty()) {
+            deliveries.clear();
+            stream.synchronize();
+        }
+    }
+
+    /** Ends the run, however it went: nothing of it is under way any more, and its memory goes back. */
+    @Override
+    public void close() {
+        try {
+            stream.settle();
+        } finally {
+            deliveries.clear();
+            buffers.forEach(DeviceBuffer::close);
+            buffers.clear();
+            busy = false;
+        }
+    }
+
+    /** Gives the stream up, after the last run, and the pool's idle memory. */
+    public void release() {
+        stream.close();
+        stream.device().pool().trim();
+    }
+}

@@ -1,0 +1,74 @@
+package gatun.runtime.execution;
+
+import gatun.memory.DeviceMemory;
+import gatun.memory.Tensor;
+import gatun.memory.cuda.DeviceTransfers;
+import java.util.List;
+import java.util.Optional;
+
+/** Makes one tensor of several on a GPU, and several of one, with no copy where they lie side by side already. */
+final class DeviceBatch {
+    private DeviceBatch() {}
+
+    /**
+     * A request's part of an output of the whole batch.
+     *
+     * @param byteSize how much of the output is the request's
+     * @param window where it belongs; empty when it belongs nowhere
+     */
+    record Part(long byteSize, Optional<DeviceMemory> window) {}
+
+    /** The inputs of all requests as one, on the GPU of {@code transfers}; {@code pieces} in the order of the rows. */
+    static DeviceMemory gather(List<Tensor> pieces, DeviceTransfers transfers) {
+        if (pieces.size() == 1) {
+            return transfers.bring(pieces.getFirst());
+        }
+        Optional<DeviceMemory> joined = join(pieces.stream().map(Tensor::device).toList(), transfers);
+        if (joined.isPresent()) {
+            return joined.get();
+        }
+        DeviceMemory whole =
+                transfers.take(pieces.stream().mapToLong(Tensor::byteSize).sum());
+        long at = 0;
+        for (Tensor piece : pieces) {
+            transfers.fill(whole.slice(at, piece.byteSize()), piece);
+            at += piece.byteSize();
+        }
+        return whole;
+    }
+
+    /** Memory of {@code byteSize} bytes for an output whose {@code parts} follow one another, and more may follow them. */
+    static DeviceMemory share(List<Part> parts, long byteSize, DeviceTransfers transfers) {
+        Optional<DeviceMemory> joined = join(parts.stream().map(Part::window).toList(), transfers);
+        if (joined.isPresent() && joined.get().byteSize() == byteSize) {
+            return joined.get();
+        }
+        DeviceMemory whole = transfers.take(byteSize);
+        long at = 0;
+        for (Part part : parts) {
+            DeviceMemory own = whole.slice(at, part.byteSize());
+            part.window().ifPresent(window -> transfers.deliver(own, window));
+            at += part.byteSize();
+        }
+        return whole;
+    }
+
+    /** All {@code pieces} as one where each begins at the end of the one before, on the GPU of {@code transfers}. */
+    private static Optional<DeviceMemory> join(List<Optional<DeviceMemory>> pieces, DeviceTransfers transfers) {
+        DeviceMemory joined = null;
+        for (Optional<DeviceMemory> piece : pieces) {
+            if (!transfers.isOn(piece)) {
+                return Optional.empty();
+            }
+            DeviceMemory next = piece.orElseThrow();
+            if (joined == null) {
+                joined = next;
+            } else if (joined.isFollowedBy(next)) {
+                joined = new DeviceMemory(joined.device(), joined.address(), joined.byteSize() + next.byteSize());
+            } else {
+                return Optional.empty();
+            }
+        }
+        return Optional.ofNullable(joined);
+    }
+}
