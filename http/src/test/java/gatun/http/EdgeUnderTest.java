@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.listener.ServerTls;
 import gatun.memory.BufferPool;
 import gatun.memory.RegionRegistry;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.runtime.GatunServer;
 import gatun.runtime.ServerOptions;
 import gatun.runtime.tracing.TraceFile;
@@ -40,7 +40,7 @@ public final class EdgeUnderTest implements AutoCloseable {
     private static final long MAX_INPUT_BYTES = 1 << 20;
 
     private final BufferPool buffers = new BufferPool(POOL_BYTES);
-    private final RegionRegistry regions = SystemRegions.open(buffers);
+    private final RegionRegistry regions = SharedRegions.open(buffers);
     private final GatunServer server;
     private final WebServer web;
     private final WebServer metrics;

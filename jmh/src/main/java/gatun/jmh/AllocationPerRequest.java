@@ -5,7 +5,7 @@ import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.Shape;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -68,7 +68,7 @@ public final class AllocationPerRequest {
                 engine,
                 CONFIG + "dynamic_batching { preferred_batch_size: [ 8 ] max_queue_delay_microseconds: 1000 }");
         try (BufferPool buffers = new BufferPool(1L << 28);
-                SystemRegions regions = SystemRegions.open(buffers);
+                SharedRegions regions = SharedRegions.open(buffers);
                 GatunServer server =
                         GatunServer.open(ServerOptions.of(buffers, regions).repository(repository))) {
             AllocationPerRequest measurement = new AllocationPerRequest(buffers, requests);

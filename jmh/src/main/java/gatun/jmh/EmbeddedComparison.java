@@ -6,7 +6,7 @@ import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.Shape;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -50,7 +50,7 @@ public final class EmbeddedComparison {
         System.out.printf(
                 Locale.ROOT, "%6s %18s %18s %8s%n", "batch", "bare Run, images/s", "server, images/s", "ratio");
         try (BufferPool buffers = new BufferPool(1L << 28);
-                SystemRegions regions = SystemRegions.open(buffers);
+                SharedRegions regions = SharedRegions.open(buffers);
                 Arena arena = Arena.ofShared()) {
             List<NativeSession> sessions = new ArrayList<>();
             for (int batch : new int[] {1, 4, 16, 32}) {

@@ -5,7 +5,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.RegionLease;
 import gatun.memory.RegionRegistry;
 import gatun.memory.SharedMemoryObject;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -42,7 +42,7 @@ public class MemoryBenchmark {
     public int byteSize;
 
     private final BufferPool pool = new BufferPool(256L << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
 
     /** Registers a POSIX object; its name may go at once, its memory stays. */
     @Setup(Level.Trial)

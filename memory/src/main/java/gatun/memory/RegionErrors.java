@@ -17,17 +17,16 @@ final class RegionErrors {
         return new GatunException(ErrorCode.NOT_FOUND, "Unable to find shared memory region: '" + name + "'");
     }
 
-    static GatunException unknownStatus(String name) {
-        return new GatunException(ErrorCode.NOT_FOUND, "Unable to find system shared memory region: '" + name + "'");
-    }
-
-    static GatunException noCudaRegion(String name, boolean systemRegion) {
+    /** What a status call of one kind says when no region of that kind has the name. */
+    static GatunException unknownStatus(String name, Class<? extends RegionStatus> kind, boolean ofOtherKind) {
+        boolean cuda = kind == CudaRegionStatus.class;
+        String asked = cuda ? "CUDA shared memory" : "system shared memory";
+        String other = cuda ? "system shared memory" : "CUDA shared memory";
         return new GatunException(
                 ErrorCode.NOT_FOUND,
-                systemRegion
-                        ? "The region named '" + name
-                                + "' is registered as system shared memory, not CUDA shared memory"
-                        : "Unable to find cuda shared memory region: '" + name + "'");
+                ofOtherKind
+                        ? "The region named '" + name + "' is registered as " + other + ", not " + asked
+                        : "Unable to find " + (cuda ? "cuda" : "system") + " shared memory region: '" + name + "'");
     }
 
     static GatunException offsetOutside(String name) {
@@ -73,6 +72,11 @@ final class RegionErrors {
         return GatunException.invalidArgument("'region name' is necessary to register system shared memory region");
     }
 
+    static GatunException cudaUnsupported(String name) {
+        return GatunException.invalidArgument(
+                "failed to register CUDA shared memory region: '" + name + "', GPUs not supported");
+    }
+
     static GatunException badKey(String name, String key) {
         return GatunException.invalidArgument(
                 "cannot register shared memory region '" + name + "' - invalid shm key '" + key + "'");
@@ -91,12 +95,12 @@ final class RegionErrors {
                 + "' as the key contains the reserved prefix '" + RegionKey.RESERVED_PREFIX + "'");
     }
 
-    static GatunException cannotOpen(RegionStatus status) {
+    static GatunException cannotOpen(SystemRegionStatus status) {
         return GatunException.invalidArgument("Unable to open shared memory region: '" + status.key() + "'");
     }
 
     /** The system refused to open the object; the cause decides whether that is the client's mistake. */
-    static GatunException cannotOpen(RegionStatus status, SystemCallException cause) {
+    static GatunException cannotOpen(SystemRegionStatus status, SystemCallException cause) {
         boolean serverIsFull = cause.is(Errno.EMFILE) || cause.is(Errno.ENFILE) || cause.is(Errno.ENOMEM);
         return new GatunException(
                 serverIsFull ? ErrorCode.UNAVAILABLE : ErrorCode.INVALID_ARGUMENT,
@@ -104,11 +108,11 @@ final class RegionErrors {
                 cause);
     }
 
-    static GatunException ownDescriptor(RegionStatus status) {
+    static GatunException ownDescriptor(SystemRegionStatus status) {
         return GatunException.invalidArgument(refused(status) + "expected a descriptor of the client's own process");
     }
 
-    static GatunException notSealed(RegionStatus status) {
+    static GatunException notSealed(SystemRegionStatus status) {
         return GatunException.invalidArgument(
                 refused(status) + "expected a memfd of the server's own user, sealed with F_SEAL_SHRINK");
     }
@@ -145,7 +149,7 @@ final class RegionErrors {
         return "failed to register shared memory region '" + name + "': ";
     }
 
-    private static String refused(RegionStatus status) {
+    private static String refused(SystemRegionStatus status) {
         return "cannot register shared memory region '" + status.name() + "' with key '" + status.key() + "': ";
     }
 }

@@ -31,7 +31,11 @@ final class RegionMapping implements AutoCloseable {
     private volatile boolean writable;
 
     private RegionMapping(
-            RegionStatus status, SharedObject object, Optional<RegionGuard> guard, long address, long mappedBytes) {
+            SystemRegionStatus status,
+            SharedObject object,
+            Optional<RegionGuard> guard,
+            long address,
+            long mappedBytes) {
         this.region = status.name();
         this.object = object;
         this.address = address;
@@ -48,7 +52,7 @@ final class RegionMapping implements AutoCloseable {
      * @param status the region; offset and size are unsigned and not yet checked
      * @throws GatunException with the protocol's text; nothing stays open then
      */
-    static RegionMapping open(RegionStatus status, RegionKey key, FaultGuard faultGuard) {
+    static RegionMapping open(SystemRegionStatus status, RegionKey key, FaultGuard faultGuard) {
         SharedObject object = SharedObject.open(status, key);
         try {
             FileStatus file = object.fileStatus();
@@ -63,7 +67,7 @@ final class RegionMapping implements AutoCloseable {
         }
     }
 
-    private static void checkInside(RegionStatus status, long objectByteSize) {
+    private static void checkInside(SystemRegionStatus status, long objectByteSize) {
         boolean inside = status.byteSize() != 0
                 && Long.compareUnsigned(status.offset(), objectByteSize) < 0
                 && Long.compareUnsigned(status.byteSize(), objectByteSize - status.offset()) <= 0;
@@ -73,7 +77,7 @@ final class RegionMapping implements AutoCloseable {
     }
 
     /** Puts memory behind holes, so that a full file system is found out now and not by a fault during an inference. */
-    private static void fillHoles(RegionStatus status, SharedObject object, FileStatus file) {
+    private static void fillHoles(SystemRegionStatus status, SharedObject object, FileStatus file) {
         long byteSize = status.byteSize();
         long missingBytes = Math.min(byteSize, file.byteSize() - file.allocatedByteSize());
         if (missingBytes <= 0) {
@@ -94,7 +98,7 @@ final class RegionMapping implements AutoCloseable {
         });
     }
 
-    private static RegionMapping map(RegionStatus status, SharedObject object, FaultGuard faultGuard) {
+    private static RegionMapping map(SystemRegionStatus status, SharedObject object, FaultGuard faultGuard) {
         // Mappings begin on a page, regions where the client likes.
         long lead = status.offset() % Posix.pageSize();
         long mappedBytes = lead + status.byteSize();

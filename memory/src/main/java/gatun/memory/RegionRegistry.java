@@ -2,7 +2,7 @@ package gatun.memory;
 
 import java.util.List;
 
-/** The shared-memory regions that clients registered, by name. Safe for any thread. */
+/** The regions of memory that clients registered, of the system and of GPUs, by name. Safe for any thread. */
 public interface RegionRegistry extends AutoCloseable {
     /** What a request will do with a window. */
     enum Access {
@@ -30,32 +30,62 @@ public interface RegionRegistry extends AutoCloseable {
      */
     void register(String name, String key, long offset, long byteSize);
 
-    /**
-     * The region of that name.
-     *
-     * @throws GatunException NOT_FOUND
-     */
-    RegionStatus status(String name);
-
-    /** All regions, by name. */
-    List<RegionStatus> statuses();
+    /** Whether this machine has a GPU whose memory can be registered. */
+    boolean supportsCuda();
 
     /**
-     * What to say to a client that asks for a CUDA region of that name while there are none.
+     * Opens memory of a GPU that another process allocated, and remembers its first {@code byteSize} bytes as {@code name}.
      *
-     * @return NOT_FOUND with the protocol's text, which is another one where {@link #statuses} has the name
+     * @param handle what CUDA gave that process for the allocation, 64 bytes
+     * @param device the number of the GPU that it lies on
+     * @param byteSize an unsigned 64-bit number
+     * @throws GatunException with the protocol's codes and texts; nothing is changed then
      */
-    default GatunException noCudaRegion(String name) {
-        boolean registered =
-                statuses().stream().anyMatch(region -> region.name().equals(name));
-        return RegionErrors.noCudaRegion(name, registered);
+    void registerCuda(String name, byte[] handle, long device, long byteSize);
+
+    /**
+     * Refuses to register memory of a GPU where there is none, before anything else of the request is looked at.
+     *
+     * @throws GatunException INVALID_ARGUMENT with the protocol's text
+     */
+    default void requireCuda(String name) {
+        if (!supportsCuda()) {
+            throw RegionErrors.cudaUnsupported(name);
+        }
     }
 
-    /** Forgets a region; it is unmapped when the last request that uses it ends. An unknown name changes nothing. */
-    void unregister(String name);
+    /**
+     * The region of that name, which has to be of one kind; names are unique over both.
+     *
+     * @throws GatunException NOT_FOUND with the protocol's text, which is another one where the name is taken by the other kind
+     */
+    <S extends RegionStatus> S status(String name, Class<S> kind);
 
-    /** Forgets all regions. */
-    void unregisterAll();
+    /** All regions of both kinds, by name. */
+    List<RegionStatus> statuses();
+
+    /** All regions of one kind, by name. */
+    default <S extends RegionStatus> List<S> statuses(Class<S> kind) {
+        return statuses().stream().filter(kind::isInstance).map(kind::cast).toList();
+    }
+
+    /** Forgets a region of either kind; it is closed when the last request that uses it ends. An unknown name changes nothing. */
+    default void unregister(String name) {
+        unregister(name, RegionStatus.class);
+    }
+
+    /** Forgets a region of one kind. An unknown name changes nothing, and neither does one of the other kind. */
+    void unregister(String name, Class<? extends RegionStatus> kind);
+
+    /** Forgets all regions of both kinds. */
+    default void unregisterAll() {
+        unregisterAll(RegionStatus.class);
+    }
+
+    /** Forgets all regions of one kind. */
+    default void unregisterAll(Class<? extends RegionStatus> kind) {
+        statuses(kind).forEach(region -> unregister(region.name(), kind));
+    }
 
     /**
      * Borrows a window of a region. Offset and size are unsigned 64-bit numbers.

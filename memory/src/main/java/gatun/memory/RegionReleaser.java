@@ -46,11 +46,11 @@ final class RegionReleaser implements AutoCloseable {
         return mapped.get();
     }
 
-    /** Unmaps soon and counts out. Does not wait. */
-    void release(RegionMapping mapping) {
+    /** Runs {@code unmap} soon and counts out. Does not wait. */
+    void release(Runnable unmap) {
         work.add(() -> {
             try {
-                mapping.close();
+                unmap.run();
             } finally {
                 mapped.decrementAndGet();
             }

@@ -27,7 +27,7 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) imp
      * @param status what is registered, for errors
      * @throws GatunException when there is no such object, or it is not shared memory, or not the client's to offer
      */
-    static SharedObject open(RegionStatus status, RegionKey key) {
+    static SharedObject open(SystemRegionStatus status, RegionKey key) {
         return switch (key) {
             case RegionKey.PosixObject posix -> openPosix(status, posix.path());
             case RegionKey.ForeignDescriptor descriptor -> openSealed(status, descriptor);
@@ -44,7 +44,7 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) imp
         descriptor.close();
     }
 
-    private static SharedObject openPosix(RegionStatus status, String path) {
+    private static SharedObject openPosix(SystemRegionStatus status, String path) {
         SharedObject object;
         try {
             object = new SharedObject(Posix.shmOpen(path, Posix.O_RDWR, 0), false, true);
@@ -57,7 +57,7 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) imp
         return object.closedUnless(FileStatus::isRegularFile, () -> RegionErrors.cannotOpen(status));
     }
 
-    private static SharedObject openPosixReadOnly(RegionStatus status, String path) {
+    private static SharedObject openPosixReadOnly(SystemRegionStatus status, String path) {
         try {
             return new SharedObject(Posix.shmOpen(path, Posix.O_RDONLY, 0), false, false);
         } catch (SystemCallException e) {
@@ -65,7 +65,7 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) imp
         }
     }
 
-    private static SharedObject openSealed(RegionStatus status, RegionKey.ForeignDescriptor key) {
+    private static SharedObject openSealed(SystemRegionStatus status, RegionKey.ForeignDescriptor key) {
         if (isOwnThread(key.pid())) {
             throw RegionErrors.ownDescriptor(status);
         }
@@ -85,7 +85,8 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) imp
         return openSealed(status, key, false);
     }
 
-    private static SharedObject openSealed(RegionStatus status, RegionKey.ForeignDescriptor key, boolean forWriting) {
+    private static SharedObject openSealed(
+            SystemRegionStatus status, RegionKey.ForeignDescriptor key, boolean forWriting) {
         Descriptor descriptor;
         try {
             descriptor = Posix.open(key.path(), (forWriting ? Posix.O_RDWR : Posix.O_RDONLY) | Posix.O_CLOEXEC);
@@ -135,7 +136,7 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) imp
         }
     }
 
-    private static boolean isMemfdLink(RegionStatus status, String path) {
+    private static boolean isMemfdLink(SystemRegionStatus status, String path) {
         try {
             return Files.readSymbolicLink(Path.of(path)).toString().startsWith(MEMFD_LINK);
         } catch (IOException e) {

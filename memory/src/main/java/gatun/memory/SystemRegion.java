@@ -4,22 +4,23 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 /**
- * A registered region. It stays mapped until it is retired and its last lease is given back; whoever comes last hands the
- * mapping to {@code released}. Safe for any thread.
+ * A registered region of system shared memory. Whoever gives back the last lease of a retired one tells the releaser to
+ * unmap it. Safe for any thread.
  */
-final class SystemRegion {
-    private final RegionStatus status;
+final class SystemRegion implements Region {
+    private final SystemRegionStatus status;
     private final RegionMapping mapping;
     private final LeaseCount leases;
 
-    /** A region that owns {@code mapping}; {@code released} must not wait, it is called by requests. */
-    SystemRegion(RegionStatus status, RegionMapping mapping, Consumer<RegionMapping> released) {
+    /** A region that owns {@code mapping}; {@code releaser} must not wait for what it is told to do, since requests call it. */
+    SystemRegion(SystemRegionStatus status, RegionMapping mapping, Consumer<Runnable> releaser) {
         this.status = status;
         this.mapping = mapping;
-        this.leases = new LeaseCount(() -> released.accept(mapping));
+        this.leases = new LeaseCount(() -> releaser.accept(mapping::close));
     }
 
-    RegionStatus status() {
+    @Override
+    public SystemRegionStatus status() {
         return status;
     }
 
@@ -28,8 +29,8 @@ final class SystemRegion {
         return mapping.kind();
     }
 
-    /** Lets nobody borrow it any more. */
-    void retire() {
+    @Override
+    public void retire() {
         leases.retire();
     }
 
@@ -38,8 +39,8 @@ final class SystemRegion {
         leases.release();
     }
 
-    /** As {@link RegionRegistry#borrow}. */
-    RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool) {
+    @Override
+    public RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool) {
         checkWindow(offset, byteSize);
         if (!leases.tryAcquire()) {
             throw RegionErrors.unknown(status.name());
@@ -87,20 +88,6 @@ final class SystemRegion {
         } catch (Throwable t) {
             copy.close();
             throw t;
-        }
-    }
-
-    /** Offset and size are unsigned 64-bit numbers, and their sum may not be one. */
-    private void checkWindow(long offset, long byteSize) {
-        long regionBytes = status.byteSize();
-        if (Long.compareUnsigned(offset, regionBytes) >= 0) {
-            throw RegionErrors.offsetOutside(status.name());
-        }
-        if (Long.compareUnsigned(offset + byteSize, byteSize) < 0) {
-            throw RegionErrors.overflow(status.name(), offset, byteSize);
-        }
-        if (Long.compareUnsigned(offset + byteSize, regionBytes) > 0) {
-            throw RegionErrors.endOutside(status.name());
         }
     }
 }

@@ -10,7 +10,7 @@ final class FullFileSystem {
     public static void main(String[] arguments) {
         long mib = 1 << 20;
         try (BufferPool pool = new BufferPool(mib);
-                SystemRegions regions = SystemRegions.open(pool);
+                SharedRegions regions = SharedRegions.open(pool);
                 SharedMemoryObject fitting = SharedMemoryObject.posix("/fitting", 2 * mib);
                 SharedMemoryObject late = SharedMemoryObject.posix("/late", 3 * mib)) {
             regions.register("fitting", fitting.key(), 0, 2 * mib);

@@ -15,7 +15,7 @@ abstract class RegionFixture {
     static final long MIB = 1 << 20;
 
     final BufferPool pool = new BufferPool(16 * MIB);
-    SystemRegions regions = SystemRegions.open(pool);
+    SharedRegions regions = SharedRegions.open(pool);
     String name = "";
 
     @BeforeEach

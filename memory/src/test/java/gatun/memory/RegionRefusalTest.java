@@ -167,7 +167,7 @@ class RegionRefusalTest extends RegionFixture {
     @Test
     void shouldHoldNoMoreRegionsThanItsLimit() {
         try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4096)) {
-            for (int i = 0; i < SystemRegions.MAX_REGIONS; i++) {
+            for (int i = 0; i < SharedRegions.MAX_REGIONS; i++) {
                 regions.register("r" + i, object.key(), 0, 4096);
             }
             assertThatExceptionOfType(GatunException.class)
@@ -210,7 +210,7 @@ class RegionRefusalTest extends RegionFixture {
                 .isThrownBy(() -> regions.register("r", "/gatun-is-not-there", 0, 1))
                 .withMessage("Unable to open shared memory region: '/gatun-is-not-there'");
         assertThatExceptionOfType(GatunException.class)
-                .isThrownBy(() -> regions.status("r"))
+                .isThrownBy(() -> regions.status("r", SystemRegionStatus.class))
                 .withMessage("Unable to find system shared memory region: 'r'")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND));
         try (SharedMemoryObject object = SharedMemoryObject.posix(name, 4096)) {

@@ -35,7 +35,8 @@ class SystemRegionsTest extends RegionFixture {
     void shouldShareMemoryWithAnotherProcess(String kind) {
         try (ClientProcess client = ClientProcess.start(kind.equals("posix") ? name : "sealed", 8192)) {
             regions.register("r", client.key(), 100, 5000);
-            assertThat(regions.status("r")).isEqualTo(new RegionStatus("r", client.key(), 100, 5000));
+            assertThat(regions.status("r", SystemRegionStatus.class))
+                    .isEqualTo(new SystemRegionStatus("r", client.key(), 100, 5000));
 
             try (RegionLease input = regions.borrow("r", 0, 16, Access.READ);
                     RegionLease output = regions.borrow("r", 16, 16, Access.WRITE)) {
@@ -70,7 +71,7 @@ class SystemRegionsTest extends RegionFixture {
     @Test
     void shouldCopyWhereThereIsNoGuard() {
         regions.close();
-        regions = SystemRegions.withoutGuard(pool);
+        regions = SharedRegions.withoutGuard(pool);
         try (ClientProcess client = ClientProcess.start(name, 8192)) {
             regions.register("r", client.key(), 0, 8192);
             assertThat(regions.kind("r")).contains(RegionKind.COPIED);
@@ -297,7 +298,7 @@ class SystemRegionsTest extends RegionFixture {
     @ValueSource(longs = {1, 16, 300, 4096, MIB})
     void shouldAnswerAnErrorForEachCopyWhileTheClientTruncatesAndEnlarges(long byteSize) {
         regions.close();
-        regions = SystemRegions.withoutGuard(pool);
+        regions = SharedRegions.withoutGuard(pool);
         try (ClientProcess client = ClientProcess.start(name, MIB)) {
             regions.register("r", client.key(), 0, MIB);
             for (int i = 0; i < 20_000; i++) {

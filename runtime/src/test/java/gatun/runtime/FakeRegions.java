@@ -48,7 +48,17 @@ final class FakeRegions implements RegionRegistry {
     }
 
     @Override
-    public RegionStatus status(String name) {
+    public boolean supportsCuda() {
+        return false;
+    }
+
+    @Override
+    public void registerCuda(String name, byte[] handle, long device, long byteSize) {
+        throw new GatunException(ErrorCode.UNSUPPORTED, "no regions here");
+    }
+
+    @Override
+    public <S extends RegionStatus> S status(String name, Class<S> kind) {
         throw new GatunException(ErrorCode.NOT_FOUND, "Unable to find system shared memory region: '" + name + "'");
     }
 
@@ -58,10 +68,7 @@ final class FakeRegions implements RegionRegistry {
     }
 
     @Override
-    public void unregister(String name) {}
-
-    @Override
-    public void unregisterAll() {}
+    public void unregister(String name, Class<? extends RegionStatus> kind) {}
 
     @Override
     public RegionLease borrow(String name, long offset, long byteSize, Access access) {

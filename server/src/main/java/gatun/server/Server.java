@@ -4,7 +4,7 @@ import gatun.grpc.tensorflow.WarmUpRecords;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.GatunServer;
@@ -50,7 +50,7 @@ final class Server implements AutoCloseable {
         Opened opened = new Opened();
         try {
             BufferPool buffers = opened.add(new BufferPool(settings.memory().bufferPoolByteSize()));
-            SystemRegions regions = opened.add(SystemRegions.open(buffers));
+            SharedRegions regions = opened.add(SharedRegions.open(buffers));
             if (settings.memory().clientSharedMemory()) {
                 LOG.info("Clients' shared memory is {}", regions.protection());
             }

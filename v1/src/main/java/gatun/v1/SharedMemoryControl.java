@@ -1,9 +1,11 @@
 package gatun.v1;
 
+import gatun.memory.CudaRegionStatus;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.memory.RegionStatus;
+import gatun.memory.SystemRegionStatus;
 import gatun.protocol.v1.SharedMemoryRegion;
 import java.util.List;
 
@@ -29,14 +31,16 @@ public final class SharedMemoryControl {
     }
 
     /**
-     * Refuses to register memory of a GPU, of which this server uses none.
+     * Registers the first {@code byteSize} bytes, unsigned, of memory of a GPU.
      *
-     * @throws GatunException INVALID_ARGUMENT, or UNSUPPORTED where the operator does not allow any shared memory
+     * @param handle what CUDA gave the client for its allocation
+     * @param device the number of the GPU
+     * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken, INVALID_ARGUMENT when
+     *     the memory cannot be used or there is no GPU
      */
-    public void registerCuda(String name) {
+    public void registerCuda(String name, byte[] handle, long device, long byteSize) {
         requireEnabled();
-        throw GatunException.invalidArgument(
-                "failed to register CUDA shared memory region: '" + name + "', GPUs not supported");
+        regions.registerCuda(name, handle, device, byteSize);
     }
 
     /**
@@ -67,7 +71,13 @@ public final class SharedMemoryControl {
     private static SharedMemoryRegion message(RegionStatus region) {
         SharedMemoryRegion.Builder message =
                 SharedMemoryRegion.newBuilder().setName(region.name()).setByteSize(region.byteSize());
-        message.getSystemSharedMemoryBuilder().setSharedMemoryKey(region.key()).setOffset(region.offset());
+        switch (region) {
+            case SystemRegionStatus system ->
+                message.getSystemSharedMemoryBuilder()
+                        .setSharedMemoryKey(system.key())
+                        .setOffset(system.offset());
+            case CudaRegionStatus cuda -> message.getCudaSharedMemoryBuilder().setDeviceId(cuda.device());
+        }
         return message.build();
     }
 

@@ -114,7 +114,12 @@ final class ControlService extends GRPCServiceImplBase {
                         request.getSystemSharedMemory().getSharedMemoryKey(),
                         request.getSystemSharedMemory().getOffset(),
                         request.getByteSize());
-            case CUDA_SHARED_MEMORY -> regions.registerCuda(request.getName());
+            case CUDA_SHARED_MEMORY ->
+                regions.registerCuda(
+                        request.getName(),
+                        request.getCudaSharedMemory().getRawHandle().toByteArray(),
+                        request.getCudaSharedMemory().getDeviceId(),
+                        request.getByteSize());
             case SHAREDMEMORYTYPES_NOT_SET ->
                 throw GatunException.invalidArgument("failed to register shared memory region: '" + request.getName()
                         + "', improperly formed request.");

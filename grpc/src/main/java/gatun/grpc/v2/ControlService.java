@@ -1,10 +1,12 @@
 package gatun.grpc.v2;
 
 import gatun.grpc.message.StatusTable;
+import gatun.memory.CudaRegionStatus;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionStatus;
 import gatun.memory.Shape;
+import gatun.memory.SystemRegionStatus;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.CudaSharedMemoryRegisterRequest;
 import gatun.protocol.inference.CudaSharedMemoryRegisterResponse;
@@ -204,11 +206,8 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void systemSharedMemoryStatus(
             SystemSharedMemoryStatusRequest request, StreamObserver<SystemSharedMemoryStatusResponse> observer) {
         answer(observer, () -> {
-            List<RegionStatus> regions = request.getName().isEmpty()
-                    ? server.regions().statuses()
-                    : List.of(server.regions().status(request.getName()));
             SystemSharedMemoryStatusResponse.Builder status = SystemSharedMemoryStatusResponse.newBuilder();
-            for (RegionStatus region : regions) {
+            for (SystemRegionStatus region : regions(request.getName(), SystemRegionStatus.class)) {
                 status.putRegions(
                         region.name(),
                         SystemSharedMemoryStatusResponse.RegionStatus.newBuilder()
@@ -237,12 +236,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             SystemSharedMemoryUnregisterRequest request,
             StreamObserver<SystemSharedMemoryUnregisterResponse> observer) {
         answer(observer, () -> {
-            requireClientSharedMemory();
-            if (request.getName().isEmpty()) {
-                server.regions().unregisterAll();
-            } else {
-                server.regions().unregister(request.getName());
-            }
+            unregister(request.getName(), SystemRegionStatus.class);
             return SystemSharedMemoryUnregisterResponse.getDefaultInstance();
         });
     }
@@ -281,15 +275,21 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
         });
     }
 
-    /** There is no CUDA memory, but clients ask: before they register system shared memory they unregister whatever there is. */
     @Override
     public void cudaSharedMemoryStatus(
             CudaSharedMemoryStatusRequest request, StreamObserver<CudaSharedMemoryStatusResponse> observer) {
         answer(observer, () -> {
-            if (!request.getName().isEmpty()) {
-                throw server.regions().noCudaRegion(request.getName());
+            CudaSharedMemoryStatusResponse.Builder status = CudaSharedMemoryStatusResponse.newBuilder();
+            for (CudaRegionStatus region : regions(request.getName(), CudaRegionStatus.class)) {
+                status.putRegions(
+                        region.name(),
+                        CudaSharedMemoryStatusResponse.RegionStatus.newBuilder()
+                                .setName(region.name())
+                                .setDeviceId(region.device())
+                                .setByteSize(region.byteSize())
+                                .build());
             }
-            return CudaSharedMemoryStatusResponse.getDefaultInstance();
+            return status.build();
         });
     }
 
@@ -298,8 +298,13 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             CudaSharedMemoryRegisterRequest request, StreamObserver<CudaSharedMemoryRegisterResponse> observer) {
         answer(observer, () -> {
             requireClientSharedMemory();
-            throw GatunException.invalidArgument(
-                    "failed to register CUDA shared memory region: '" + request.getName() + "', GPUs not supported");
+            server.regions()
+                    .registerCuda(
+                            request.getName(),
+                            request.getRawHandle().toByteArray(),
+                            request.getDeviceId(),
+                            request.getByteSize());
+            return CudaSharedMemoryRegisterResponse.getDefaultInstance();
         });
     }
 
@@ -307,9 +312,25 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void cudaSharedMemoryUnregister(
             CudaSharedMemoryUnregisterRequest request, StreamObserver<CudaSharedMemoryUnregisterResponse> observer) {
         answer(observer, () -> {
-            requireClientSharedMemory();
+            unregister(request.getName(), CudaRegionStatus.class);
             return CudaSharedMemoryUnregisterResponse.getDefaultInstance();
         });
+    }
+
+    /** The region of that name and kind; all of the kind without a name. */
+    private <S extends RegionStatus> List<S> regions(String name, Class<S> kind) {
+        return name.isEmpty()
+                ? server.regions().statuses(kind)
+                : List.of(server.regions().status(name, kind));
+    }
+
+    private void unregister(String name, Class<? extends RegionStatus> kind) {
+        requireClientSharedMemory();
+        if (name.isEmpty()) {
+            server.regions().unregisterAll(kind);
+        } else {
+            server.regions().unregister(name, kind);
+        }
     }
 
     private void requireClientSharedMemory() {

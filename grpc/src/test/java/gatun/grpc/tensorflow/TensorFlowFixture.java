@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import gatun.grpc.EdgeServer;
 import gatun.grpc.GrpcSettings;
 import gatun.memory.BufferPool;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.protocol.tensorflow.serving.ModelServiceGrpc;
 import gatun.protocol.tensorflow.serving.PredictResponse;
 import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
@@ -35,7 +35,7 @@ import java.util.function.UnaryOperator;
 final class TensorFlowFixture implements AutoCloseable {
     private final Path repository;
     private final BufferPool pool = new BufferPool(256 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
     private GatunServer server;
     private EdgeServer edge;
 

@@ -3,7 +3,7 @@ package gatun.grpc.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.BufferPool;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.protocol.tensorflow.DataType;
 import gatun.protocol.tensorflow.Example;
 import gatun.protocol.tensorflow.Feature;
@@ -42,7 +42,7 @@ class WarmUpRecordsTest {
     private static final String FILE = "assets.extra/tf_serving_warmup_requests";
 
     private final BufferPool pool = new BufferPool(64 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
 
     @TempDir
     private Path models;

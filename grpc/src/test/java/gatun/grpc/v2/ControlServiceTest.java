@@ -3,10 +3,13 @@ package gatun.grpc.v2;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.google.protobuf.ByteString;
 import gatun.grpc.EdgeServer;
 import gatun.grpc.GrpcSettings;
+import gatun.memory.RegionStatus;
 import gatun.protocol.inference.CudaSharedMemoryRegisterRequest;
 import gatun.protocol.inference.CudaSharedMemoryStatusRequest;
+import gatun.protocol.inference.CudaSharedMemoryStatusResponse;
 import gatun.protocol.inference.CudaSharedMemoryUnregisterRequest;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferBatchStatistics;
@@ -34,6 +37,7 @@ import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -189,28 +193,44 @@ class ControlServiceTest {
     }
 
     @Test
-    void shouldAnswerClientsThatAskForCudaMemoryToo() {
+    void shouldKeepCudaRegionsApartFromThoseOfTheSystem() {
+        service.server().regions().register("s", "/s", 0, 8);
+        stub.cudaSharedMemoryRegister(CudaSharedMemoryRegisterRequest.newBuilder()
+                .setName("g")
+                .setRawHandle(ByteString.copyFrom(new byte[64]))
+                .setDeviceId(1)
+                .setByteSize(16)
+                .build());
         assertThat(stub.cudaSharedMemoryStatus(CudaSharedMemoryStatusRequest.getDefaultInstance())
                         .getRegionsMap())
-                .isEmpty();
-        assertThat(stub.cudaSharedMemoryUnregister(CudaSharedMemoryUnregisterRequest.getDefaultInstance())
-                        .getSerializedSize())
-                .isZero();
-        Status unknown = failure(() -> stub.cudaSharedMemoryStatus(
-                CudaSharedMemoryStatusRequest.newBuilder().setName("r").build()));
-        assertThat(unknown.getCode()).isEqualTo(Status.Code.NOT_FOUND);
-        assertThat(unknown.getDescription()).isEqualTo("Unable to find cuda shared memory region: 'r'");
-        service.server().regions().register("r", "/r", 0, 8);
-        Status other = failure(() -> stub.cudaSharedMemoryStatus(
-                CudaSharedMemoryStatusRequest.newBuilder().setName("r").build()));
-        assertThat(other.getCode()).isEqualTo(Status.Code.NOT_FOUND);
-        assertThat(other.getDescription())
-                .isEqualTo("The region named 'r' is registered as system shared memory, not CUDA shared memory");
-        Status refused = failure(() -> stub.cudaSharedMemoryRegister(
-                CudaSharedMemoryRegisterRequest.newBuilder().setName("r").build()));
-        assertThat(refused.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-        assertThat(refused.getDescription())
-                .isEqualTo("failed to register CUDA shared memory region: 'r', GPUs not supported");
+                .containsExactly(Map.entry(
+                        "g",
+                        CudaSharedMemoryStatusResponse.RegionStatus.newBuilder()
+                                .setName("g")
+                                .setDeviceId(1)
+                                .setByteSize(16)
+                                .build()));
+        assertThat(stub.systemSharedMemoryStatus(SystemSharedMemoryStatusRequest.getDefaultInstance())
+                        .getRegionsMap())
+                .containsOnlyKeys("s");
+        assertThat(failure(() -> stub.cudaSharedMemoryStatus(CudaSharedMemoryStatusRequest.newBuilder()
+                                .setName("s")
+                                .build()))
+                        .getCode())
+                .isEqualTo(Status.Code.NOT_FOUND);
+
+        // What is of the other kind is left alone, by name and with all of a kind.
+        stub.cudaSharedMemoryUnregister(
+                CudaSharedMemoryUnregisterRequest.newBuilder().setName("s").build());
+        stub.systemSharedMemoryUnregister(
+                SystemSharedMemoryUnregisterRequest.newBuilder().setName("g").build());
+        assertThat(service.server().regions().statuses()).hasSize(2);
+        stub.systemSharedMemoryUnregister(SystemSharedMemoryUnregisterRequest.getDefaultInstance());
+        assertThat(service.server().regions().statuses())
+                .extracting(RegionStatus::name)
+                .containsExactly("g");
+        stub.cudaSharedMemoryUnregister(CudaSharedMemoryUnregisterRequest.getDefaultInstance());
+        assertThat(service.server().regions().statuses()).isEmpty();
     }
 
     @Test
@@ -223,7 +243,12 @@ class ControlServiceTest {
             Status unregister = failure(() ->
                     client.systemSharedMemoryUnregister(SystemSharedMemoryUnregisterRequest.getDefaultInstance()));
 
-            for (Status refusal : new Status[] {register, unregister}) {
+            Status cuda = failure(
+                    () -> client.cudaSharedMemoryRegister(CudaSharedMemoryRegisterRequest.getDefaultInstance()));
+            Status cudaGone = failure(
+                    () -> client.cudaSharedMemoryUnregister(CudaSharedMemoryUnregisterRequest.getDefaultInstance()));
+
+            for (Status refusal : new Status[] {register, unregister, cuda, cudaGone}) {
                 assertThat(refusal.getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
                 assertThat(refusal.getDescription())
                         .isEqualTo(

@@ -2,6 +2,7 @@ package gatun.grpc.v2;
 
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
+import gatun.memory.CudaRegionStatus;
 import gatun.memory.Datatype;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
@@ -10,6 +11,7 @@ import gatun.memory.RegionLease;
 import gatun.memory.RegionRegistry;
 import gatun.memory.RegionStatus;
 import gatun.memory.Shape;
+import gatun.memory.SystemRegionStatus;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
@@ -408,7 +410,7 @@ final class FakeServer implements InferenceServer {
         }
     }
 
-    /** Regions of plain memory; the key is not looked at. */
+    /** Regions of plain memory; neither keys nor handles are looked at. */
     static final class FakeRegions implements RegionRegistry {
         private final Arena arena = Arena.ofShared();
         private final Map<String, MemorySegment> memory = new TreeMap<>();
@@ -425,22 +427,37 @@ final class FakeServer implements InferenceServer {
 
         @Override
         public synchronized void register(String name, String key, long offset, long byteSize) {
-            if (memory.containsKey(name)) {
-                throw new GatunException(
-                        ErrorCode.ALREADY_EXISTS, "shared memory region '" + name + "' already in manager");
-            }
-            memory.put(name, arena.allocate(byteSize, 64));
-            statuses.put(name, new RegionStatus(name, key, offset, byteSize));
+            add(new SystemRegionStatus(name, key, offset, byteSize));
         }
 
         @Override
-        public synchronized RegionStatus status(String name) {
-            RegionStatus status = statuses.get(name);
-            if (status == null) {
+        public boolean supportsCuda() {
+            return true;
+        }
+
+        @Override
+        public synchronized void registerCuda(String name, byte[] handle, long device, long byteSize) {
+            add(new CudaRegionStatus(name, (int) device, byteSize));
+        }
+
+        private void add(RegionStatus region) {
+            if (memory.containsKey(region.name())) {
                 throw new GatunException(
-                        ErrorCode.NOT_FOUND, "Unable to find system shared memory region: '" + name + "'");
+                        ErrorCode.ALREADY_EXISTS, "shared memory region '" + region.name() + "' already in manager");
             }
-            return status;
+            memory.put(region.name(), arena.allocate(region.byteSize(), 64));
+            statuses.put(region.name(), region);
+        }
+
+        @Override
+        public synchronized <S extends RegionStatus> S status(String name, Class<S> kind) {
+            RegionStatus status = statuses.get(name);
+            if (!kind.isInstance(status)) {
+                throw new GatunException(
+                        ErrorCode.NOT_FOUND,
+                        "Unable to find a " + kind.getSimpleName() + " of '" + name + "' but " + status);
+            }
+            return kind.cast(status);
         }
 
         @Override
@@ -449,15 +466,11 @@ final class FakeServer implements InferenceServer {
         }
 
         @Override
-        public synchronized void unregister(String name) {
-            memory.remove(name);
-            statuses.remove(name);
-        }
-
-        @Override
-        public synchronized void unregisterAll() {
-            memory.clear();
-            statuses.clear();
+        public synchronized void unregister(String name, Class<? extends RegionStatus> kind) {
+            if (kind.isInstance(statuses.get(name))) {
+                memory.remove(name);
+                statuses.remove(name);
+            }
         }
 
         @Override

@@ -1,12 +1,16 @@
 package gatun.http.v1;
 
 import gatun.http.connection.Exchange;
+import gatun.http.connection.RequestBody;
+import gatun.memory.Buffer;
+import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.v1.SharedMemoryStatus;
 import gatun.v1.SharedMemoryControl;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
+import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,10 +21,15 @@ final class SharedMemoryRoutes {
     private static final Pattern CUDA_REGISTER = Pattern.compile("/cudaregister/([^/]+)/([0-9]+)/([0-9]+)");
     private static final Pattern UNREGISTER = Pattern.compile("/unregister/([^/]+)");
 
+    /** More than any handle has, in bytes: which size it has to have is not for this to know. */
+    private static final int HANDLE_LIMIT = 1024;
+
+    private final BufferPool buffers;
     private final SharedMemoryControl regions;
     private final ControlRoute control;
 
-    SharedMemoryRoutes(SharedMemoryControl regions, ControlRoute control) {
+    SharedMemoryRoutes(BufferPool buffers, SharedMemoryControl regions, ControlRoute control) {
+        this.buffers = buffers;
         this.regions = regions;
         this.control = control;
     }
@@ -30,7 +39,7 @@ final class SharedMemoryRoutes {
         if (!ControlRoute.isMethod(exchange, status ? Method.GET : Method.POST)) {
             return;
         }
-        Optional<ControlRoute.Work> work = status ? Optional.of(() -> status(exchange)) : change(rest);
+        Optional<ControlRoute.Work> work = status ? Optional.of(() -> status(exchange)) : change(exchange, rest);
         work.ifPresentOrElse(
                 present -> control.answer(exchange, present), () -> exchange.answerEmpty(Status.BAD_REQUEST_400));
     }
@@ -43,7 +52,7 @@ final class SharedMemoryRoutes {
                 exchange);
     }
 
-    private Optional<ControlRoute.Work> change(String rest) {
+    private Optional<ControlRoute.Work> change(Exchange exchange, String rest) {
         if (rest.equals("/unregisterall")) {
             return Optional.of(() -> done(regions::unregisterAll));
         }
@@ -58,9 +67,23 @@ final class SharedMemoryRoutes {
         }
         Matcher cuda = CUDA_REGISTER.matcher(rest);
         if (cuda.matches()) {
-            return Optional.of(() -> done(() -> regions.registerCuda(cuda.group(1))));
+            return Optional.of(() -> done(() -> regions.registerCuda(
+                    cuda.group(1), handle(exchange), number(cuda.group(3)), number(cuda.group(2)))));
         }
         return Optional.empty();
+    }
+
+    /** The body. A longer one than any handle is none, and is not read. */
+    private byte[] handle(Exchange exchange) {
+        RequestBody.Landed body = exchange.body().land(buffers, 0, HANDLE_LIMIT, SharedMemoryRoutes::tooLong);
+        try (Buffer buffer = body.buffer()) {
+            return buffer.segment().asSlice(body.offset(), body.byteSize()).toArray(ValueLayout.JAVA_BYTE);
+        }
+    }
+
+    private static GatunException tooLong(long byteSize) {
+        return GatunException.invalidArgument("a body of " + byteSize
+                + " bytes cannot be a handle of CUDA: expected the 64 bytes of a cudaIpcMemHandle_t");
     }
 
     private static MessageBody done(Runnable work) {

@@ -39,7 +39,7 @@ public final class V1Routes implements Routes {
         control = new ControlRoute(api);
         infer = new InferRoute(server, api);
         statuses = new StatusRoutes(api, control);
-        sharedMemory = new SharedMemoryRoutes(api.sharedMemory(), control);
+        sharedMemory = new SharedMemoryRoutes(server.buffers(), api.sharedMemory(), control);
         restricted = new RestrictedRequests(access);
     }
 

@@ -1,24 +1,33 @@
 package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonWriter;
+import gatun.memory.CudaRegionStatus;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
+import java.util.Base64;
+import java.util.List;
 import java.util.Optional;
 
 /**
- * CUDA shared memory of a server without GPUs: there is none, and none can be registered. Clients ask also where they do not use it: before
- * they register system shared memory they unregister whatever there is of either kind. Safe for any thread.
+ * Registration of memory of GPUs. Clients ask also where they do not use it: before they register system shared memory they unregister
+ * whatever there is of either kind. Safe for any thread.
  */
 final class CudaMemoryRoutes {
     private static final String ROOT = "/v2/cudasharedmemory/";
 
+    /** The size of a {@code cudaIpcMemHandle_t}. */
+    private static final int HANDLE_BYTES = 64;
+
     private final RegionRegistry regions;
     private final boolean enabled;
+    private final JsonBody jsonBody;
 
-    /** Routes beside those of the regions that there are. */
-    CudaMemoryRoutes(RegionRegistry regions, boolean enabled) {
+    CudaMemoryRoutes(RegionRegistry regions, boolean enabled, JsonBody jsonBody) {
         this.regions = regions;
         this.enabled = enabled;
+        this.jsonBody = jsonBody;
     }
 
     /** Answers {@code /v2/cudasharedmemory[/region/<name>]/(status|register|unregister)}; false for other paths. */
@@ -30,8 +39,8 @@ final class CudaMemoryRoutes {
         String name = parsed.get().name();
         switch (parsed.get().action()) {
             case "status" -> V2Routes.get(exchange, request -> status(request, name));
-            case "register" -> V2Routes.post(exchange, request -> register(name));
-            case "unregister" -> V2Routes.post(exchange, this::unregister);
+            case "register" -> V2Routes.post(exchange, request -> register(request, name));
+            case "unregister" -> V2Routes.post(exchange, request -> unregister(request, name));
             default -> {
                 return false;
             }
@@ -40,23 +49,88 @@ final class CudaMemoryRoutes {
     }
 
     private void status(Exchange exchange, String name) {
-        if (!name.isEmpty()) {
-            throw regions.noCudaRegion(name);
+        List<CudaRegionStatus> listed = name.isEmpty()
+                ? regions.statuses(CudaRegionStatus.class)
+                : List.of(regions.status(name, CudaRegionStatus.class));
+        JsonWriter json = exchange.json().raw('[');
+        for (int i = 0; i < listed.size(); i++) {
+            CudaRegionStatus region = listed.get(i);
+            json.raw(i == 0 ? "{\"name\":" : ",{\"name\":").string(region.name());
+            json.raw(",\"device_id\":").unsigned(region.device());
+            json.raw(",\"byte_size\":").unsigned(region.byteSize()).raw('}');
         }
-        JsonAnswer.send(exchange, exchange.json().raw('[').raw(']'));
+        JsonAnswer.send(exchange, json.raw(']'));
     }
 
-    private void register(String name) {
+    private void register(Exchange exchange, String name) {
         SharedMemoryRoutes.requireEnabled(enabled);
         if (name.isEmpty()) {
             throw GatunException.invalidArgument("'region name' is necessary to register cuda shared memory region");
         }
-        throw GatunException.invalidArgument(
-                "failed to register CUDA shared memory region: '" + name + "', GPUs not supported");
+        regions.requireCuda(name);
+        Registration registration = new Registration();
+        jsonBody.read(exchange, registration);
+        String handle = registration.handle.orElseThrow(() -> SharedMemoryRoutes.lacks("raw_handle"));
+        long byteSize = registration.byteSize.orElseThrow(() -> SharedMemoryRoutes.lacks("byte_size"));
+        long device = registration.device.orElseThrow(() -> SharedMemoryRoutes.lacks("device_id"));
+        regions.registerCuda(name, decoded(handle), device, byteSize);
+        JsonAnswer.sendEmpty(exchange);
     }
 
-    private void unregister(Exchange exchange) {
+    /** Clients in C++ put line breaks into it. */
+    private static byte[] decoded(String base64) {
+        byte[] handle;
+        try {
+            handle = Base64.getMimeDecoder().decode(base64);
+        } catch (IllegalArgumentException e) {
+            handle = new byte[0];
+        }
+        if (handle.length != HANDLE_BYTES) {
+            throw GatunException.invalidArgument("'raw_handle' must be a valid base64 encoded cudaIpcMemHandle_t");
+        }
+        return handle;
+    }
+
+    private void unregister(Exchange exchange, String name) {
         SharedMemoryRoutes.requireEnabled(enabled);
+        if (name.isEmpty()) {
+            regions.unregisterAll(CudaRegionStatus.class);
+        } else {
+            regions.unregister(name, CudaRegionStatus.class);
+        }
         JsonAnswer.sendEmpty(exchange);
+    }
+
+    /** What a registration says; of a member that comes twice, the first counts. */
+    private static final class Registration implements JsonBody.Members {
+        private Optional<String> handle = Optional.empty();
+        private Optional<Long> device = Optional.empty();
+        private Optional<Long> byteSize = Optional.empty();
+
+        @Override
+        public void member(JsonReader json) {
+            if (handle.isEmpty() && json.nameIs("raw_handle")) {
+                handle = Optional.of(base64(json));
+            } else if (device.isEmpty() && json.nameIs("device_id")) {
+                device = Optional.of(json.readUnsigned(""));
+            } else if (byteSize.isEmpty() && json.nameIs("byte_size")) {
+                byteSize = Optional.of(json.readUnsigned(""));
+            } else {
+                json.skipValue();
+            }
+        }
+
+        private static String base64(JsonReader json) {
+            Optional<String> text = Optional.empty();
+            json.enterObject("");
+            while (json.nextMember()) {
+                if (text.isEmpty() && json.nameIs("b64")) {
+                    text = Optional.of(json.readString(""));
+                } else {
+                    json.skipValue();
+                }
+            }
+            return text.orElseThrow(() -> JsonReader.missingMember("", "b64"));
+        }
     }
 }

@@ -6,7 +6,7 @@ import gatun.http.json.JsonWriter;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
-import gatun.memory.RegionStatus;
+import gatun.memory.SystemRegionStatus;
 import java.util.List;
 import java.util.Optional;
 
@@ -43,10 +43,12 @@ final class SharedMemoryRoutes {
     }
 
     private void status(Exchange exchange, String name) {
-        List<RegionStatus> listed = name.isEmpty() ? regions.statuses() : List.of(regions.status(name));
+        List<SystemRegionStatus> listed = name.isEmpty()
+                ? regions.statuses(SystemRegionStatus.class)
+                : List.of(regions.status(name, SystemRegionStatus.class));
         JsonWriter json = exchange.json().raw('[');
         for (int i = 0; i < listed.size(); i++) {
-            RegionStatus region = listed.get(i);
+            SystemRegionStatus region = listed.get(i);
             json.raw(i == 0 ? "{\"name\":" : ",{\"name\":").string(region.name());
             json.raw(",\"key\":").string(region.key());
             json.raw(",\"offset\":").unsigned(region.offset());
@@ -71,9 +73,9 @@ final class SharedMemoryRoutes {
     private void unregister(Exchange exchange, String name) {
         requireEnabled(enabled);
         if (name.isEmpty()) {
-            regions.unregisterAll();
+            regions.unregisterAll(SystemRegionStatus.class);
         } else {
-            regions.unregister(name);
+            regions.unregister(name, SystemRegionStatus.class);
         }
         JsonAnswer.sendEmpty(exchange);
     }
@@ -87,7 +89,8 @@ final class SharedMemoryRoutes {
         }
     }
 
-    private static GatunException lacks(String field) {
+    /** The failure of a registration without one of its members. */
+    static GatunException lacks(String field) {
         return GatunException.invalidArgument("Shared memory register request has no '" + field + "' field");
     }
 

@@ -44,7 +44,7 @@ public final class V2Routes implements Routes {
         this.trace = new TraceRoutes(server, jsonBody);
         this.repository = new RepositoryRoutes(server, jsonBody);
         this.sharedMemory = new SharedMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
-        this.cudaMemory = new CudaMemoryRoutes(server.regions(), clientSharedMemory);
+        this.cudaMemory = new CudaMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
     }
 
     @Override

@@ -6,7 +6,7 @@ import gatun.grpc.GrpcSettings;
 import gatun.http.HttpEdge;
 import gatun.http.HttpSettings;
 import gatun.memory.BufferPool;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.runtime.GatunServer;
 import gatun.runtime.ServerOptions;
 import io.grpc.ServerServiceDefinition;
@@ -30,7 +30,7 @@ final class BenchServer {
     /** Starts it and prints {@code ready <http port> <grpc port>}; runs until it is killed. */
     public static void main(String[] arguments) throws InterruptedException {
         try (BufferPool buffers = new BufferPool(1L << 30);
-                SystemRegions regions = SystemRegions.open(buffers);
+                SharedRegions regions = SharedRegions.open(buffers);
                 GatunServer gatun =
                         GatunServer.open(ServerOptions.of(buffers, regions).repository(Path.of(arguments[0])));
                 GrpcEdge grpc = GrpcEdge.of(gatun, GrpcSettings.standard().withClientSharedMemory(true), echo())) {

@@ -10,7 +10,7 @@ import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
 import gatun.memory.GatunException;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.tensorflow.Example;
@@ -52,7 +52,7 @@ class ExampleMappingsTest {
             """;
 
     private final BufferPool pool = new BufferPool(1 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
 
     @TempDir
     Path repository;

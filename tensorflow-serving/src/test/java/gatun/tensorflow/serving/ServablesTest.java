@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.protocol.inference.ModelVersionPolicy;
 import gatun.protocol.tensorflow.serving.ModelVersionStatus;
 import gatun.runtime.GatunServer;
@@ -28,7 +28,7 @@ class ServablesTest {
     private static final OptionalLong ANY = OptionalLong.empty();
 
     private final BufferPool pool = new BufferPool(1 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
     private GatunServer server;
     private Servables servables;
 

@@ -7,7 +7,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.RegionLease;
 import gatun.memory.Shape;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -40,7 +40,7 @@ class IdentityBackendTest {
     Path repository;
 
     private final BufferPool pool = new BufferPool(64 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
     private GatunServer server;
 
     @AfterEach

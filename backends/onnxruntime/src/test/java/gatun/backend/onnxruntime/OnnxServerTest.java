@@ -8,7 +8,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.EngineStatistics;
@@ -46,7 +46,7 @@ class OnnxServerTest {
     private static final Path MODELS = Path.of("..", "..", "examples", "models");
 
     private final BufferPool pool = new BufferPool(64 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
     private GatunServer server;
 
     private void open(Path repository, String... models) {

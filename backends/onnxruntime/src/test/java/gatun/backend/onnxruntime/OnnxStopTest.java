@@ -9,7 +9,7 @@ import gatun.memory.Datatype;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -65,7 +65,7 @@ class OnnxStopTest {
                 output [ { name: "Y" data_type: TYPE_FP32 dims: [ -1, -1 ] } ]
                 instance_group [ { count: 1 } ]
                 """);
-        try (SystemRegions regions = SystemRegions.open(pool);
+        try (SharedRegions regions = SharedRegions.open(pool);
                 GatunServer server =
                         GatunServer.open(ServerOptions.of(pool, regions).repository(folder));
                 ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {

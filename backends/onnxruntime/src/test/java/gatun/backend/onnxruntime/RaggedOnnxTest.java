@@ -7,7 +7,7 @@ import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.Shape;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -45,7 +45,7 @@ class RaggedOnnxTest {
             """;
 
     private final BufferPool pool = new BufferPool(1 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
     private GatunServer server;
 
     @TempDir

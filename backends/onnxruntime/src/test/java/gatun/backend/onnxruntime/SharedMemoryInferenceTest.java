@@ -13,7 +13,7 @@ import gatun.memory.RegionLease;
 import gatun.memory.RegionRegistry.Access;
 import gatun.memory.Shape;
 import gatun.memory.SharedMemoryObject;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -42,7 +42,7 @@ class SharedMemoryInferenceTest {
     Path repository;
 
     private final BufferPool pool = new BufferPool(256 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
     private GatunServer server;
 
     @BeforeEach

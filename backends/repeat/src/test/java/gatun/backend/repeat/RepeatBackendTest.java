@@ -10,7 +10,7 @@ import gatun.memory.ElementLayouts;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -59,7 +59,7 @@ class RepeatBackendTest {
     Path repository;
 
     private final BufferPool pool = new BufferPool(1 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
     private final List<List<Integer>> responses = new ArrayList<>();
     private GatunServer server;

@@ -8,7 +8,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.ElementLayouts;
 import gatun.memory.Shape;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -53,7 +53,7 @@ class SequencesTest {
     Path repository;
 
     private final BufferPool pool = new BufferPool(1 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
     private GatunServer server;
 

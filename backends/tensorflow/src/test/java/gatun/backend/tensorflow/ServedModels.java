@@ -9,7 +9,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.Shape;
-import gatun.memory.SystemRegions;
+import gatun.memory.SharedRegions;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.GatunServer;
@@ -29,7 +29,7 @@ final class ServedModels implements AutoCloseable {
     static final Path EXAMPLES = Path.of("..", "..", "examples", "tensorflow", "models");
 
     private final BufferPool pool = new BufferPool(64 << 20);
-    private final SystemRegions regions = SystemRegions.open(pool);
+    private final SharedRegions regions = SharedRegions.open(pool);
     private final GatunServer server;
 
     private ServedModels(List<Path> repositories, UnaryOperator<ServerOptions> settings) {

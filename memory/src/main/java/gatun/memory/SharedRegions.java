@@ -7,22 +7,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /**
- * The registered regions of system shared memory: sealed memfds and POSIX objects. A region that a request uses stays mapped until that
- * request has ended, whatever happens to its name. Safe for any thread.
+ * The registered regions: of system shared memory, which are sealed memfds and POSIX objects, and of GPUs' memory. A region that a request
+ * uses stays mapped until that request has ended, whatever happens to its name. Safe for any thread.
  */
-public final class SystemRegions implements RegionRegistry {
+public final class SharedRegions implements RegionRegistry {
     /** Regions at a time, those included that are not yet unmapped. Each takes a descriptor and a place in the guard's table. */
     public static final int MAX_REGIONS = 1024;
 
-    private final Map<String, SystemRegion> regions = new ConcurrentHashMap<>();
+    private final Map<String, Region> regions = new ConcurrentHashMap<>();
     private final RegionReleaser releaser = new RegionReleaser();
     private final BufferPool pool;
     private final FaultGuard guards;
     private volatile boolean closed;
 
-    private SystemRegions(BufferPool pool, FaultGuard guards) {
+    private SharedRegions(BufferPool pool, FaultGuard guards) {
         this.pool = pool;
         this.guards = guards;
     }
@@ -32,13 +33,13 @@ public final class SystemRegions implements RegionRegistry {
      *
      * @param pool lends the memory for copies, where regions must be copied
      */
-    public static SystemRegions open(BufferPool pool) {
-        return new SystemRegions(pool, FaultGuard.install(LibraryCache.ofUser()));
+    public static SharedRegions open(BufferPool pool) {
+        return new SharedRegions(pool, FaultGuard.install(LibraryCache.ofUser()));
     }
 
     /** A registry that copies every POSIX object, as one does where no guard can be built. */
-    static SystemRegions withoutGuard(BufferPool pool) {
-        return new SystemRegions(pool, new FaultGuard.Absent("left out"));
+    static SharedRegions withoutGuard(BufferPool pool) {
+        return new SharedRegions(pool, new FaultGuard.Absent("left out"));
     }
 
     /** For the operator, in one line: how POSIX objects are protected, and why so. */
@@ -56,6 +57,25 @@ public final class SystemRegions implements RegionRegistry {
             throw RegionErrors.nameMissing();
         }
         RegionKey parsed = RegionKey.parse(name, key);
+        SystemRegionStatus status = new SystemRegionStatus(name, key, offset, byteSize);
+        add(name, () -> {
+            RegionMapping mapping = RegionMapping.open(status, parsed, guards);
+            return new SystemRegion(status, mapping, releaser::release);
+        });
+    }
+
+    @Override
+    public boolean supportsCuda() {
+        return false;
+    }
+
+    @Override
+    public void registerCuda(String name, byte[] handle, long device, long byteSize) {
+        requireCuda(name);
+    }
+
+    /** Opens a region and adds it, unless that is not to be. */
+    private void add(String name, Supplier<Region> open) {
         if (regions.containsKey(name)) {
             throw RegionErrors.nameTaken(name);
         }
@@ -65,18 +85,17 @@ public final class SystemRegions implements RegionRegistry {
         if (!releaser.tryCount(MAX_REGIONS)) {
             throw RegionErrors.tooMany(name, MAX_REGIONS);
         }
-        RegionStatus status = new RegionStatus(name, key, offset, byteSize);
-        RegionMapping mapping;
+        Region region;
         try {
-            mapping = RegionMapping.open(status, parsed, guards);
+            region = open.get();
         } catch (Throwable t) {
             releaser.uncount();
             throw t;
         }
-        add(new SystemRegion(status, mapping, releaser::release));
+        add(region);
     }
 
-    private void add(SystemRegion region) {
+    private void add(Region region) {
         String name = region.status().name();
         if (regions.putIfAbsent(name, region) != null) {
             region.retire();
@@ -90,45 +109,39 @@ public final class SystemRegions implements RegionRegistry {
     }
 
     @Override
-    public RegionStatus status(String name) {
-        SystemRegion region = regions.get(name);
-        if (region == null) {
-            throw RegionErrors.unknownStatus(name);
+    public <S extends RegionStatus> S status(String name, Class<S> kind) {
+        Region region = regions.get(name);
+        if (region == null || !kind.isInstance(region.status())) {
+            throw RegionErrors.unknownStatus(name, kind, region != null);
         }
-        return region.status();
+        return kind.cast(region.status());
     }
 
     @Override
     public List<RegionStatus> statuses() {
         return regions.values().stream()
-                .map(SystemRegion::status)
+                .map(Region::status)
                 .sorted(Comparator.comparing(RegionStatus::name))
                 .toList();
     }
 
-    /** What protects the region of that name; empty when there is none. */
+    /** What protects the system region of that name; empty when there is none. */
     public Optional<RegionKind> kind(String name) {
-        return Optional.ofNullable(regions.get(name)).map(SystemRegion::kind);
+        return regions.get(name) instanceof SystemRegion region ? Optional.of(region.kind()) : Optional.empty();
     }
 
     @Override
-    public void unregister(String name) {
-        SystemRegion region = regions.remove(name);
-        if (region != null) {
+    public void unregister(String name, Class<? extends RegionStatus> kind) {
+        Region region = regions.get(name);
+        // Whoever takes it out of the table retires it, and nobody else.
+        if (region != null && kind.isInstance(region.status()) && regions.remove(name, region)) {
             region.retire();
         }
     }
 
     @Override
-    public void unregisterAll() {
-        for (String name : List.copyOf(regions.keySet())) {
-            unregister(name);
-        }
-    }
-
-    @Override
     public RegionLease borrow(String name, long offset, long byteSize, Access access) {
-        SystemRegion region = regions.get(name);
+        Region region = regions.get(name);
         if (region == null) {
             throw RegionErrors.unknown(name);
         }
