@@ -1,0 +1,13 @@
+package gatun.backend.cuda;
+
+/** What a kernel gets for one of its parameters. */
+sealed interface Argument {
+    /** The device address of a tensor, by its number in the {@link TensorTable}. */
+    record Address(int tensor) implements Argument {}
+
+    /** A number that follows from the sizes of the run. */
+    record Scalar(ScalarType type, Formula value) implements Argument {}
+
+    /** A number with a fraction, the same in every run. */
+    record Fraction(ScalarType type, double value) implements Argument {}
+}

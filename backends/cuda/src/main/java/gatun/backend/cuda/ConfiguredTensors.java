@@ -1,0 +1,83 @@
+package gatun.backend.cuda;
+
+import gatun.backend.cuda.TensorTable.Kind;
+import gatun.memory.Datatype;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.protocol.inference.BatchInput;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelInput;
+import gatun.protocol.inference.ModelOutput;
+import gatun.protocol.inference.ModelTensorReshape;
+import gatun.runtime.spi.Datatypes;
+import java.util.List;
+import java.util.Optional;
+
+/** The inputs and outputs that a configuration names, as kernels get them. For one thread, at load. */
+final class ConfiguredTensors {
+    private final ModelConfig config;
+    private final TensorTable tensors = new TensorTable();
+
+    private ConfiguredTensors(ModelConfig config) {
+        this.config = config;
+    }
+
+    /**
+     * A table of the inputs and outputs of {@code config}.
+     *
+     * @throws GatunException INVALID_ARGUMENT when there is none, or one that no kernel can take
+     */
+    static TensorTable of(ModelConfig config) {
+        return new ConfiguredTensors(config).read();
+    }
+
+    private TensorTable read() {
+        if (config.getInputCount() == 0) {
+            throw refused("its configuration has no 'input'; a file of kernels does not tell them, list them all");
+        }
+        if (config.getOutputCount() == 0) {
+            throw refused("its configuration has no 'output'; a file of kernels does not tell them, list them all");
+        }
+        for (ModelInput input : config.getInputList()) {
+            if (input.getOptional()) {
+                throw refused("input '" + input.getName() + "' is optional; kernels need all their inputs");
+            }
+            Optional<Shape> shape = input.getAllowRaggedBatch()
+                    ? Optional.of(Shape.of(Shape.VARIABLE))
+                    : Optional.of(whole(input.getDimsList(), input.hasReshape(), input.getReshape()));
+            add(Kind.INPUT, input.getName(), Datatypes.of(input.getDataType()), shape);
+        }
+        for (BatchInput input : config.getBatchInputList()) {
+            for (String target : input.getTargetNameList()) {
+                add(Kind.INPUT, target, Datatypes.of(input.getDataType()), Optional.empty());
+            }
+        }
+        for (ModelOutput output : config.getOutputList()) {
+            Shape shape = whole(output.getDimsList(), output.hasReshape(), output.getReshape());
+            add(Kind.OUTPUT, output.getName(), Datatypes.of(output.getDataType()), Optional.of(shape));
+        }
+        return tensors;
+    }
+
+    private void add(Kind kind, String name, Datatype datatype, Optional<Shape> shape) {
+        if (!datatype.isFixedSize()) {
+            throw refused((kind == Kind.INPUT ? "input '" : "output '") + name + "' is of "
+                    + Datatypes.configured(datatype) + "; kernels take numbers only");
+        }
+        if (!tensors.add(kind, name, datatype, shape)) {
+            throw refused("two of its tensors are called '" + name + "'; kernels know them by name");
+        }
+    }
+
+    /** The dimensions that the kernels get: reshaped where the configuration says so, and with that of the batch. */
+    private Shape whole(List<Long> dims, boolean reshaped, ModelTensorReshape reshape) {
+        List<Long> actual = reshaped ? reshape.getShapeList() : dims;
+        Shape shape = Shape.of(actual.stream().mapToLong(Long::longValue).toArray());
+        return config.getMaxBatchSize() > 0 ? shape.prepend(Shape.VARIABLE) : shape;
+    }
+
+    private GatunException refused(String reason) {
+        return GatunException.invalidArgument(
+                "the cuda backend cannot run model '" + config.getName() + "': " + reason);
+    }
+}

@@ -1,0 +1,45 @@
+package gatun.backend.cuda;
+
+import gatun.memory.GatunException;
+
+/**
+ * An expression with its place in the configuration, so that a run in which it has no usable result can say which one it was. Immutable.
+ *
+ * @param parameter the parameter that has it
+ * @param text how it is written there
+ * @param expression what it means
+ */
+record Formula(String parameter, String text, Expression expression) {
+    /**
+     * The number for a run of these sizes.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it has none
+     */
+    long value(Sizes sizes) {
+        try {
+            return expression.value(sizes);
+        } catch (ArithmeticException e) {
+            throw GatunException.invalidArgument(
+                    subject() + " has no result for the tensors of this request: " + e.getMessage());
+        }
+    }
+
+    /**
+     * The number for a run of these sizes, which must be from {@code least} to {@code most}.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it has none, or another
+     */
+    long value(Sizes sizes, long least, long most) {
+        long value = value(sizes);
+        if (value < least || value > most) {
+            throw GatunException.invalidArgument(
+                    subject() + " is " + value + " for the tensors of this request, expected " + least + " to " + most);
+        }
+        return value;
+    }
+
+    /** How messages name it. */
+    private String subject() {
+        return "'" + text + "' of the model's parameter '" + parameter + "'";
+    }
+}

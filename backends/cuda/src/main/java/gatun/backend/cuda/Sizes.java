@@ -1,0 +1,68 @@
+package gatun.backend.cuda;
+
+import gatun.memory.Datatype;
+import gatun.memory.Shape;
+
+/**
+ * The sizes of one run, which expressions ask for: each tensor has a number, given by {@link TensorTable}. For one instance, which sets them
+ * anew in each run.
+ */
+final class Sizes {
+    /** Of inputs and outputs; null for scratch memory and for what is not set yet. */
+    private final Shape[] shapes;
+
+    private final long[] elementCounts;
+    private final long[] byteSizes;
+    private long batch = 1;
+
+    /** Sizes of that many tensors, none of which is set. */
+    Sizes(int tensorCount) {
+        shapes = new Shape[tensorCount];
+        elementCounts = new long[tensorCount];
+        byteSizes = new long[tensorCount];
+    }
+
+    /** How many rows the run has; 1 of a model without a batch dimension. */
+    long batch() {
+        return batch;
+    }
+
+    void batch(long rows) {
+        batch = rows;
+    }
+
+    /** The whole shape of an input or output, the batch dimension included. */
+    Shape shape(int tensor) {
+        return shapes[tensor];
+    }
+
+    long elementCount(int tensor) {
+        return elementCounts[tensor];
+    }
+
+    long byteSize(int tensor) {
+        return byteSizes[tensor];
+    }
+
+    /**
+     * Sets an input or output.
+     *
+     * @param shape all its dimensions, none of them variable
+     * @return whether its bytes can be counted; where not, nothing was set
+     */
+    boolean shape(int tensor, Datatype datatype, Shape shape) {
+        long bytes = shape.byteSize(datatype);
+        if (bytes < 0) {
+            return false;
+        }
+        shapes[tensor] = shape;
+        elementCounts[tensor] = shape.elementCount();
+        byteSizes[tensor] = bytes;
+        return true;
+    }
+
+    /** Sets scratch memory. */
+    void byteSize(int tensor, long bytes) {
+        byteSizes[tensor] = bytes;
+    }
+}

@@ -1,0 +1,72 @@
+package gatun.backend.cuda;
+
+import gatun.memory.Datatype;
+import gatun.memory.Shape;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** The tensors that a model's kernels know, numbered from 0: inputs, then outputs, then scratch memory. Made at load, by one thread. */
+final class TensorTable {
+    /** What tensors there are. */
+    enum Kind {
+        /** What the requests bring. */
+        INPUT,
+        /** What the kernels make. */
+        OUTPUT,
+        /** Memory without content, for the kernels of one run. */
+        SCRATCH
+    }
+
+    /**
+     * A tensor.
+     *
+     * @param number its number in the table
+     * @param kind what it is
+     * @param name its name in the configuration
+     * @param datatype of its elements; UINT8 for scratch memory
+     * @param shape all its dimensions as the kernels get them, the batch dimension included; some may be variable. Empty where the
+     *     configuration does not tell them, and for scratch memory
+     */
+    record Entry(int number, Kind kind, String name, Datatype datatype, Optional<Shape> shape) {}
+
+    private final List<Entry> entries = new ArrayList<>();
+    private final Map<String, Entry> byName = new HashMap<>();
+
+    /** Adds a tensor; false when there is one of that name already. */
+    boolean add(Kind kind, String name, Datatype datatype, Optional<Shape> shape) {
+        Entry entry = new Entry(entries.size(), kind, name, datatype, shape);
+        if (byName.putIfAbsent(name, entry) != null) {
+            return false;
+        }
+        entries.add(entry);
+        return true;
+    }
+
+    /** The tensor of that name. */
+    Optional<Entry> find(String name) {
+        return Optional.ofNullable(byName.get(name));
+    }
+
+    /** All of that kind, in the order of their numbers. */
+    List<Entry> all(Kind kind) {
+        return entries.stream().filter(entry -> entry.kind() == kind).toList();
+    }
+
+    int size() {
+        return entries.size();
+    }
+
+    /** The names of all tensors, for messages. */
+    String names() {
+        return entries.stream().map(Entry::name).collect(Collectors.joining(", "));
+    }
+
+    /** The names of all tensors of that kind, for messages. */
+    String names(Kind kind) {
+        return all(kind).stream().map(Entry::name).collect(Collectors.joining(", "));
+    }
+}

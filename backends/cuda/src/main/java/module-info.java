@@ -1,0 +1,5 @@
+/** Runs CUDA kernels that a model's configuration names, by the CUDA driver API, through Panama. */
+module gatun.backend.cuda {
+    requires static org.jspecify;
+    requires gatun.runtime;
+}
