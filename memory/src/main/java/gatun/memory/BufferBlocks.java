@@ -1,8 +1,10 @@
 package gatun.memory;
 
 import gatun.bindings.Errno;
+import gatun.bindings.NativeMemory;
 import gatun.bindings.Posix;
 import gatun.bindings.SystemCallException;
+import gatun.memory.cuda.CudaDevice;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -48,6 +50,11 @@ final class BufferBlocks {
     private final AtomicBoolean trimming = new AtomicBoolean();
     /** Counts the rounds of {@link #trim}, which alone changes it. */
     private volatile int trimPass;
+
+    /** How much from {@link #base} on is locked; 0 while nothing is. */
+    private volatile long lockedBytes;
+
+    private volatile @Nullable Hold locked;
 
     BufferBlocks(BufferPool pool, long byteLimit, BufferStack[] stacks, BufferTable buffers) {
         this.pool = pool;
@@ -134,8 +141,23 @@ final class BufferBlocks {
         trimPass = pass + 1;
     }
 
+    /** As {@link BufferPool#lockFor}. */
+    void lockFor(CudaDevice device) {
+        long bytes = 1L << largestShift;
+        lockedBytes = bytes; // before, so that nothing is given up meanwhile
+        try {
+            locked = device.lock(NativeMemory.segment(base, bytes));
+        } catch (RuntimeException e) {
+            lockedBytes = 0;
+            throw e;
+        }
+    }
+
     private void discard(Buffer buffer) {
-        Posix.madvise(base + buffer.offset, 1L << buffer.shift, Posix.MADV_DONTNEED);
+        if (buffer.offset >= lockedBytes) {
+            // Of what is locked a GPU would go on to use the pages that were given up.
+            Posix.madvise(base + buffer.offset, 1L << buffer.shift, Posix.MADV_DONTNEED);
+        }
         lock.lock();
         try {
             blocks.give(buffer.offset, buffer.shift);
@@ -152,6 +174,10 @@ final class BufferBlocks {
 
     /** Gives the address space back; no buffer is lent and none will be. */
     void unmap() {
+        Hold lock = locked;
+        if (lock != null) {
+            lock.close();
+        }
         Posix.munmap(base, reservedBytes());
     }
 

@@ -1,5 +1,6 @@
 package gatun.memory;
 
+import gatun.memory.cuda.CudaDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -119,6 +120,16 @@ public final class BufferPool implements AutoCloseable {
         MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, usedBytes);
         buffer.close();
         return larger;
+    }
+
+    /**
+     * Locks as much memory as may be lent at a time, so that GPUs copy from buffers and to them without help of the processor; that much is
+     * occupied from now on. Buffers that lie beyond, because small ones are scattered, are copied as any other memory.
+     *
+     * @throws GatunException when the system lets so much not be locked; the pool goes on without
+     */
+    public void lockFor(CudaDevice device) {
+        blocks.lockFor(device);
     }
 
     /** The most bytes that may be lent at a time. */

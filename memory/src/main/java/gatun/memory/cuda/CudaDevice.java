@@ -5,10 +5,15 @@ import gatun.bindings.cuda.cuda_h;
 import gatun.memory.DeviceMemory;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.Hold;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * is asked of it is refused with the first reason.
  */
 public final class CudaDevice {
+    private static final Logger LOG = System.getLogger("gatun.memory");
+
     private static final int NAME_BYTES = 256;
 
     /**
@@ -41,6 +48,7 @@ public final class CudaDevice {
     private final DevicePool pool = new DevicePool(this);
     private final AtomicReference<@Nullable MemorySegment> context = new AtomicReference<>();
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
     private CudaDevice(int ordinal, int handle, String name, long totalBytes) {
         this.ordinal = ordinal;
@@ -163,6 +171,25 @@ public final class CudaDevice {
         }
     }
 
+    /**
+     * Locks {@code memory}, in system memory, so that all GPUs copy from there and to there by themselves, while the processor does something
+     * else. The caller keeps the memory mapped until the answer is closed.
+     *
+     * @throws GatunException when the system lets no more be locked, or the device has failed
+     */
+    public Hold lock(MemorySegment memory) {
+        run(() -> check(
+                cuda_h.cuMemHostRegister_v2(memory, memory.byteSize(), cuda_h.CU_MEMHOSTREGISTER_PORTABLE()),
+                "cuMemHostRegister of " + memory.byteSize() + " bytes"));
+        return () -> {
+            try {
+                run(() -> cuda_h.cuMemHostUnregister(memory));
+            } catch (GatunException e) {
+                LOG.log(Level.DEBUG, "memory stays locked for a device that failed", e);
+            }
+        };
+    }
+
     /** A stream for the calling thread, which has made this device its own. Close it. */
     public CudaStream newStream() {
         return CudaStream.open(this);
@@ -200,10 +227,26 @@ public final class CudaDevice {
             return;
         }
         if (STICKY.contains(result)) {
-            failure.compareAndSet(null, what + ": " + Cuda.errorText(result));
+            fail(what + ": " + Cuda.errorText(result));
             requireWorking();
         }
         require(result, ordinal, what);
+    }
+
+    private void fail(String reason) {
+        if (failure.compareAndSet(null, reason)) {
+            LOG.log(
+                    Level.ERROR,
+                    "{0} has failed: {1}. What runs there is unavailable until the server restarts",
+                    this,
+                    reason);
+            listeners.forEach(Runnable::run);
+        }
+    }
+
+    /** Has {@code listener} called once if the device fails, by the thread that finds out; not if it has failed already. */
+    public void onFailure(Runnable listener) {
+        listeners.add(listener);
     }
 
     private void requireWorking() {

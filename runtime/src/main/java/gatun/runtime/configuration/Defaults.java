@@ -17,8 +17,12 @@ final class Defaults {
 
     private Defaults() {}
 
-    /** {@code config} with every default filled in; it names its backend already. */
-    static ModelConfig fill(ModelConfig config) {
+    /**
+     * {@code config} with every default filled in; it names its backend already.
+     *
+     * @param devices where that backend can run
+     */
+    static ModelConfig fill(ModelConfig config, UsableDevices devices) {
         ModelConfig.Builder filled = config.toBuilder();
         fillVersionPolicy(filled);
         if (filled.hasDynamicBatching()
@@ -34,7 +38,7 @@ final class Defaults {
             filled.addInstanceGroupBuilder().setName(filled.getName());
         }
         for (int i = 0; i < filled.getInstanceGroupCount(); i++) {
-            fillGroup(filled.getInstanceGroupBuilder(i), i, filled.getName(), filled.getBackend());
+            fillGroup(filled.getInstanceGroupBuilder(i), i, filled.getName(), filled.getBackend(), devices);
         }
         return filled.build();
     }
@@ -76,11 +80,18 @@ final class Defaults {
         return given.isEmpty() ? model + "_" + index : given;
     }
 
-    private static void fillGroup(ModelInstanceGroup.Builder group, int index, String model, String backend) {
+    private static void fillGroup(
+            ModelInstanceGroup.Builder group, int index, String model, String backend, UsableDevices devices) {
         group.setName(groupName(group.getName(), index, model));
         if (group.getKind() == ModelInstanceGroup.Kind.KIND_AUTO) {
-            // No device is known to this server yet, so the listed ones are never all present.
-            group.setKind(ModelInstanceGroup.Kind.KIND_CPU).clearGpus();
+            if (devices.hasGpus(group.getGpusList())) {
+                group.setKind(ModelInstanceGroup.Kind.KIND_GPU);
+            } else {
+                group.setKind(ModelInstanceGroup.Kind.KIND_CPU).clearGpus();
+            }
+        }
+        if (group.getKind() == ModelInstanceGroup.Kind.KIND_GPU && group.getGpusCount() == 0) {
+            group.addAllGpus(devices.allGpus());
         }
         if (group.getCount() < 1) {
             boolean two = group.getKind() == ModelInstanceGroup.Kind.KIND_CPU && TWO_INSTANCES_ON_CPU.contains(backend);

@@ -102,8 +102,10 @@ public final class ModelConfiguration {
         if (batching.isPresent()) {
             ruled = BatchingCompletion.apply(written, completed, batching.get());
         }
-        ModelConfig filled = Defaults.fill(ruled);
+        UsableDevices devices = UsableDevices.of(() -> backends.apply(chosen.getBackend()));
+        ModelConfig filled = Defaults.fill(ruled, devices);
         SchedulingRules.check(filled);
+        SchedulingRules.checkDevices(filled, devices);
         TensorRules.check(filled);
         return filled;
     }

@@ -6,6 +6,9 @@ import gatun.protocol.inference.ModelDynamicBatching;
 import gatun.protocol.inference.ModelInstanceGroup;
 import gatun.protocol.inference.ModelQueuePolicy;
 import gatun.protocol.inference.ModelQueuePolicy.TimeoutAction;
+import gatun.runtime.spi.Device;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /** Checks how a configuration wants requests to be batched, queued and spread over instances. */
 final class SchedulingRules {
@@ -90,7 +93,7 @@ final class SchedulingRules {
     private static void checkGroup(ModelConfig config, ModelInstanceGroup group, String name) {
         String subject = "instance group " + name + " of model " + config.getName() + " has kind " + group.getKind();
         switch (group.getKind()) {
-            case KIND_GPU -> throw GatunException.invalidArgument(subject + " but server does not support GPUs");
+            case KIND_GPU -> checkGpus(group.getGpusList(), subject, UsableDevices.presentGpus());
             case KIND_CPU, KIND_MODEL -> {
                 if (group.getGpusCount() > 0) {
                     throw GatunException.invalidArgument(subject + " but specifies one or more GPUs");
@@ -101,6 +104,35 @@ final class SchedulingRules {
                 throw GatunException.invalidArgument("instance group " + name + " of model "
                         + config.getName() + " has unknown kind " + group.getKindValue()
                         + "; known: KIND_AUTO, KIND_GPU, KIND_CPU, KIND_MODEL");
+        }
+    }
+
+    private static void checkGpus(List<Integer> wanted, String subject, List<Integer> present) {
+        if (present.isEmpty()) {
+            throw GatunException.invalidArgument(subject + " but server does not support GPUs");
+        }
+        for (int gpu : wanted) {
+            if (!present.contains(gpu)) {
+                throw GatunException.invalidArgument(subject + " and specifies invalid or unsupported gpu id " + gpu
+                        + ". GPUs are: " + present.stream().map(String::valueOf).collect(Collectors.joining(", ")));
+            }
+        }
+    }
+
+    /**
+     * Checks that the backend runs on the devices that each group asks for; {@code config} has no KIND_AUTO any more.
+     *
+     * @throws GatunException INVALID_ARGUMENT with the first group that it does not run on
+     */
+    static void checkDevices(ModelConfig config, UsableDevices devices) {
+        for (ModelInstanceGroup group : config.getInstanceGroupList()) {
+            boolean onGpu = group.getKind() == ModelInstanceGroup.Kind.KIND_GPU;
+            if (group.getKind() != ModelInstanceGroup.Kind.KIND_MODEL
+                    && !devices.runsOn(onGpu ? Device.Kind.GPU : Device.Kind.CPU)) {
+                throw GatunException.invalidArgument("instance group " + group.getName() + " of model "
+                        + config.getName() + " has kind " + group.getKind() + ", but backend '" + config.getBackend()
+                        + "' runs here on " + (onGpu ? "CPUs" : "GPUs") + " only");
+            }
         }
     }
 

@@ -454,7 +454,12 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public boolean ready() {
-        return !closing;
+        return !closing && unavailability().isEmpty();
+    }
+
+    @Override
+    public Optional<String> unavailability() {
+        return instances.failure();
     }
 
     @Override

@@ -6,7 +6,6 @@ import gatun.memory.GatunException;
 import gatun.runtime.scheduling.Worker;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Device;
 import gatun.runtime.spi.Execution;
 import gatun.runtime.spi.InstanceSpec;
 import gatun.runtime.statistics.FailureReason;
@@ -23,9 +22,8 @@ import org.slf4j.LoggerFactory;
 final class ModelInstance implements Worker<InferenceTicket> {
     private static final Logger LOG = LoggerFactory.getLogger(ModelInstance.class);
 
-    private final String name;
+    private final InstanceSpec spec;
     private final String threadName;
-    private final int instanceCount;
     private final BackendModel model;
     private final String modelName;
     private final InstanceExecution execution;
@@ -54,24 +52,21 @@ final class ModelInstance implements Worker<InferenceTicket> {
     /**
      * An instance that is not open yet.
      *
-     * @param name what the backend calls it
+     * @param spec what the backend is to make
      * @param ordinal its number among the model's instances, from 0
-     * @param instanceCount how many instances the model has
      * @param sequences what the model has to do with sequences; null for nothing
      * @param warmUp what it answers before it serves
      */
     ModelInstance(
-            String name,
+            InstanceSpec spec,
             int ordinal,
-            int instanceCount,
             BackendModel model,
             ModelSignature signature,
             @Nullable SequenceModel sequences,
             BufferPool pool,
             WarmUp warmUp,
             ModelCounters modelCounters) {
-        this.name = name;
-        this.instanceCount = instanceCount;
+        this.spec = spec;
         this.model = model;
         this.warmUp = warmUp;
         this.modelCounters = modelCounters;
@@ -103,7 +98,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
 
     @Override
     public void open() {
-        BackendInstance opened = model.newInstance(new InstanceSpec(name, instanceCount, Device.CPU));
+        BackendInstance opened = model.newInstance(spec);
         try {
             opened.warmUp();
             backend = opened;
@@ -119,7 +114,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
     public long run(List<InferenceTicket> tickets) {
         BackendInstance opened = backend;
         if (opened == null) {
-            throw new IllegalStateException(name + " was not opened");
+            throw new IllegalStateException(spec.name() + " was not opened");
         }
         begin(tickets);
         if (isUnwanted(tickets)) {
@@ -185,7 +180,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             opened.stop();
         } catch (RuntimeException | Error e) {
             // Whoever gave the requests up has more to do than to learn of that.
-            LOG.error("Instance {} of model '{}' could not be told to stop", name, modelName, e);
+            LOG.error("Instance {} of model '{}' could not be told to stop", spec.name(), modelName, e);
         }
     }
 
@@ -271,7 +266,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
                 return;
             }
         }
-        LOG.error("Instance {} of model '{}' failed unexpectedly", name, modelName, failure);
+        LOG.error("Instance {} of model '{}' failed unexpectedly", spec.name(), modelName, failure);
         modelCounters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
         ticket.fail(new GatunException(
                 ErrorCode.INTERNAL,
@@ -304,7 +299,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             try {
                 opened.close();
             } catch (RuntimeException | Error e) {
-                LOG.error("Instance {} of model '{}' could not be closed in order", name, modelName, e);
+                LOG.error("Instance {} of model '{}' could not be closed in order", spec.name(), modelName, e);
             }
         }
         countNoMore();

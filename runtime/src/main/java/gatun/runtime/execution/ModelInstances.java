@@ -1,12 +1,16 @@
 package gatun.runtime.execution;
 
 import gatun.memory.BufferPool;
+import gatun.memory.cuda.CudaDevice;
+import gatun.memory.cuda.CudaDevices;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInstanceGroup;
 import gatun.runtime.ratelimit.RateLimitedWorker;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.scheduling.Worker;
 import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Device;
+import gatun.runtime.spi.InstanceSpec;
 import gatun.runtime.statistics.ModelCounters;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +29,9 @@ final class ModelInstances {
 
     /** Those that serve, in the order of their groups. */
     private volatile List<Placed> placed = List.of();
+
+    /** The GPUs that they run on. */
+    private volatile List<CudaDevice> gpus = List.of();
 
     private int madeCount;
 
@@ -55,11 +62,16 @@ final class ModelInstances {
     /**
      * An instance, and what it was made for.
      *
-     * @param settings its group, without what makes no difference to the instance: the group's name and count
+     * @param device where it runs
+     * @param settings its group, without what makes no difference to the instance: the group's name, count and devices
      * @param worker the instance as the rate limiter lets it run
      */
     private record Placed(
-            String name, ModelInstanceGroup settings, ModelInstance instance, Worker<InferenceTicket> worker) {}
+            String name,
+            Device device,
+            ModelInstanceGroup settings,
+            ModelInstance instance,
+            Worker<InferenceTicket> worker) {}
 
     /** What makes the instances those of another configuration; nothing has happened yet. */
     static final class Change {
@@ -87,35 +99,49 @@ final class ModelInstances {
     /** What is to change for {@code config}: an instance whose group asks for the same as before stays. To be made, or given up. */
     Change toward(ModelConfig config) {
         int count = config.getInstanceGroupList().stream()
-                .mapToInt(ModelInstanceGroup::getCount)
+                .mapToInt(group -> group.getCount() * devices(group).size())
                 .sum();
         List<Placed> left = new ArrayList<>(placed);
         List<Placed> result = new ArrayList<>(count);
         List<Placed> added = new ArrayList<>();
         for (ModelInstanceGroup group : config.getInstanceGroupList()) {
-            for (int i = 0; i < group.getCount(); i++) {
-                String name = group.getName() + "_" + i;
-                Placed next = present(left, name, settings(group)).orElse(null);
-                if (next == null) {
-                    next = make(name, group, count);
-                    added.add(next);
-                } else {
-                    left.remove(next);
+            int ordinal = 0;
+            for (Device device : devices(group)) {
+                for (int i = 0; i < group.getCount(); i++) {
+                    String name = group.getName() + "_" + ordinal++;
+                    Placed next = present(left, name, device, settings(group)).orElse(null);
+                    if (next == null) {
+                        next = make(name, group, device, count);
+                        added.add(next);
+                    } else {
+                        left.remove(next);
+                    }
+                    result.add(next);
                 }
-                result.add(next);
             }
         }
         return new Change(result, added, left);
     }
 
+    /** Where the instances of {@code group} are to run: so many on each. */
+    private static List<Device> devices(ModelInstanceGroup group) {
+        return group.getKind() == ModelInstanceGroup.Kind.KIND_GPU
+                ? group.getGpusList().stream()
+                        .map(gpu -> new Device(Device.Kind.GPU, gpu))
+                        .toList()
+                : List.of(Device.CPU);
+    }
+
     private static ModelInstanceGroup settings(ModelInstanceGroup group) {
-        return group.toBuilder().clearName().clearCount().build();
+        return group.toBuilder().clearName().clearCount().clearGpus().build();
     }
 
     /** One of {@code instances} that is as wanted, by that name if there is one. */
-    private static Optional<Placed> present(List<Placed> instances, String name, ModelInstanceGroup settings) {
+    private static Optional<Placed> present(
+            List<Placed> instances, String name, Device device, ModelInstanceGroup settings) {
         List<Placed> fitting = instances.stream()
-                .filter(instance -> instance.settings().equals(settings))
+                .filter(instance ->
+                        instance.device().equals(device) && instance.settings().equals(settings))
                 .toList();
         return fitting.stream()
                 .filter(instance -> instance.name().equals(name))
@@ -123,20 +149,39 @@ final class ModelInstances {
                 .or(() -> fitting.stream().findFirst());
     }
 
-    private Placed make(String name, ModelInstanceGroup group, int count) {
+    private Placed make(String name, ModelInstanceGroup group, Device device, int count) {
+        InstanceSpec spec = new InstanceSpec(name, count, device);
         ModelInstance instance =
-                new ModelInstance(name, madeCount++, count, backend, signature, sequences, pool, warmUp, counters);
-        return new Placed(name, settings(group), instance, RateLimitedWorker.of(instance, group, rateLimiter));
+                new ModelInstance(spec, madeCount++, backend, signature, sequences, pool, warmUp, counters);
+        return new Placed(name, device, settings(group), instance, RateLimitedWorker.of(instance, group, rateLimiter));
     }
 
     /** Notes that a change has been made. */
     void made(Change change) {
         placed = change.result;
+        gpus = change.result.stream()
+                .map(Placed::device)
+                .filter(device -> device.kind() == Device.Kind.GPU)
+                .distinct()
+                .flatMap(device -> CudaDevices.find().device(device.ordinal()).stream())
+                .toList();
     }
 
     /** Notes that a change will not be made, and that none of its new instances is open. */
     void givenUp(Change change) {
         change.added.forEach(added -> added.instance().countNoMore());
+    }
+
+    /** Why one of them cannot run any more: its GPU has failed. Empty as long as all can. */
+    Optional<String> failure() {
+        List<CudaDevice> used = gpus;
+        for (int i = 0; i < used.size(); i++) {
+            Optional<String> failure = used.get(i).failure();
+            if (failure.isPresent()) {
+                return failure;
+            }
+        }
+        return Optional.empty();
     }
 
     /** How many there are. */

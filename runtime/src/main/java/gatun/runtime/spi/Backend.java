@@ -14,6 +14,14 @@ public interface Backend extends AutoCloseable {
     String name();
 
     /**
+     * Whether the engine runs models on devices of that kind, on this machine: only on its cores unless it says otherwise. Called when it is
+     * started.
+     */
+    default boolean runsOn(Device.Kind kind) {
+        return kind == Device.Kind.CPU;
+    }
+
+    /**
      * Makes the engine usable; called once, before the first model that needs it, with the options that
      * {@code --backend-config=<name>,<key>=<value>} gave. Does nothing unless an engine has something to start.
      *

@@ -9,6 +9,7 @@ import com.google.protobuf.TextFormat;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelTransactionPolicy;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -132,8 +133,10 @@ class SequenceRulesTest {
 
     @Test
     void shouldFillInWhatIsLeftOut() throws TextFormat.ParseException {
-        ModelConfig filled =
-                Defaults.fill(config("oldest { }").toBuilder().setBackend("b").build());
+        ModelConfig filled = Defaults.fill(
+                config("oldest { }").toBuilder().setBackend("b").build(), new UsableDevices(List.of(), () -> {
+                    throw new AssertionError("asked on a machine without GPUs");
+                }));
         assertThat(filled.getSequenceBatching().getMaxSequenceIdleMicroseconds())
                 .isEqualTo(1_000_000);
         assertThat(filled.getSequenceBatching().getOldest().getPreferredBatchSizeList())

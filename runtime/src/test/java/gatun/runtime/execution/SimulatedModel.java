@@ -20,6 +20,7 @@ import gatun.runtime.RequestedOutput;
 import gatun.runtime.WarmUpSource;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Device;
 import gatun.runtime.spi.Execution;
 import gatun.runtime.spi.InstanceSpec;
 import gatun.runtime.statistics.ModelCounters;
@@ -120,9 +121,8 @@ public final class SimulatedModel {
         ModelCounters counters = new ModelCounters();
         instances = IntStream.range(0, instanceCount)
                 .mapToObj(i -> new ModelInstance(
-                        "m_" + i,
+                        new InstanceSpec("m_" + i, instanceCount, Device.CPU),
                         i,
-                        instanceCount,
                         new Model(),
                         signature,
                         null,

@@ -1,0 +1,41 @@
+package gatun.runtime.configuration;
+
+import gatun.memory.cuda.CudaDevice;
+import gatun.memory.cuda.CudaDevices;
+import gatun.runtime.spi.Backend;
+import gatun.runtime.spi.Device;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * The devices of this machine that a model's backend can run on. Asks the backend only where there are GPUs: it is started for that.
+ *
+ * @param gpus the numbers of the GPUs that there are
+ * @param backend the started backend; throws {@link gatun.memory.GatunException} with the reason where it cannot start
+ */
+record UsableDevices(List<Integer> gpus, Supplier<Backend> backend) {
+    /** Those of this machine. */
+    static UsableDevices of(Supplier<Backend> backend) {
+        return new UsableDevices(presentGpus(), backend);
+    }
+
+    /** The numbers of this machine's GPUs, ascending. */
+    static List<Integer> presentGpus() {
+        return CudaDevices.find().all().stream().map(CudaDevice::ordinal).toList();
+    }
+
+    /** Whether the backend runs on GPUs and all of {@code wanted} are there; any one where none is named. */
+    boolean hasGpus(List<Integer> wanted) {
+        return !gpus.isEmpty() && gpus.containsAll(wanted) && backend.get().runsOn(Device.Kind.GPU);
+    }
+
+    /** The numbers of all GPUs. */
+    List<Integer> allGpus() {
+        return gpus;
+    }
+
+    /** Whether the backend runs on devices of that kind; not asked on a machine without GPUs, where it says so itself. */
+    boolean runsOn(Device.Kind kind) {
+        return gpus.isEmpty() || backend.get().runsOn(kind);
+    }
+}
