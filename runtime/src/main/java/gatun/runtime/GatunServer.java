@@ -3,7 +3,9 @@ package gatun.runtime;
 import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.Hold;
 import gatun.memory.RegionRegistry;
+import gatun.memory.cuda.CudaDevices;
 import gatun.runtime.cache.CachedModel;
 import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.execution.ServedModel;
@@ -34,6 +36,7 @@ public final class GatunServer implements InferenceServer {
     private final Backends backends;
     private final ModelRepository repository;
     private final ChangeListeners listeners;
+    private final List<Hold> gpuWatches;
     private final Optional<ResponseCache> cache;
     private final LogControl log;
     private final Tracing tracing;
@@ -61,6 +64,9 @@ public final class GatunServer implements InferenceServer {
         this.repository = repository;
         this.cache = cache;
         this.listeners = listeners;
+        gpuWatches = CudaDevices.find().all().stream()
+                .map(gpu -> gpu.onFailure(listeners::changed))
+                .toList();
     }
 
     /**
@@ -302,5 +308,6 @@ public final class GatunServer implements InferenceServer {
         }
         cache.ifPresent(ResponseCache::close);
         tracing.close();
+        gpuWatches.forEach(Hold::close);
     }
 }

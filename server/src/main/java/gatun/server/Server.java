@@ -5,6 +5,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
 import gatun.memory.SharedRegions;
+import gatun.memory.cuda.CudaDevices;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.GatunServer;
@@ -50,6 +51,7 @@ final class Server implements AutoCloseable {
         Opened opened = new Opened();
         try {
             BufferPool buffers = opened.add(new BufferPool(settings.memory().bufferPoolByteSize()));
+            Gpus.prepare(CudaDevices.find(), settings.memory().devicePools(), buffers);
             SharedRegions regions = opened.add(SharedRegions.open(buffers));
             if (settings.memory().clientSharedMemory()) {
                 LOG.info("Clients' shared memory is {}", regions.protection());

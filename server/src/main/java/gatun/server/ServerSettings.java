@@ -8,6 +8,7 @@ import gatun.http.TensorFlowSettings;
 import gatun.listener.TlsFiles;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -57,8 +58,18 @@ public record ServerSettings(
      * @param bufferPoolByteSize the most bytes that requests and responses may occupy at a time
      * @param clientSharedMemory whether clients may register shared memory
      * @param responseCacheByteSize the most bytes that remembered responses may take; 0 for remembering none
+     * @param devicePools how much of single GPUs' memory may be taken; of the others all
      */
-    public record MemorySettings(long bufferPoolByteSize, boolean clientSharedMemory, long responseCacheByteSize) {}
+    public record MemorySettings(
+            long bufferPoolByteSize,
+            boolean clientSharedMemory,
+            long responseCacheByteSize,
+            List<DevicePoolLimit> devicePools) {
+        /** Keeps a copy of the limits. */
+        public MemorySettings {
+            devicePools = List.copyOf(devicePools);
+        }
+    }
 
     /**
      * Where HTTP requests are taken.

@@ -10,10 +10,10 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +48,7 @@ public final class CudaDevice {
     private final DevicePool pool = new DevicePool(this);
     private final AtomicReference<@Nullable MemorySegment> context = new AtomicReference<>();
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
-    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private final Map<Runnable, Runnable> listeners = new ConcurrentHashMap<>();
 
     private CudaDevice(int ordinal, int handle, String name, long totalBytes) {
         this.ordinal = ordinal;
@@ -240,13 +240,17 @@ public final class CudaDevice {
                     "{0} has failed: {1}. What runs there is unavailable until the server restarts",
                     this,
                     reason);
-            listeners.forEach(Runnable::run);
+            listeners.values().forEach(Runnable::run);
         }
     }
 
-    /** Has {@code listener} called once if the device fails, by the thread that finds out; not if it has failed already. */
-    public void onFailure(Runnable listener) {
-        listeners.add(listener);
+    /**
+     * Has {@code listener} called once if the device fails, by the thread that finds out; not if it has failed already. Until the answer is
+     * closed.
+     */
+    public Hold onFailure(Runnable listener) {
+        listeners.put(listener, listener);
+        return () -> listeners.remove(listener);
     }
 
     private void requireWorking() {

@@ -108,7 +108,7 @@ final class KnownFlags {
         Map<String, String> origins = new TreeMap<>();
         add(origins, TRITON, """
                 --allow-sagemaker --allow-vertex-ai
-                --buffer-manager-thread-count --cache-directory --cuda-memory-pool-byte-size
+                --buffer-manager-thread-count --cache-directory
                 --cuda-virtual-address-size --enable-peer-access
                 --grpc-infer-allocation-pool-size
                 --grpc-infer-thread-count

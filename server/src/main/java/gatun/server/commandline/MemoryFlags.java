@@ -1,6 +1,9 @@
 package gatun.server.commandline;
 
+import gatun.server.DevicePoolLimit;
 import gatun.server.ServerSettings.MemorySettings;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -16,6 +19,14 @@ final class MemoryFlags {
             description = "The most bytes of native memory that requests and responses may occupy at a time."
                     + " Also called --pinned-memory-pool-byte-size.")
     long bufferPoolByteSize;
+
+    @Option(
+            names = "--cuda-memory-pool-byte-size",
+            paramLabel = "GPU:BYTES",
+            converter = DevicePoolFlag.class,
+            description = "The most bytes of a GPU's memory that requests may occupy at a time; all of it unless this"
+                    + " is given. May be given once for each GPU.")
+    List<DevicePoolLimit> devicePools = new ArrayList<>();
 
     @Option(
             names = "--allow-client-shm",
@@ -55,6 +66,7 @@ final class MemoryFlags {
         return new MemorySettings(
                 bufferPoolByteSize,
                 clientSharedMemory,
-                cacheByteSize.or(() -> olderCacheByteSize).orElse(0L));
+                cacheByteSize.or(() -> olderCacheByteSize).orElse(0L),
+                devicePools);
     }
 }

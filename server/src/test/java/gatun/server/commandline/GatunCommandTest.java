@@ -74,7 +74,7 @@ class GatunCommandTest extends CommandFixture {
                         0));
         assertThat(settings.metrics())
                 .isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD, true, Optional.empty()));
-        assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0));
+        assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0, List.of()));
         assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().controlMode()).isEqualTo(ControlMode.NONE);
         assertThat(settings.models().exitOnError()).isTrue();

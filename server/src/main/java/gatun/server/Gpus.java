@@ -1,0 +1,53 @@
+package gatun.server;
+
+import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
+import gatun.memory.cuda.CudaDevice;
+import gatun.memory.cuda.CudaDevices;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes this machine's GPUs ready to be used, and tells the operator of them; a machine without any is told of once. */
+final class Gpus {
+    private static final Logger LOG = LoggerFactory.getLogger(Gpus.class);
+    private static final long MIB = 1 << 20;
+
+    private Gpus() {}
+
+    /**
+     * Limits the memory that is taken of each, and locks {@code buffers} for copies from there and to there.
+     *
+     * @throws StartException when a limit is for a GPU that is not there
+     */
+    static void prepare(CudaDevices gpus, List<DevicePoolLimit> limits, BufferPool buffers) {
+        for (DevicePoolLimit limit : limits) {
+            CudaDevice gpu = gpus.device(limit.gpu()).orElseThrow(() -> new StartException(refusal(limit, gpus)));
+            gpu.pool().limit(limit.byteSize());
+        }
+        if (gpus.count() == 0) {
+            LOG.info("{}: models run on the processor", gpus.absence());
+            return;
+        }
+        for (CudaDevice gpu : gpus.all()) {
+            LOG.info(
+                    "{}: {} MiB, of which the server takes at most {} MiB",
+                    gpu,
+                    gpu.totalBytes() / MIB,
+                    gpu.pool().byteLimit() / MIB);
+        }
+        try {
+            buffers.lockFor(gpus.all().getFirst());
+        } catch (GatunException e) {
+            LOG.warn("Copies to GPUs will be slow, because the buffer pool cannot be locked: {}", e.getMessage());
+        }
+    }
+
+    private static String refusal(DevicePoolLimit limit, CudaDevices gpus) {
+        String present = gpus.count() == 0
+                ? gpus.absence()
+                : "there " + (gpus.count() == 1 ? "is only GPU 0" : "are only GPUs 0 to " + (gpus.count() - 1));
+        return "--cuda-memory-pool-byte-size=" + limit.gpu() + ":" + limit.byteSize() + " is for GPU " + limit.gpu()
+                + ", but " + present;
+    }
+}
