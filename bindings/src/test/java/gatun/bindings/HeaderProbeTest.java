@@ -17,6 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -70,6 +72,41 @@ class HeaderProbeTest {
     @Test
     void cudaRuntimeShouldMatchTheRealHeader() throws Exception {
         assertMatches("cudart", cudaHeader("cuda_runtime_api.h"), Slots.ALL);
+    }
+
+    /** The header that the stand-in for CUDA's driver is built with where the real one is not installed. */
+    @Test
+    void standInsHeaderShouldMatchTheRealHeader() throws Exception {
+        Path real = cudaHeader("cuda.h");
+        Path ours = HEADERS.resolve("cuda/standin/cuda_driver.h");
+        List<String> questions = Pattern.compile("^ *(?:#define )?(CUD?A?_\\w+)(?: = | )(?:0x)?\\d", Pattern.MULTILINE)
+                .matcher(Files.readString(ours))
+                .results()
+                .map(found -> "CONSTANT(" + found.group(1) + ")")
+                .collect(Collectors.toCollection(ArrayList::new));
+        assertThat(questions).hasSizeGreaterThan(100);
+        questions.addAll(List.of(
+                "SIZE(CUuuid)",
+                "SIZE(CUipcMemHandle)",
+                "SIZE(CUipcEventHandle)",
+                "SIZE(CUdevice)",
+                "SIZE(CUdeviceptr)"));
+        assertThat(compiled(ours, questions)).isEqualTo(compiled(real, questions));
+    }
+
+    /** The compiler compares the stand-in's functions with those that each of the headers declares. */
+    @Test
+    void standInShouldBeDeclaredByEitherHeader() throws Exception {
+        Path folder = HEADERS.resolve("cuda/standin");
+        List<String> compilation = new ArrayList<>(
+                List.of(COMPILER, "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"));
+        try (Stream<Path> files = Files.list(folder)) {
+            files.map(Path::toString).filter(file -> file.endsWith(".c")).forEach(compilation::add);
+        }
+        assertThat(run(compilation)).as("with our header").isEmpty();
+        compilation.addAll(
+                List.of("-DGATUN_STANDIN_CUDA_H", "-I" + cudaHeader("cuda.h").getParent()));
+        assertThat(run(compilation)).as("with CUDA's header").isEmpty();
     }
 
     @Test
