@@ -188,8 +188,9 @@ static int attribute_value(CUdevice_attribute attribute, CUdevice device) {
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
         return MAX_GRID_YZ;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
+        return SHARED_BYTES;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-        return MAX_SHARED_BYTES;
+        return SHARED_BYTES_ON_REQUEST;
     case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY:
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
         return 1 << 16;

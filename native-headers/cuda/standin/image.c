@@ -67,25 +67,33 @@ static bool braces_match(const char *text) {
     return depth == 0;
 }
 
-static CUresult read_ptx(const char *text, struct names *names) {
+static CUresult refuse(CUresult result, const char **fault, const char *why) {
+    *fault = why;
+    return result;
+}
+
+static CUresult read_ptx(const char *text, struct names *names, const char **fault) {
     char *end;
     long major = strtol(text + strlen(".version"), &end, 10);
     long minor = *end == '.' ? strtol(end + 1, &end, 10) : -1;
     if (major <= 0 || minor < 0) {
-        return CUDA_ERROR_INVALID_PTX;
+        return refuse(CUDA_ERROR_INVALID_PTX, fault, "ptxas fatal: .version without a number");
     }
     if (major * 10 + minor > NEWEST_PTX) {
-        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+        return refuse(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, fault, "ptxas fatal: .version is newer than 9.0");
     }
-    if (strncmp(skip_space(end), ".target", strlen(".target")) != 0 || !braces_match(text)) {
-        return CUDA_ERROR_INVALID_PTX;
+    if (strncmp(skip_space(end), ".target", strlen(".target")) != 0) {
+        return refuse(CUDA_ERROR_INVALID_PTX, fault, "ptxas fatal: no .target after .version");
+    }
+    if (!braces_match(text)) {
+        return refuse(CUDA_ERROR_INVALID_PTX, fault, "ptxas fatal: braces do not match");
     }
     names->list = must(calloc(1, sizeof(char *)));
     for (const char *entry = text; (entry = strstr(entry, ".entry")) != NULL;) {
         entry = skip_space(entry + strlen(".entry"));
         size_t length = identifier_length(entry);
         if (length == 0) {
-            return CUDA_ERROR_INVALID_PTX;
+            return refuse(CUDA_ERROR_INVALID_PTX, fault, "ptxas fatal: .entry without a name");
         }
         add_name(names, entry, length);
     }
@@ -118,7 +126,7 @@ static CUresult read_elf(const unsigned char *image, struct names *names) {
     return CUDA_SUCCESS;
 }
 
-CUresult read_image(const void *image, char ***list) {
+CUresult read_image(const void *image, char ***list, const char **fault) {
     const unsigned char *bytes = image;
     uint32_t magic;
     memcpy(&magic, bytes, 1); /* an empty text is one byte long */
@@ -130,14 +138,14 @@ CUresult read_image(const void *image, char ***list) {
         }
     }
     struct names names = {NULL, 0};
-    CUresult result = CUDA_ERROR_INVALID_IMAGE;
+    CUresult result = refuse(CUDA_ERROR_INVALID_IMAGE, fault, "neither PTX nor a cubin nor a fatbin");
     if (memchr(bytes, 0, SELFMAG) == NULL && memcmp(bytes, ELFMAG, SELFMAG) == 0) {
         result = read_elf(bytes, &names);
     } else {
         char *text = without_comments(image);
         const char *start = skip_space(text);
         if (strncmp(start, ".version", strlen(".version")) == 0) {
-            result = read_ptx(start, &names);
+            result = read_ptx(start, &names, fault);
         }
         free(text);
     }

@@ -1,4 +1,5 @@
 /* Modules and their functions, and the checks of a launch. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,14 +59,12 @@ void free_modules_of(struct context *context) {
     }
 }
 
-CUresult CUDAAPI cuModuleLoadData(CUmodule *handle, const void *image) {
-    struct context *context;
-    CUresult result = enter(__func__, &context);
-    if (result != CUDA_SUCCESS) {
-        return result;
+static CUresult load(struct context *context, CUmodule *handle, const void *image, const char **fault) {
+    if (handle == NULL || image == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
     }
     char **names = NULL;
-    result = handle == NULL || image == NULL ? CUDA_ERROR_INVALID_VALUE : read_image(image, &names);
+    CUresult result = read_image(image, &names, fault);
     if (result == CUDA_SUCCESS) {
         struct module *module = must(calloc(1, sizeof *module));
         *module = (struct module){.next = modules, .handle = new_handle(), .context = context, .names = names};
@@ -73,6 +72,72 @@ CUresult CUDAAPI cuModuleLoadData(CUmodule *handle, const void *image) {
         count(MODULES, 1);
         *handle = (CUmodule)(uintptr_t)module->handle;
     }
+    return result;
+}
+
+CUresult CUDAAPI cuModuleLoadData(CUmodule *handle, const void *image) {
+    struct context *context;
+    const char *fault;
+    CUresult result = enter(__func__, &context);
+    return result != CUDA_SUCCESS ? result : leave(context, load(context, handle, image, &fault));
+}
+
+/* Where the compiler's texts go. */
+struct log {
+    char *buffer;
+    size_t size;
+    void **answer; /* takes how much of the buffer is used */
+};
+
+/* The logs among the options: of errors first, then of all else. False for an option that is not known here. */
+static bool find_logs(unsigned int count, CUjit_option *options, void **values, struct log *logs) {
+    for (unsigned int i = 0; i < count; i++) {
+        switch (options[i]) {
+        case CU_JIT_ERROR_LOG_BUFFER:
+        case CU_JIT_INFO_LOG_BUFFER:
+            logs[options[i] == CU_JIT_INFO_LOG_BUFFER].buffer = values[i];
+            break;
+        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: {
+            struct log *log = &logs[options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES];
+            log->size = (size_t)(uintptr_t)values[i] & UINT32_MAX;
+            log->answer = &values[i];
+            break;
+        }
+        case CU_JIT_LOG_VERBOSE:
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Cut off where there is no room, with the zero at the end always. */
+static void write_log(struct log *log, const char *text) {
+    if (log->buffer == NULL || log->size == 0) {
+        return;
+    }
+    int length = snprintf(log->buffer, log->size, "%s", text);
+    size_t used = (size_t)length < log->size ? (size_t)length : log->size - 1;
+    *log->answer = (void *)(uintptr_t)used;
+}
+
+CUresult CUDAAPI cuModuleLoadDataEx(CUmodule *handle, const void *image, unsigned int count, CUjit_option *options,
+                                    void **values) {
+    struct context *context;
+    CUresult result = enter(__func__, &context);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    struct log logs[2] = {{0}, {0}};
+    const char *fault = "";
+    if ((count > 0 && (options == NULL || values == NULL)) || !find_logs(count, options, values, logs)) {
+        return leave(context, CUDA_ERROR_INVALID_VALUE);
+    }
+    result = load(context, handle, image, &fault);
+    write_log(&logs[0], result == CUDA_SUCCESS ? "" : fault);
+    write_log(&logs[1], "");
     return leave(context, result);
 }
 
@@ -136,6 +201,7 @@ CUresult CUDAAPI cuModuleGetFunction(CUfunction *handle, CUmodule module_handle,
         *function = (struct function){.next = module->functions,
                                       .handle = new_handle(),
                                       .kernel = find_kernel(name),
+                                      .shared_bytes = SHARED_BYTES,
                                       .name = must(strdup(name))};
         module->functions = function;
     }
@@ -150,7 +216,8 @@ CUresult CUDAAPI cuFuncGetAttribute(int *value, CUfunction_attribute attribute, 
         return result;
     }
     struct module *module;
-    if (find_function(handle, &module) == NULL) {
+    struct function *function = find_function(handle, &module);
+    if (function == NULL) {
         return leave(context, CUDA_ERROR_INVALID_HANDLE);
     }
     if (value == NULL) {
@@ -161,7 +228,7 @@ CUresult CUDAAPI cuFuncGetAttribute(int *value, CUfunction_attribute attribute, 
         *value = MAX_THREADS;
         break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = MAX_SHARED_BYTES;
+        *value = (int)function->shared_bytes;
         break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
         *value = REGISTERS;
@@ -179,6 +246,25 @@ CUresult CUDAAPI cuFuncGetAttribute(int *value, CUfunction_attribute attribute, 
         *value = 0;
         break;
     default:
+        result = CUDA_ERROR_INVALID_VALUE;
+    }
+    return leave(context, result);
+}
+
+CUresult CUDAAPI cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
+    struct context *context;
+    CUresult result = enter(__func__, &context);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    struct module *module;
+    struct function *function = find_function(handle, &module);
+    if (function == NULL) {
+        result = CUDA_ERROR_INVALID_HANDLE;
+    } else if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 &&
+               value <= SHARED_BYTES_ON_REQUEST) {
+        function->shared_bytes = (unsigned int)value;
+    } else if (attribute != CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT || value < -1 || value > 100) {
         result = CUDA_ERROR_INVALID_VALUE;
     }
     return leave(context, result);
@@ -233,14 +319,14 @@ static CUresult read_arguments(const char *parameters, void **list, void **extra
     return CUDA_SUCCESS;
 }
 
-static bool fits_device(const unsigned int *grid, const unsigned int *block, unsigned int shared_bytes) {
+static bool fits_device(const unsigned int *grid, const unsigned int *block) {
     for (int i = 0; i < 3; i++) {
         if (grid[i] == 0 || block[i] == 0 || grid[i] > (i == 0 ? INT32_MAX : MAX_GRID_YZ) ||
             block[i] > (i == 2 ? MAX_BLOCK_Z : MAX_THREADS)) {
             return false;
         }
     }
-    return block[0] * block[1] * block[2] <= MAX_THREADS && shared_bytes <= MAX_SHARED_BYTES;
+    return block[0] * block[1] * block[2] <= MAX_THREADS;
 }
 
 struct launch_work {
@@ -276,7 +362,7 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction handle, unsigned int grid_x, unsigned
     }
     struct launch launch = {
         .context = context, .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}};
-    if (!fits_device(launch.grid, launch.block, shared_bytes)) {
+    if (!fits_device(launch.grid, launch.block) || shared_bytes > function->shared_bytes) {
         return leave(context, CUDA_ERROR_INVALID_VALUE);
     }
     if (function->kernel == NULL) {

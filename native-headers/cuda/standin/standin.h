@@ -35,7 +35,8 @@ void gatun_standin_reset(void);
 #pragma GCC visibility pop
 
 enum { MAX_DEVICES = 8, NO_DEVICE = -1, MAX_GRID_YZ = 65535, MAX_THREADS = 1024, MAX_BLOCK_Z = 64 };
-enum { MAX_SHARED_BYTES = 48 << 10 };
+/* Of shared memory: what each launch may have, and what one may that asked for it. */
+enum { SHARED_BYTES = 48 << 10, SHARED_BYTES_ON_REQUEST = 96 << 10 };
 
 /* The order is that of the counts in the file that GATUN_STANDIN_COUNTS names. */
 enum counter {
@@ -221,6 +222,7 @@ struct function {
     uint64_t handle;
     const struct kernel *kernel; /* NULL for one that the stand-in does not know */
     char *name;
+    unsigned int shared_bytes; /* at most, of a launch */
 };
 struct module {
     struct module *next;
@@ -232,7 +234,7 @@ struct module {
 const struct kernel *find_kernel(const char *name);
 struct function *find_function(CUfunction handle, struct module **module);
 void free_modules_of(struct context *context);
-/* The names of the kernels in an image. */
-CUresult read_image(const void *image, char ***names);
+/* The names of the kernels in an image; or what is wrong with it, in words. */
+CUresult read_image(const void *image, char ***names, const char **fault);
 
 #endif

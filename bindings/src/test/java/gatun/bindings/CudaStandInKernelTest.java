@@ -5,10 +5,14 @@ import static gatun.bindings.cuda.cuda_h.*;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import gatun.bindings.StandInDevice.Result;
 import gatun.testing.CudaStandIn.Count;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -155,6 +159,58 @@ class CudaStandInKernelTest {
         assertThat(Result.of(
                         cuModuleLoadData(device.arena.allocate(C_POINTER), device.arena.allocateFrom(C_CHAR, elf))))
                 .isEqualTo("CUDA_ERROR_INVALID_IMAGE");
+    }
+
+    @Test
+    void shouldFindTheKernelsOfTheExamples() throws Exception {
+        requireKernels("models-gpu/simple_gpu/1/model.ptx", "vector_add_sub");
+        requireKernels("models-gpu/normalise_transpose/1/model.ptx", "normalise_transpose");
+        requireKernels("models-gpu/mlp_gpu/1/model.ptx", "mlp_hidden1", "mlp_hidden2", "mlp_output");
+        requireKernels("kernels/probe.ptx", "copy_bytes", "spin_nanoseconds", "fault");
+    }
+
+    private void requireKernels(String file, String... names) throws Exception {
+        String ptx = Files.readString(Path.of("..", "examples").resolve(file));
+        assertThat(Pattern.compile("\\.entry (\\w+)").matcher(ptx).results().map(found -> found.group(1)))
+                .containsExactly(names);
+        MemorySegment loaded = device.module(ptx);
+        for (String name : names) {
+            assertThat(device.function(loaded, name)).isNotEqualTo(MemorySegment.NULL);
+        }
+        require(cuModuleUnload(loaded));
+    }
+
+    @Test
+    void shouldNormaliseAndTransposePictures() throws Exception {
+        MemorySegment loaded =
+                device.module(Files.readString(Path.of("..", "examples/models-gpu/normalise_transpose/1/model.ptx")));
+        MemorySegment kernel = device.function(loaded, "normalise_transpose");
+        // Two pictures of one row with two pixels.
+        long image = device.allocateInts(0x33_02_01_00, 0x66_55_44_FF, 0x99_88_77_00);
+        long out = device.allocate(12 * Float.BYTES);
+        require(launch(kernel, 1, 32, addresses(image, out, 2, 1, 2)));
+        MemorySegment floats = device.arena.allocate(C_FLOAT, 12);
+        require(cuMemcpyDtoH_v2(floats, out, floats.byteSize()));
+        float[] expected = {
+            red(0x00), red(0x33), green(0x01), green(0xFF), blue(0x02), blue(0x44),
+            red(0x55), red(0x77), green(0x66), green(0x88), blue(0x00), blue(0x99)
+        };
+        assertThat(floats.toArray(C_FLOAT)).containsExactly(expected, within(1e-5f));
+        require(cuMemFree_v2(image));
+        require(cuMemFree_v2(out));
+        require(cuModuleUnload(loaded));
+    }
+
+    private static float red(int value) {
+        return (value / 255f - 0.485f) / 0.229f;
+    }
+
+    private static float green(int value) {
+        return (value / 255f - 0.456f) / 0.224f;
+    }
+
+    private static float blue(int value) {
+        return (value / 255f - 0.406f) / 0.225f;
     }
 
     private String load(String text) {
