@@ -34,11 +34,11 @@ public final class CudaDevice {
 
     /**
      * The codes of {@code CUresult} after which a context is of no more use, by what cuda.h says of each: device unavailable 46, ECC 214,
-     * NVLink 220, illegal address 700, launch timeout 702, context destroyed 709, assert 710, hardware stack 714, illegal instruction 715,
-     * misaligned address 716, address space 717, program counter 718, launch failed 719, external device 721.
+     * NVLink 220, contained 226, illegal address 700, launch timeout 702, context destroyed 709, assert 710, hardware stack 714, illegal instruction 715,
+     * misaligned address 716, address space 717, program counter 718, launch failed 719, tensor memory leak 721, external device 911.
      */
     private static final Set<Integer> STICKY =
-            Set.of(46, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721);
+            Set.of(46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 911);
 
     private final int ordinal;
     private final int handle;

@@ -127,11 +127,13 @@ final class SchedulingRules {
     static void checkDevices(ModelConfig config, UsableDevices devices) {
         for (ModelInstanceGroup group : config.getInstanceGroupList()) {
             boolean onGpu = group.getKind() == ModelInstanceGroup.Kind.KIND_GPU;
-            if (group.getKind() != ModelInstanceGroup.Kind.KIND_MODEL
-                    && !devices.runsOn(onGpu ? Device.Kind.GPU : Device.Kind.CPU)) {
+            Device.Kind kind = onGpu ? Device.Kind.GPU : Device.Kind.CPU;
+            if (group.getKind() != ModelInstanceGroup.Kind.KIND_MODEL && !devices.runsOn(kind)) {
+                String advice = devices.backend().get().advice(kind);
                 throw GatunException.invalidArgument("instance group " + group.getName() + " of model "
                         + config.getName() + " has kind " + group.getKind() + ", but backend '" + config.getBackend()
-                        + "' runs here on " + (onGpu ? "CPUs" : "GPUs") + " only");
+                        + "' runs here on " + (onGpu ? "CPUs" : "GPUs") + " only"
+                        + (advice.isEmpty() ? "" : ": " + advice));
             }
         }
     }

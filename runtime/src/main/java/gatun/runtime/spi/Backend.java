@@ -22,6 +22,14 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
+     * What to do so that {@link #runsOn} would be true for that kind, or what is missing for it; empty when nothing can be done. Called when the
+     * engine is started.
+     */
+    default String advice(Device.Kind kind) {
+        return "";
+    }
+
+    /**
      * Makes the engine usable; called once, before the first model that needs it, with the options that
      * {@code --backend-config=<name>,<key>=<value>} gave. Does nothing unless an engine has something to start.
      *

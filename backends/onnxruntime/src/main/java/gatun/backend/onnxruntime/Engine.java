@@ -7,6 +7,9 @@ import gatun.bindings.onnxruntime.onnxruntime_h;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The opened library with its one environment, and the objects that all sessions share. Safe for any thread; lives as long as the
@@ -61,6 +64,48 @@ final class Engine {
     /** The engine's own allocator of host memory. */
     MemorySegment allocator() {
         return allocator;
+    }
+
+    /** Describes memory of GPU {@code device}; the caller releases it with {@link #releaseMemoryInfo}. */
+    MemorySegment cudaMemory(int device) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            check(OrtApi.CreateMemoryInfo.invoke(
+                    OrtApi.CreateMemoryInfo(api),
+                    scratch.allocateFrom("Cuda"),
+                    onnxruntime_h.OrtDeviceAllocator(),
+                    device,
+                    onnxruntime_h.OrtMemTypeDefault(),
+                    out));
+            return out.get(ValueLayout.ADDRESS, 0);
+        }
+    }
+
+    void releaseMemoryInfo(MemorySegment info) {
+        OrtApi.ReleaseMemoryInfo.invoke(OrtApi.ReleaseMemoryInfo(api), info);
+    }
+
+    /** The execution providers that the library was built with, for instance {@code CPUExecutionProvider}. */
+    List<String> providers() {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment names = scratch.allocate(ValueLayout.ADDRESS);
+            MemorySegment count = scratch.allocate(ValueLayout.JAVA_INT);
+            check(OrtApi.GetAvailableProviders.invoke(OrtApi.GetAvailableProviders(api), names, count));
+            int length = count.get(ValueLayout.JAVA_INT, 0);
+            MemorySegment array = NativeMemory.segment(
+                    names.get(ValueLayout.ADDRESS, 0).address(), length * ValueLayout.ADDRESS.byteSize());
+            List<String> providers = new ArrayList<>();
+            for (int i = 0; i < length; i++) {
+                providers.add(NativeMemory.string(array.getAtIndex(ValueLayout.ADDRESS, i)));
+            }
+            check(OrtApi.ReleaseAvailableProviders.invoke(OrtApi.ReleaseAvailableProviders(api), array, length));
+            return providers;
+        }
+    }
+
+    /** The file of the library. */
+    Path library() {
+        return runtime.path();
     }
 
     /** The library's version, for instance {@code 1.29.0}. */

@@ -29,6 +29,32 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
         }
     }
 
+    /**
+     * Which input has that name; {@code position} is tried first, where it nearly always is.
+     *
+     * @throws GatunException INVALID_ARGUMENT when there is none
+     */
+    int inputIndex(String name, int position) {
+        return indexOf(inputs, name, position);
+    }
+
+    /** Which output has that name; otherwise as {@link #inputIndex}. */
+    int outputIndex(String name, int position) {
+        return indexOf(outputs, name, position);
+    }
+
+    private static int indexOf(List<TensorDescription> tensors, String name, int position) {
+        if (position < tensors.size() && tensors.get(position).name().equals(name)) {
+            return position;
+        }
+        for (int i = 0; i < tensors.size(); i++) {
+            if (tensors.get(i).name().equals(name)) {
+                return i;
+            }
+        }
+        throw GatunException.invalidArgument("the model file has no tensor '" + name + "'");
+    }
+
     /** Reads inputs or outputs with one scratch arena. */
     private record Reader(Engine engine, MemorySegment session, Arena scratch) {
         List<TensorDescription> all(boolean inputs) {

@@ -1,7 +1,6 @@
 package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeException;
-import gatun.bindings.NativeMemory;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.memory.Datatype;
 import gatun.memory.GatunException;
@@ -26,6 +25,7 @@ final class OnnxInstance implements BackendInstance {
     private final ModelDescription model;
     private final OutputShapes outputShapes;
     private final StringTensors strings;
+    private final OutputValues values;
     private final AlignedCopies alignedCopies;
 
     /** Shared, since short runs come on the requests' threads. */
@@ -59,6 +59,7 @@ final class OnnxInstance implements BackendInstance {
         this.model = model;
         this.outputShapes = new OutputShapes(model);
         this.strings = new StringTensors(engine);
+        this.values = new OutputValues(engine);
         this.alignedCopies = new AlignedCopies(model.inputs().size());
         this.run = OrtApi.Run(engine.api());
         this.runOptions = new RunOptions(engine);
@@ -89,7 +90,7 @@ final class OnnxInstance implements BackendInstance {
     private ValueCache[] caches(int count) {
         ValueCache[] caches = new ValueCache[count];
         for (int i = 0; i < count; i++) {
-            caches[i] = new ValueCache(engine, arena);
+            caches[i] = new ValueCache(engine, engine.cpuMemory(), arena);
         }
         return caches;
     }
@@ -154,7 +155,7 @@ final class OnnxInstance implements BackendInstance {
     }
 
     private void bindInput(int position, Tensor tensor) {
-        int index = indexOf(model.inputs(), tensor.spec().name(), position);
+        int index = model.inputIndex(tensor.spec().name(), position);
         Datatype datatype = tensor.spec().datatype();
         inputShapes[index] = tensor.spec().shape();
         MemorySegment value;
@@ -166,7 +167,8 @@ final class OnnxInstance implements BackendInstance {
             if (!isAligned(bytes, datatype)) {
                 bytes = alignedCopies.copy(index, bytes);
             }
-            value = inputValues[index].value(bytes, datatype, tensor.spec().shape());
+            value = inputValues[index].value(
+                    bytes.address(), bytes.byteSize(), datatype, tensor.spec().shape());
         }
         inputNameArray.setAtIndex(ValueLayout.ADDRESS, position, inputNames[index]);
         inputArray.setAtIndex(ValueLayout.ADDRESS, position, value);
@@ -174,7 +176,7 @@ final class OnnxInstance implements BackendInstance {
 
     /** Gives the engine the memory for an output if it can be known; answers whether that rests on the file's dimension names. */
     private boolean bindOutput(int position, Execution execution) {
-        int index = indexOf(model.outputs(), execution.outputName(position), position);
+        int index = model.outputIndex(execution.outputName(position), position);
         outputIndexes[position] = index;
         outputNameArray.setAtIndex(ValueLayout.ADDRESS, position, outputNames[index]);
         outputArray.setAtIndex(ValueLayout.ADDRESS, position, MemorySegment.NULL);
@@ -193,7 +195,9 @@ final class OnnxInstance implements BackendInstance {
             return false;
         }
         outputArray.setAtIndex(
-                ValueLayout.ADDRESS, position, outputValues[index].value(memory, output.datatype(), shape));
+                ValueLayout.ADDRESS,
+                position,
+                outputValues[index].value(memory.address(), byteSize, output.datatype(), shape));
         destinations[position] = memory;
         return !output.shape().isFixed();
     }
@@ -238,7 +242,7 @@ final class OnnxInstance implements BackendInstance {
     /** Copies an output that the engine allocated to where it belongs. */
     private void copyOutput(int position, MemorySegment value, Execution execution) {
         TensorDescription output = model.outputs().get(outputIndexes[position]);
-        Shape shape = shapeOf(value);
+        Shape shape = values.shape(value);
         if (output.datatype() == Datatype.BYTES) {
             strings.write(value, shape, execution, position);
             return;
@@ -247,7 +251,7 @@ final class OnnxInstance implements BackendInstance {
         MemorySegment target = destinations[position].address() != 0
                 ? destinations[position]
                 : execution.output(position, output.datatype(), shape, byteSize);
-        MemorySegment.copy(dataOf(value, byteSize), 0, target, 0, byteSize);
+        MemorySegment.copy(values.data(value, byteSize), 0, target, 0, byteSize);
     }
 
     /** Whether the engine wrote straight into the destination. */
@@ -258,47 +262,8 @@ final class OnnxInstance implements BackendInstance {
                         memory, model.outputs().get(outputIndexes[position]).datatype());
     }
 
-    private Shape shapeOf(MemorySegment value) {
-        MemorySegment api = engine.api();
-        try (Arena scratch = Arena.ofConfined()) {
-            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            engine.check(OrtApi.GetTensorTypeAndShape.invoke(OrtApi.GetTensorTypeAndShape(api), value, out));
-            MemorySegment info = out.get(ValueLayout.ADDRESS, 0);
-            try {
-                engine.check(OrtApi.GetDimensionsCount.invoke(OrtApi.GetDimensionsCount(api), info, out));
-                int rank = Math.toIntExact(out.get(ValueLayout.JAVA_LONG, 0));
-                MemorySegment dims = scratch.allocate(ValueLayout.JAVA_LONG, Math.max(1, rank));
-                engine.check(OrtApi.GetDimensions.invoke(OrtApi.GetDimensions(api), info, dims, rank));
-                return Shape.of(dims.asSlice(0, (long) rank * Long.BYTES).toArray(ValueLayout.JAVA_LONG));
-            } finally {
-                OrtApi.ReleaseTensorTypeAndShapeInfo.invoke(OrtApi.ReleaseTensorTypeAndShapeInfo(api), info);
-            }
-        }
-    }
-
-    private MemorySegment dataOf(MemorySegment value, long byteSize) {
-        try (Arena scratch = Arena.ofConfined()) {
-            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            engine.check(OrtApi.GetTensorMutableData.invoke(OrtApi.GetTensorMutableData(engine.api()), value, out));
-            return NativeMemory.segment(out.get(ValueLayout.ADDRESS, 0).address(), byteSize);
-        }
-    }
-
     private static boolean isAligned(MemorySegment bytes, Datatype datatype) {
         return (bytes.address() & (datatype.byteSize() - 1)) == 0;
-    }
-
-    /** The model's index of a name; tries the position first, where it nearly always is. */
-    private static int indexOf(List<TensorDescription> tensors, String name, int position) {
-        if (position < tensors.size() && tensors.get(position).name().equals(name)) {
-            return position;
-        }
-        for (int i = 0; i < tensors.size(); i++) {
-            if (tensors.get(i).name().equals(name)) {
-                return i;
-            }
-        }
-        throw GatunException.invalidArgument("the model file has no tensor '" + name + "'");
     }
 
     @Override

@@ -1,9 +1,15 @@
 package gatun.backend.onnxruntime;
 
 import gatun.bindings.Posix;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.cuda.CudaDevice;
+import gatun.memory.cuda.CudaDevices;
+import gatun.memory.cuda.DeviceTransfers;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Device;
 import gatun.runtime.spi.InstanceSpec;
 import java.nio.file.Path;
 
@@ -21,6 +27,36 @@ final class OnnxModel implements BackendModel {
 
     @Override
     public BackendInstance newInstance(InstanceSpec spec) {
+        return spec.device().kind() == Device.Kind.GPU ? onGpu(spec) : onProcessor(spec);
+    }
+
+    private BackendInstance onGpu(InstanceSpec spec) {
+        CudaDevice device = CudaDevices.find()
+                .device(spec.device().ordinal())
+                .orElseThrow(() -> new GatunException(
+                        ErrorCode.UNAVAILABLE,
+                        "there is no GPU " + spec.device().ordinal() + ": "
+                                + CudaDevices.find().absence()));
+        device.makeCurrent();
+        DeviceTransfers transfers = new DeviceTransfers(device);
+        try (SessionOptions options = SessionOptions.of(engine, config, spec.instanceCount())) {
+            CudaProvider.append(engine, options, config, transfers.stream());
+            Session session = Session.open(engine, file, options);
+            try {
+                ModelDescription description = session.description();
+                new ConfigCheck(config, description).run();
+                return new OnnxGpuInstance(engine, session, description, transfers);
+            } catch (RuntimeException | Error e) {
+                session.close();
+                throw e;
+            }
+        } catch (RuntimeException | Error e) {
+            transfers.release();
+            throw e;
+        }
+    }
+
+    private BackendInstance onProcessor(InstanceSpec spec) {
         try (SessionOptions options = SessionOptions.of(engine, config, spec.instanceCount())) {
             Session session = Session.open(engine, file, options);
             try {

@@ -9,6 +9,7 @@ import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.spi.Backend;
 import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Device;
 import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.file.Files;
@@ -74,6 +75,16 @@ public final class OnnxRuntimeBackend implements Backend {
             }
             case NativeLibrary.Missing missing -> throw new GatunException(ErrorCode.UNAVAILABLE, missing.toString());
         }
+    }
+
+    @Override
+    public boolean runsOn(Device.Kind kind) {
+        return kind == Device.Kind.CPU || CudaProvider.missing(started()).isEmpty();
+    }
+
+    @Override
+    public String advice(Device.Kind kind) {
+        return kind == Device.Kind.CPU ? "" : CudaProvider.missing(started());
     }
 
     private static int batchSize(String text) {

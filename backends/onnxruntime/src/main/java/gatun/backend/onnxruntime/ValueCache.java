@@ -20,6 +20,7 @@ final class ValueCache implements AutoCloseable {
     private static final int MAX_RANK = 16;
 
     private final Engine engine;
+    private final MemorySegment memory;
     private final MemorySegment create;
     private final MemorySegment out;
     private final MemorySegment dims;
@@ -28,20 +29,21 @@ final class ValueCache implements AutoCloseable {
     private final Shape[] shapes = new Shape[SLOTS];
     private final Datatype[] datatypes = new Datatype[SLOTS];
 
-    ValueCache(Engine engine, Arena arena) {
+    /** @param memory what the engine calls the memory that the tensors lie in */
+    ValueCache(Engine engine, MemorySegment memory, Arena arena) {
         this.engine = engine;
+        this.memory = memory;
         this.create = OrtApi.CreateTensorWithDataAsOrtValue(engine.api());
         this.out = arena.allocate(ValueLayout.ADDRESS);
         this.dims = arena.allocate(ValueLayout.JAVA_LONG, MAX_RANK);
     }
 
     /**
-     * The value for a tensor of fixed-size elements at {@code bytes}. Valid until the next call.
+     * The value for a tensor of fixed-size elements, whose {@code byteSize} bytes begin at {@code address}. Valid until the next call.
      *
      * @throws gatun.bindings.NativeException when the engine refuses the shape
      */
-    MemorySegment value(MemorySegment bytes, Datatype datatype, Shape shape) {
-        long address = bytes.address();
+    MemorySegment value(long address, long byteSize, Datatype datatype, Shape shape) {
         // Multiplicative hashing: addresses of one pool differ in few bits only.
         int slot = (int) ((address * 0x9E3779B97F4A7C15L) >>> 58) & (SLOTS - 1);
         MemorySegment kept = values[slot];
@@ -59,9 +61,9 @@ final class ValueCache implements AutoCloseable {
         }
         engine.check(OrtApi.CreateTensorWithDataAsOrtValue.invoke(
                 create,
-                engine.cpuMemory(),
-                bytes,
-                bytes.byteSize(),
+                memory,
+                MemorySegment.ofAddress(address),
+                byteSize,
                 dims,
                 rank,
                 ElementTypes.elementType(datatype),

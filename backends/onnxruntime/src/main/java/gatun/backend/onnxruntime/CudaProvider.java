@@ -1,0 +1,110 @@
+package gatun.backend.onnxruntime;
+
+import gatun.bindings.NativeException;
+import gatun.bindings.onnxruntime.OrtApi;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.cuda.CudaStream;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelParameter;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** The part of ONNX Runtime that runs models on NVIDIA's GPUs. It comes with some builds of the library, as a file of its own beside it. */
+final class CudaProvider {
+    private static final String NAME = "CUDAExecutionProvider";
+    private static final String FILE = "libonnxruntime_providers_cuda.so";
+
+    /** What Triton's backend takes from a model's parameters for this provider. */
+    private static final Set<String> PARAMETERS = Set.of(
+            "arena_extend_strategy",
+            "cudnn_conv_algo_search",
+            "cudnn_conv_use_max_workspace",
+            "gpu_mem_limit",
+            "tunable_op_enable",
+            "use_tf32");
+
+    private CudaProvider() {}
+
+    /** What is missing to run models on GPUs; empty when nothing is, as far as one can see before a model is loaded. */
+    static String missing(Engine engine) {
+        Path library = engine.library();
+        if (!engine.providers().contains(NAME)) {
+            return "ONNX Runtime " + engine.version() + " in " + library.getFileName()
+                    + " was built without its CUDA provider; take a build for GPUs, such as the artifact"
+                    + " com.microsoft.onnxruntime:onnxruntime_gpu, unpack its libraries into one folder and start the"
+                    + " server with --backend-config=onnxruntime,library=<folder>/libonnxruntime.so";
+        }
+        Path provider = library.resolveSibling(FILE);
+        if (!Files.isRegularFile(provider)) {
+            return FILE + " is missing beside ONNX Runtime's library; unpack it into the same folder";
+        }
+        return "";
+    }
+
+    /**
+     * Adds the provider to a session's options, for the GPU of {@code stream}, which everything of the session is done on.
+     *
+     * @throws GatunException UNAVAILABLE when the provider cannot be loaded, with what it says is missing
+     */
+    static void append(Engine engine, SessionOptions options, ModelConfig config, CudaStream stream) {
+        MemorySegment api = engine.api();
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            engine.check(OrtApi.CreateCUDAProviderOptions.invoke(OrtApi.CreateCUDAProviderOptions(api), out));
+            MemorySegment cuda = out.get(ValueLayout.ADDRESS, 0);
+            try {
+                Map<String, String> settings = settings(config, stream);
+                engine.check(OrtApi.UpdateCUDAProviderOptions.invoke(
+                        OrtApi.UpdateCUDAProviderOptions(api),
+                        cuda,
+                        texts(List.copyOf(settings.keySet()), scratch),
+                        texts(new ArrayList<>(settings.values()), scratch),
+                        settings.size()));
+                engine.check(OrtApi.SessionOptionsAppendExecutionProvider_CUDA_V2.invoke(
+                        OrtApi.SessionOptionsAppendExecutionProvider_CUDA_V2(api), options.handle(), cuda));
+            } finally {
+                OrtApi.ReleaseCUDAProviderOptions.invoke(OrtApi.ReleaseCUDAProviderOptions(api), cuda);
+            }
+        } catch (NativeException e) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "ONNX Runtime cannot run model '" + config.getName() + "' on a GPU: "
+                            + String.valueOf(e.getMessage()).strip()
+                            + "; install what it names, or give the model instances of KIND_CPU",
+                    e);
+        }
+    }
+
+    private static Map<String, String> settings(ModelConfig config, CudaStream stream) {
+        Map<String, String> settings = new TreeMap<>();
+        for (Map.Entry<String, ModelParameter> parameter :
+                config.getParametersMap().entrySet()) {
+            if (PARAMETERS.contains(parameter.getKey())) {
+                settings.put(
+                        parameter.getKey(),
+                        parameter.getValue().getStringValue().strip());
+            }
+        }
+        settings.put("device_id", Integer.toString(stream.device().ordinal()));
+        settings.put(
+                "user_compute_stream", Long.toUnsignedString(stream.handle().address()));
+        return settings;
+    }
+
+    private static MemorySegment texts(List<String> texts, Arena arena) {
+        MemorySegment array = arena.allocate(ValueLayout.ADDRESS, texts.size());
+        for (int i = 0; i < texts.size(); i++) {
+            array.setAtIndex(ValueLayout.ADDRESS, i, arena.allocateFrom(texts.get(i)));
+        }
+        return array;
+    }
+}

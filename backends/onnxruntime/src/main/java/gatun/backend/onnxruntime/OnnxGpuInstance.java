@@ -1,0 +1,214 @@
+package gatun.backend.onnxruntime;
+
+import gatun.bindings.NativeException;
+import gatun.bindings.onnxruntime.OrtApi;
+import gatun.memory.Datatype;
+import gatun.memory.DeviceMemory;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.TensorSpec;
+import gatun.memory.cuda.DeviceTransfers;
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.Execution;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One session on a GPU. Inputs and outputs are bound to addresses there: those of clients' own regions where these are on that GPU, else of
+ * memory that is copied on the session's stream. Strings, and outputs whose shapes only a run can tell, go by way of system memory. Stays on
+ * the thread that made it. Owns the session and its stream.
+ */
+final class OnnxGpuInstance implements BackendInstance {
+    private final Engine engine;
+    private final Session session;
+    private final ModelDescription model;
+    private final OutputShapes outputShapes;
+    private final StringTensors strings;
+    private final OutputValues values;
+    private final DeviceTransfers transfers;
+    private final RunOptions runOptions;
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment deviceMemory;
+    private final MemorySegment binding;
+    private final MemorySegment[] inputNames;
+    private final MemorySegment[] outputNames;
+    private final ValueCache[] inputValues;
+    private final ValueCache[] outputValues;
+    private final Shape[] inputShapes;
+    /** The outputs that the engine allocates, by their positions in the run. */
+    private final List<Integer> allocated = new ArrayList<>();
+
+    /** Values of strings, for this run only. */
+    private final List<MemorySegment> owned = new ArrayList<>();
+
+    /** @param transfers on the stream that the session was opened for; owned by this from now on */
+    OnnxGpuInstance(Engine engine, Session session, ModelDescription model, DeviceTransfers transfers) {
+        this.engine = engine;
+        this.session = session;
+        this.model = model;
+        this.transfers = transfers;
+        this.outputShapes = new OutputShapes(model);
+        this.strings = new StringTensors(engine);
+        this.values = new OutputValues(engine);
+        this.runOptions = new RunOptions(engine);
+        deviceMemory = engine.cudaMemory(transfers.stream().device().ordinal());
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            engine.check(OrtApi.CreateIoBinding.invoke(OrtApi.CreateIoBinding(engine.api()), session.handle(), out));
+            binding = out.get(ValueLayout.ADDRESS, 0);
+        }
+        inputNames = names(model.inputs());
+        outputNames = names(model.outputs());
+        inputValues = caches(model.inputs().size());
+        outputValues = caches(model.outputs().size());
+        inputShapes = new Shape[model.inputs().size()];
+    }
+
+    private MemorySegment[] names(List<TensorDescription> tensors) {
+        return tensors.stream().map(tensor -> arena.allocateFrom(tensor.name())).toArray(MemorySegment[]::new);
+    }
+
+    private ValueCache[] caches(int count) {
+        ValueCache[] caches = new ValueCache[count];
+        for (int i = 0; i < count; i++) {
+            caches[i] = new ValueCache(engine, deviceMemory, arena);
+        }
+        return caches;
+    }
+
+    @Override
+    public void stop() {
+        runOptions.stop();
+    }
+
+    @Override
+    public void execute(Execution execution) {
+        runOptions.resume();
+        try (DeviceTransfers run = transfers.begin()) {
+            for (int i = 0; i < execution.inputCount(); i++) {
+                bindInput(i, execution, run);
+            }
+            for (int i = 0; i < execution.outputCount(); i++) {
+                bindOutput(i, execution, run);
+            }
+            execution.inferStarted();
+            engine.check(OrtApi.RunWithBinding.invoke(
+                    OrtApi.RunWithBinding(engine.api()), session.handle(), runOptions.handle(), binding));
+            run.awaitKernels();
+            execution.inferEnded();
+            if (!allocated.isEmpty()) {
+                takeAllocated(execution);
+            }
+            run.complete();
+        } catch (NativeException e) {
+            // When it was the GPU that failed, the stream says so, and the device is out of use from now on.
+            transfers.stream().synchronize();
+            throw OnnxErrors.ofRun(e);
+        } finally {
+            OrtApi.ClearBoundInputs.invoke(OrtApi.ClearBoundInputs(engine.api()), binding);
+            OrtApi.ClearBoundOutputs.invoke(OrtApi.ClearBoundOutputs(engine.api()), binding);
+            allocated.clear();
+            owned.forEach(engine::release);
+            owned.clear();
+        }
+    }
+
+    private void bindInput(int position, Execution execution, DeviceTransfers run) {
+        TensorSpec spec = execution.inputSpec(position);
+        int index = model.inputIndex(spec.name(), position);
+        inputShapes[index] = spec.shape();
+        MemorySegment value;
+        if (spec.datatype() == Datatype.BYTES) {
+            value = strings.value(execution.input(position));
+            owned.add(value);
+        } else {
+            DeviceMemory memory = execution.input(position, run);
+            value = inputValues[index].value(memory.address(), memory.byteSize(), spec.datatype(), spec.shape());
+        }
+        engine.check(OrtApi.BindInput.invoke(OrtApi.BindInput(engine.api()), binding, inputNames[index], value));
+    }
+
+    private void bindOutput(int position, Execution execution, DeviceTransfers run) {
+        int index = model.outputIndex(execution.outputName(position), position);
+        TensorDescription output = model.outputs().get(index);
+        long byteSize = -1;
+        if (output.datatype().isFixedSize() && outputShapes.isKnown(index)) {
+            byteSize = outputShapes.shape(index, inputShapes).byteSize(output.datatype());
+        }
+        if (byteSize < 0) {
+            allocated.add(position);
+            engine.check(OrtApi.BindOutputToDevice.invoke(
+                    OrtApi.BindOutputToDevice(engine.api()), binding, outputNames[index], engine.cpuMemory()));
+            return;
+        }
+        Shape shape = outputShapes.shape(index, inputShapes);
+        DeviceMemory memory = execution.output(position, output.datatype(), shape, byteSize, run);
+        MemorySegment value = outputValues[index].value(memory.address(), byteSize, output.datatype(), shape);
+        engine.check(OrtApi.BindOutput.invoke(OrtApi.BindOutput(engine.api()), binding, outputNames[index], value));
+    }
+
+    /** Copies the outputs that the engine allocated, in system memory, to where they belong. */
+    private void takeAllocated(Execution execution) {
+        MemorySegment api = engine.api();
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            MemorySegment count = scratch.allocate(ValueLayout.JAVA_LONG);
+            engine.check(OrtApi.GetBoundOutputValues.invoke(
+                    OrtApi.GetBoundOutputValues(api), binding, engine.allocator(), out, count));
+            MemorySegment array = out.get(ValueLayout.ADDRESS, 0);
+            int length = Math.toIntExact(count.get(ValueLayout.JAVA_LONG, 0));
+            BoundValues bound = new BoundValues(engine, array, length);
+            try {
+                for (int position : allocated) {
+                    copy(position, bound.get(position), execution);
+                }
+            } finally {
+                bound.close();
+            }
+        }
+    }
+
+    private void copy(int position, MemorySegment value, Execution execution) {
+        int index = model.outputIndex(execution.outputName(position), position);
+        Datatype datatype = model.outputs().get(index).datatype();
+        Shape shape = values.shape(value);
+        if (datatype == Datatype.BYTES) {
+            strings.write(value, shape, execution, position);
+            return;
+        }
+        long byteSize = shape.byteSize(datatype);
+        MemorySegment target = execution.output(position, datatype, shape, byteSize);
+        MemorySegment.copy(values.data(value, byteSize), 0, target, 0, byteSize);
+    }
+
+    @Override
+    public void warmUp() {
+        try (Arena memory = Arena.ofConfined()) {
+            for (int i = 0; i < 2; i++) {
+                execute(new WarmUpExecution(model, memory));
+            }
+        } catch (GatunException e) {
+            // Zeros and empty strings need not make sense to the model; a GPU that failed is told of by the first
+            // request.
+        }
+    }
+
+    @Override
+    public void close() {
+        OrtApi.ReleaseIoBinding.invoke(OrtApi.ReleaseIoBinding(engine.api()), binding);
+        for (ValueCache cache : inputValues) {
+            cache.close();
+        }
+        for (ValueCache cache : outputValues) {
+            cache.close();
+        }
+        engine.releaseMemoryInfo(deviceMemory);
+        runOptions.close();
+        session.close();
+        transfers.release();
+        arena.close();
+    }
+}
