@@ -9,7 +9,8 @@ module gatun.bindings {
             gatun.backend.tensorflow;
     // A backend drives its engine's whole interface: a front class for each function would only repeat it.
     exports gatun.bindings.cuda to
-            gatun.memory;
+            gatun.memory,
+            gatun.backend.cuda;
     exports gatun.bindings.onnxruntime to
             gatun.backend.onnxruntime;
     exports gatun.bindings.tensorflow to

@@ -230,6 +230,78 @@ public class cuda_h {
     public static int CU_EVENT_WAIT_DEFAULT() {
         return CU_EVENT_WAIT_DEFAULT;
     }
+    private static final int CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum CUdevice_attribute_enum.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1
+     * }
+     */
+    public static int CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK() {
+        return CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+    }
+    private static final int CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum CUdevice_attribute_enum.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2
+     * }
+     */
+    public static int CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X() {
+        return CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X;
+    }
+    private static final int CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = (int)3L;
+    /**
+     * {@snippet lang=c :
+     * enum CUdevice_attribute_enum.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3
+     * }
+     */
+    public static int CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y() {
+        return CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y;
+    }
+    private static final int CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum CUdevice_attribute_enum.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4
+     * }
+     */
+    public static int CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z() {
+        return CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z;
+    }
+    private static final int CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = (int)5L;
+    /**
+     * {@snippet lang=c :
+     * enum CUdevice_attribute_enum.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5
+     * }
+     */
+    public static int CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X() {
+        return CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X;
+    }
+    private static final int CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = (int)6L;
+    /**
+     * {@snippet lang=c :
+     * enum CUdevice_attribute_enum.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = 6
+     * }
+     */
+    public static int CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y() {
+        return CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y;
+    }
+    private static final int CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = (int)7L;
+    /**
+     * {@snippet lang=c :
+     * enum CUdevice_attribute_enum.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = 7
+     * }
+     */
+    public static int CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z() {
+        return CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z;
+    }
+    private static final int CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum CUdevice_attribute_enum.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8
+     * }
+     */
+    public static int CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK() {
+        return CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
+    }
     private static final int CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = (int)16L;
     /**
      * {@snippet lang=c :
@@ -283,6 +355,15 @@ public class cuda_h {
      */
     public static int CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR() {
         return CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR;
+    }
+    private static final int CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = (int)97L;
+    /**
+     * {@snippet lang=c :
+     * enum CUdevice_attribute_enum.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+     * }
+     */
+    public static int CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN() {
+        return CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
     }
     private static final int CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = (int)115L;
     /**
@@ -347,6 +428,24 @@ public class cuda_h {
     public static int CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK() {
         return CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
     }
+    private static final int CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum CUfunction_attribute_enum.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1
+     * }
+     */
+    public static int CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES() {
+        return CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+    }
+    private static final int CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum CUfunction_attribute_enum.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+     * }
+     */
+    public static int CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES() {
+        return CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    }
     private static final int CU_MEMORYTYPE_HOST = (int)1L;
     /**
      * {@snippet lang=c :
@@ -373,6 +472,24 @@ public class cuda_h {
      */
     public static int CU_MEMORYTYPE_UNIFIED() {
         return CU_MEMORYTYPE_UNIFIED;
+    }
+    private static final int CU_JIT_ERROR_LOG_BUFFER = (int)5L;
+    /**
+     * {@snippet lang=c :
+     * enum CUjit_option_enum.CU_JIT_ERROR_LOG_BUFFER = 5
+     * }
+     */
+    public static int CU_JIT_ERROR_LOG_BUFFER() {
+        return CU_JIT_ERROR_LOG_BUFFER;
+    }
+    private static final int CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = (int)6L;
+    /**
+     * {@snippet lang=c :
+     * enum CUjit_option_enum.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
+     * }
+     */
+    public static int CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES() {
+        return CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
     }
     private static final int CUDA_SUCCESS = (int)0L;
     /**
@@ -1780,6 +1897,68 @@ public class cuda_h {
                 traceDowncall("cuModuleLoadData", module, image);
             }
             return (int)mh$.invokeExact(module, image);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class cuModuleLoadDataEx {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            cuda_h.C_INT,
+            cuda_h.C_POINTER,
+            cuda_h.C_POINTER,
+            cuda_h.C_INT,
+            cuda_h.C_POINTER,
+            cuda_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = cuda_h.findOrThrow("cuModuleLoadDataEx");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
+     * }
+     */
+    public static FunctionDescriptor cuModuleLoadDataEx$descriptor() {
+        return cuModuleLoadDataEx.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
+     * }
+     */
+    public static MethodHandle cuModuleLoadDataEx$handle() {
+        return cuModuleLoadDataEx.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
+     * }
+     */
+    public static MemorySegment cuModuleLoadDataEx$address() {
+        return cuModuleLoadDataEx.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
+     * }
+     */
+    public static int cuModuleLoadDataEx(MemorySegment module, MemorySegment image, int numOptions, MemorySegment options, MemorySegment optionValues) {
+        var mh$ = cuModuleLoadDataEx.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("cuModuleLoadDataEx", module, image, numOptions, options, optionValues);
+            }
+            return (int)mh$.invokeExact(module, image, numOptions, options, optionValues);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }
@@ -4273,6 +4452,66 @@ public class cuda_h {
                 traceDowncall("cuFuncGetAttribute", pi, attrib, hfunc);
             }
             return (int)mh$.invokeExact(pi, attrib, hfunc);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class cuFuncSetAttribute {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            cuda_h.C_INT,
+            cuda_h.C_POINTER,
+            cuda_h.C_INT,
+            cuda_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = cuda_h.findOrThrow("cuFuncSetAttribute");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
+     * }
+     */
+    public static FunctionDescriptor cuFuncSetAttribute$descriptor() {
+        return cuFuncSetAttribute.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
+     * }
+     */
+    public static MethodHandle cuFuncSetAttribute$handle() {
+        return cuFuncSetAttribute.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
+     * }
+     */
+    public static MemorySegment cuFuncSetAttribute$address() {
+        return cuFuncSetAttribute.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
+     * }
+     */
+    public static int cuFuncSetAttribute(MemorySegment hfunc, int attrib, int value) {
+        var mh$ = cuFuncSetAttribute.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("cuFuncSetAttribute", hfunc, attrib, value);
+            }
+            return (int)mh$.invokeExact(hfunc, attrib, value);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }

@@ -45,7 +45,7 @@ public final class CudaDevice {
     private final String name;
     private final long totalBytes;
     private final DeviceThreads threads;
-    private final DevicePool pool = new DevicePool(this);
+    private final DevicePool pool;
     private final AtomicReference<@Nullable MemorySegment> context = new AtomicReference<>();
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
     private final Map<Runnable, Runnable> listeners = new ConcurrentHashMap<>();
@@ -56,6 +56,8 @@ public final class CudaDevice {
         this.name = name;
         this.totalBytes = totalBytes;
         this.threads = new DeviceThreads("gpu-" + ordinal);
+        // Asks for the size of this.
+        this.pool = new DevicePool(this);
     }
 
     /** The device of that number, which there is. */

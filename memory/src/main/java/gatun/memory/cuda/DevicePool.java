@@ -196,8 +196,11 @@ public final class DevicePool {
     }
 
     private static long rounded(long byteSize) {
+        if (byteSize > Long.MAX_VALUE - LARGE) {
+            return Long.MAX_VALUE; // more than any limit
+        }
         if (byteSize >= LARGE) {
-            return Math.addExact(byteSize, LARGE - 1) / LARGE * LARGE;
+            return (byteSize + LARGE - 1) / LARGE * LARGE;
         }
         return byteSize <= GRANULE ? GRANULE : Long.highestOneBit(byteSize - 1) << 1;
     }

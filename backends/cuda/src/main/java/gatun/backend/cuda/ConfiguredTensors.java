@@ -10,6 +10,7 @@ import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
 import gatun.protocol.inference.ModelTensorReshape;
 import gatun.runtime.spi.Datatypes;
+import gatun.runtime.spi.SequenceTensors;
 import java.util.List;
 import java.util.Optional;
 
@@ -42,8 +43,9 @@ final class ConfiguredTensors {
             if (input.getOptional()) {
                 throw refused("input '" + input.getName() + "' is optional; kernels need all their inputs");
             }
+            // The shape of a ragged input is the file's business in other backends; a kernel takes any.
             Optional<Shape> shape = input.getAllowRaggedBatch()
-                    ? Optional.of(Shape.of(Shape.VARIABLE))
+                    ? Optional.empty()
                     : Optional.of(whole(input.getDimsList(), input.hasReshape(), input.getReshape()));
             add(Kind.INPUT, input.getName(), Datatypes.of(input.getDataType()), shape);
         }
@@ -52,9 +54,16 @@ final class ConfiguredTensors {
                 add(Kind.INPUT, target, Datatypes.of(input.getDataType()), Optional.empty());
             }
         }
+        SequenceTensors sequence = new SequenceTensors(config);
+        for (SequenceTensors.Described input : sequence.inputs()) {
+            add(Kind.INPUT, input.name(), input.datatype(), Optional.of(whole(input.dims())));
+        }
         for (ModelOutput output : config.getOutputList()) {
             Shape shape = whole(output.getDimsList(), output.hasReshape(), output.getReshape());
             add(Kind.OUTPUT, output.getName(), Datatypes.of(output.getDataType()), Optional.of(shape));
+        }
+        for (SequenceTensors.Described output : sequence.outputs()) {
+            add(Kind.OUTPUT, output.name(), output.datatype(), Optional.of(whole(output.dims())));
         }
         return tensors;
     }
@@ -72,7 +81,10 @@ final class ConfiguredTensors {
     /** The dimensions that the kernels get: reshaped where the configuration says so, and with that of the batch. */
     private Shape whole(List<Long> dims, boolean reshaped, ModelTensorReshape reshape) {
         List<Long> actual = reshaped ? reshape.getShapeList() : dims;
-        Shape shape = Shape.of(actual.stream().mapToLong(Long::longValue).toArray());
+        return whole(Shape.of(actual.stream().mapToLong(Long::longValue).toArray()));
+    }
+
+    private Shape whole(Shape shape) {
         return config.getMaxBatchSize() > 0 ? shape.prepend(Shape.VARIABLE) : shape;
     }
 

@@ -9,6 +9,7 @@ import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
 import gatun.protocol.inference.ModelTensorReshape;
 import gatun.runtime.spi.Datatypes;
+import gatun.runtime.spi.SequenceTensors;
 import java.util.List;
 import java.util.stream.Collectors;
 

@@ -8,6 +8,7 @@ import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
 import gatun.protocol.inference.ModelTensorReshape;
 import gatun.runtime.spi.Datatypes;
+import gatun.runtime.spi.SequenceTensors;
 
 /** Completes a configuration from what the model file says, by the rules of Triton's ONNX Runtime backend. */
 final class ConfigCompletion {

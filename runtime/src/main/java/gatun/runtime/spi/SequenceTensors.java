@@ -1,24 +1,29 @@
-package gatun.backend.onnxruntime;
+package gatun.runtime.spi;
 
 import gatun.memory.Datatype;
 import gatun.memory.Shape;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelSequenceBatching.ControlInput;
 import gatun.protocol.inference.ModelSequenceBatching.State;
-import gatun.runtime.spi.Datatypes;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The tensors of a model that no request brings or gets, because its configuration gives them to sequences. Immutable. */
-final class SequenceTensors {
-    /** A tensor, with its dimensions without the batch dimension. */
-    record Described(String name, Datatype datatype, Shape dims) {}
+public final class SequenceTensors {
+    /**
+     * A tensor.
+     *
+     * @param name its name
+     * @param datatype of its elements
+     * @param dims its dimensions, without the batch dimension
+     */
+    public record Described(String name, Datatype datatype, Shape dims) {}
 
     private final List<Described> inputs = new ArrayList<>();
     private final List<Described> outputs = new ArrayList<>();
 
     /** Those of {@code config}, which has been checked. */
-    SequenceTensors(ModelConfig config) {
+    public SequenceTensors(ModelConfig config) {
         for (ControlInput control : config.getSequenceBatching().getControlInputList()) {
             inputs.add(new Described(control.getName(), Datatypes.ofControl(control.getControl(0)), Shape.of(1)));
         }
@@ -32,20 +37,22 @@ final class SequenceTensors {
     }
 
     /** The controls and the states that the model gets. */
-    List<Described> inputs() {
+    public List<Described> inputs() {
         return inputs;
     }
 
     /** The states that the model gives. */
-    List<Described> outputs() {
+    public List<Described> outputs() {
         return outputs;
     }
 
-    boolean hasInput(String name) {
+    /** Whether {@link #inputs} has one of that name. */
+    public boolean hasInput(String name) {
         return inputs.stream().anyMatch(input -> input.name().equals(name));
     }
 
-    boolean hasOutput(String name) {
+    /** Whether {@link #outputs} has one of that name. */
+    public boolean hasOutput(String name) {
         return outputs.stream().anyMatch(output -> output.name().equals(name));
     }
 }

@@ -1,0 +1,97 @@
+package gatun.backend.cuda;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** The file of a model's kernels: PTX, a cubin or a fatbin. CUDA tells them apart by their content. Immutable. */
+final class KernelFile {
+    /** The names that are looked for when the configuration gives none. */
+    private static final List<String> NAMES = List.of("model.ptx", "model.cubin", "model.fatbin");
+
+    /** What the server fills in for a backend whose files it does not know. */
+    private static final String FILLED_IN = "model.cuda";
+
+    /** More than any file of kernels has; an image must fit into an array. */
+    private static final long MAX_BYTES = 1L << 30;
+
+    /** In PTX a kernel is {@code .entry name(}, at the beginning of a line or behind {@code .visible} and the like. */
+    private static final Pattern ENTRY = Pattern.compile("(?m)^[^/\\n\"]*\\.entry\\s+([\\w$%]+)");
+
+    private final String name;
+    private final byte[] bytes;
+
+    private KernelFile(String name, byte[] bytes) {
+        this.name = name;
+        this.bytes = bytes;
+    }
+
+    /**
+     * Reads the file of a version.
+     *
+     * @throws GatunException NOT_FOUND when there is none, INVALID_ARGUMENT when there are several or it cannot be one
+     */
+    static KernelFile read(ModelConfig config, Path versionDirectory) {
+        String version = "version " + versionDirectory.getFileName() + " of model '" + config.getName() + "'";
+        String name = name(config, versionDirectory, version);
+        Path file = versionDirectory.resolve(name);
+        try {
+            if (Files.size(file) > MAX_BYTES) {
+                throw GatunException.invalidArgument(
+                        version + ": " + name + " has " + Files.size(file) + " bytes, expected at most " + MAX_BYTES);
+            }
+            byte[] bytes = Files.readAllBytes(file);
+            if (bytes.length == 0) {
+                throw GatunException.invalidArgument(
+                        version + ": " + name + " is empty, expected PTX, a cubin or a fatbin, as nvcc makes them");
+            }
+            return new KernelFile(name, bytes);
+        } catch (IOException e) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, version + ": cannot read " + name, e);
+        }
+    }
+
+    private static String name(ModelConfig config, Path versionDirectory, String version) {
+        String given = config.getDefaultModelFilename();
+        boolean named = !given.isEmpty() && !given.equals(FILLED_IN);
+        List<String> names = named || Files.isRegularFile(versionDirectory.resolve(FILLED_IN)) ? List.of(given) : NAMES;
+        List<String> present = names.stream()
+                .filter(each -> Files.isRegularFile(versionDirectory.resolve(each)))
+                .toList();
+        if (present.isEmpty()) {
+            throw new GatunException(ErrorCode.NOT_FOUND, version + " has no file " + String.join(" or ", names));
+        }
+        if (present.size() > 1) {
+            throw GatunException.invalidArgument(version + " has " + String.join(" and ", present)
+                    + ", expected one of them; name it in default_model_filename, or remove the others");
+        }
+        return present.getFirst();
+    }
+
+    /** What it is called, for messages. */
+    String name() {
+        return name;
+    }
+
+    /** Its content; not to be changed. */
+    byte[] bytes() {
+        return bytes;
+    }
+
+    /** The functions that it has, where it is PTX, which tells; none otherwise. */
+    List<String> functions() {
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
+        // Every PTX file has this, and a fatbin may have PTX inside.
+        int zero = text.indexOf('\0');
+        if (!text.contains(".version") || (zero >= 0 && zero < text.length() - 1)) {
+            return List.of();
+        }
+        return ENTRY.matcher(text).results().map(result -> result.group(1)).toList();
+    }
+}

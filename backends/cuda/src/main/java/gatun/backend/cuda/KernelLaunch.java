@@ -1,0 +1,181 @@
+package gatun.backend.cuda;
+
+import gatun.bindings.cuda.cuda_h;
+import gatun.memory.GatunException;
+import gatun.memory.cuda.CudaStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+
+/**
+ * Launches one kernel, run after run, with memory for its parameters that was made at load: a launch allocates nothing. Used by the
+ * instance's thread.
+ */
+final class KernelLaunch {
+    private final KernelPlan plan;
+    private final MemorySegment function;
+    private final LaunchLimits limits;
+    private final int maxThreads;
+    private final int maxSharedBytes;
+    private final Argument[] arguments;
+
+    /** For each argument 8 bytes with its value. */
+    private final MemorySegment[] slots;
+
+    /** For each argument the address of its slot, as cuLaunchKernel wants them. */
+    private final MemorySegment pointers;
+
+    // What prepare() computed.
+    private int gridX;
+    private int gridY;
+    private int gridZ;
+    private int blockX;
+    private int blockY;
+    private int blockZ;
+    private int sharedBytes;
+
+    /**
+     * Launches {@code function} as {@code plan} says.
+     *
+     * @param arena keeps the memory for parameters
+     * @throws GatunException INVALID_ARGUMENT when what is the same in all runs exceeds what the GPU can do
+     */
+    KernelLaunch(KernelPlan plan, MemorySegment function, LaunchLimits limits, CudaStream stream, Arena arena) {
+        this.plan = plan;
+        this.function = function;
+        this.limits = limits;
+        this.maxThreads = attribute(stream, cuda_h.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK());
+        this.maxSharedBytes =
+                Math.max(0, limits.sharedBytes() - attribute(stream, cuda_h.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES()));
+        this.arguments = plan.arguments().toArray(Argument[]::new);
+        this.slots = new MemorySegment[arguments.length];
+        this.pointers = arena.allocate(cuda_h.C_POINTER, Math.max(1, arguments.length));
+        for (int i = 0; i < arguments.length; i++) {
+            slots[i] = arena.allocate(Long.BYTES, Long.BYTES);
+            pointers.setAtIndex(cuda_h.C_POINTER, i, slots[i]);
+            if (arguments[i] instanceof Argument.Fraction fraction) {
+                fraction.type().write(slots[i], fraction.value());
+            }
+        }
+        checkConstants();
+        allowSharedMemory(stream);
+    }
+
+    private int attribute(CudaStream stream, int attribute) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment value = scratch.allocate(cuda_h.C_INT);
+            stream.device().check(cuda_h.cuFuncGetAttribute(value, attribute, function), "cuFuncGetAttribute");
+            return value.get(cuda_h.C_INT, 0);
+        }
+    }
+
+    /** So that no request is the first to find out. */
+    private void checkConstants() {
+        checkConstant(plan.grid().get(0), 1, limits.gridX());
+        checkConstant(plan.grid().get(1), 1, limits.gridY());
+        checkConstant(plan.grid().get(2), 1, limits.gridZ());
+        checkConstant(plan.block().get(0), 1, limits.blockX());
+        checkConstant(plan.block().get(1), 1, limits.blockY());
+        checkConstant(plan.block().get(2), 1, limits.blockZ());
+        checkConstant(plan.sharedMemory(), 0, maxSharedBytes);
+        if (plan.block().stream().allMatch(axis -> axis.expression().isConstant())) {
+            prepareBlock(NO_SIZES);
+        }
+    }
+
+    private static void checkConstant(Formula formula, long least, long most) {
+        if (formula.expression().isConstant()) {
+            formula.value(NO_SIZES, least, most);
+        }
+    }
+
+    /** Constants ask for none. */
+    private static final Sizes NO_SIZES = new Sizes(0);
+
+    /** A kernel that may use more than a block usually has must say so before. */
+    private void allowSharedMemory(CudaStream stream) {
+        boolean small = plan.sharedMemory().expression().isConstant()
+                && plan.sharedMemory().value(NO_SIZES) <= limits.usualSharedBytes();
+        if (!small && maxSharedBytes > limits.usualSharedBytes()) {
+            stream.device()
+                    .check(
+                            cuda_h.cuFuncSetAttribute(
+                                    function, cuda_h.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES(), maxSharedBytes),
+                            "cuFuncSetAttribute");
+        }
+    }
+
+    /**
+     * Computes all numbers of the launch for a run of these sizes. Nothing has happened when it fails.
+     *
+     * @throws GatunException INVALID_ARGUMENT when one has no result, or one that the GPU or the parameter's type cannot take
+     */
+    void prepare(Sizes sizes) {
+        gridX = (int) plan.grid().get(0).value(sizes, 1, limits.gridX());
+        gridY = (int) plan.grid().get(1).value(sizes, 1, limits.gridY());
+        gridZ = (int) plan.grid().get(2).value(sizes, 1, limits.gridZ());
+        prepareBlock(sizes);
+        sharedBytes = (int) plan.sharedMemory().value(sizes, 0, maxSharedBytes);
+        for (int i = 0; i < arguments.length; i++) {
+            if (arguments[i] instanceof Argument.Scalar scalar) {
+                ScalarType type = scalar.type();
+                type.write(slots[i], scalar.value().value(sizes, type.least(), type.most()));
+            }
+        }
+    }
+
+    private void prepareBlock(Sizes sizes) {
+        blockX = (int) plan.block().get(0).value(sizes, 1, limits.blockX());
+        blockY = (int) plan.block().get(1).value(sizes, 1, limits.blockY());
+        blockZ = (int) plan.block().get(2).value(sizes, 1, limits.blockZ());
+        long threads = (long) blockX * blockY * blockZ;
+        if (threads > maxThreads) {
+            throw GatunException.invalidArgument("a block of kernel '" + plan.name() + "' would have " + threads
+                    + " threads (" + blockX + " x " + blockY + " x " + blockZ + "), expected at most " + maxThreads
+                    + " for this kernel on this GPU; see the model's parameter '"
+                    + plan.block().getFirst().parameter()
+                    + "'");
+        }
+    }
+
+    /**
+     * Queues the kernel as it was prepared.
+     *
+     * @param addresses where each tensor is, by its number
+     * @throws GatunException when CUDA refuses, or the device has failed
+     */
+    void launch(CudaStream stream, long[] addresses) {
+        for (int i = 0; i < arguments.length; i++) {
+            if (arguments[i] instanceof Argument.Address address) {
+                slots[i].set(ValueLayout.JAVA_LONG, 0, addresses[address.tensor()]);
+            }
+        }
+        int result = cuda_h.cuLaunchKernel(
+                function,
+                gridX,
+                gridY,
+                gridZ,
+                blockX,
+                blockY,
+                blockZ,
+                sharedBytes,
+                stream.handle(),
+                pointers,
+                MemorySegment.NULL);
+        if (result != cuda_h.CUDA_SUCCESS()) {
+            stream.device().check(result, "cuLaunchKernel " + described());
+        }
+    }
+
+    /** What was prepared, for messages. */
+    String described() {
+        return "'" + plan.name() + "' with grid " + axes(gridX, gridY, gridZ) + " and block "
+                + axes(blockX, blockY, blockZ)
+                + (sharedBytes == 0 ? "" : " and " + sharedBytes + " bytes of shared memory");
+    }
+
+    private static List<Integer> axes(int x, int y, int z) {
+        return List.of(x, y, z);
+    }
+}
