@@ -128,6 +128,9 @@ CUresult CUDAAPI cuEventCreate(CUevent *handle, unsigned int flags) {
                      ? MAP_FAILED
                      : mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
         if (shared == MAP_FAILED) {
+            if (descriptor >= 0) {
+                close(descriptor);
+            }
             return leave(context, CUDA_ERROR_OUT_OF_MEMORY);
         }
         shared->owner = getpid();

@@ -12,29 +12,41 @@
 #include "standin.h"
 
 /* Addresses are never used again: what points to memory that was freed points to nothing for ever. */
-static const size_t RESERVED = (size_t)1 << 42;
+static const size_t MOST_RESERVED = (size_t)1 << 42;
+static const size_t LEAST_RESERVED = (size_t)1 << 36;
 static const size_t PAGE = 4096;
 /* Fresh memory is full of this, unless there is so much that filling it would take long. */
 enum { FRESH = 0xCD };
 static const size_t MOST_FILLED = (size_t)16 << 20;
 
 static uint64_t reserved_from;
+static size_t reserved;
 static uint64_t next_address;
 static struct allocation *allocations;
 
+/* Less than the most where the process may not have so much. */
+static bool reserve(void) {
+    void *range = MAP_FAILED;
+    for (reserved = MOST_RESERVED; range == MAP_FAILED && reserved >= LEAST_RESERVED; reserved /= 2) {
+        range = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    if (range == MAP_FAILED) {
+        return false;
+    }
+    reserved *= 2; /* the loop halved it once more */
+    madvise(range, reserved, MADV_DONTDUMP);
+    reserved_from = (uint64_t)(uintptr_t)range;
+    next_address = reserved_from;
+    return true;
+}
+
 /* Room for so many bytes and a page that belongs to nobody; 0 when all addresses are used up. */
 static uint64_t take_address(size_t size) {
-    if (reserved_from == 0) {
-        void *range = mmap(NULL, RESERVED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (range == MAP_FAILED) {
-            return 0;
-        }
-        madvise(range, RESERVED, MADV_DONTDUMP);
-        reserved_from = (uint64_t)(uintptr_t)range;
-        next_address = reserved_from;
+    if (reserved_from == 0 && !reserve()) {
+        return 0;
     }
     size_t room = ((size + PAGE - 1) & ~(PAGE - 1)) + PAGE;
-    if (room > reserved_from + RESERVED - next_address) {
+    if (room > reserved_from + reserved - next_address) {
         return 0;
     }
     uint64_t address = next_address;
@@ -43,7 +55,7 @@ static uint64_t take_address(size_t size) {
 }
 
 bool in_device_range(uint64_t address, size_t size) {
-    return reserved_from != 0 && address < reserved_from + RESERVED && address + size > reserved_from;
+    return reserved_from != 0 && address < reserved_from + reserved && address + size > reserved_from;
 }
 
 /* A memory object that lives as long as somebody has it open or mapped; -1 when there is none to be had. */
