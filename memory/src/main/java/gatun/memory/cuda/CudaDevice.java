@@ -1,6 +1,7 @@
 package gatun.memory.cuda;
 
 import gatun.bindings.Cuda;
+import gatun.bindings.NativeMemory;
 import gatun.bindings.cuda.cuda_h;
 import gatun.memory.DeviceMemory;
 import gatun.memory.ErrorCode;
@@ -56,8 +57,7 @@ public final class CudaDevice {
         this.name = name;
         this.totalBytes = totalBytes;
         this.threads = new DeviceThreads("gpu-" + ordinal);
-        // Asks for the size of this.
-        this.pool = new DevicePool(this);
+        this.pool = new DevicePool(this, totalBytes);
     }
 
     /** The device of that number, which there is. */
@@ -204,8 +204,9 @@ public final class CudaDevice {
      */
     public void copyToDevice(MemorySegment from, DeviceMemory to) {
         DeviceMemory target = to.slice(0, from.byteSize());
+        MemorySegment source = forAnyThread(from);
         run(() -> {
-            check(cuda_h.cuMemcpyHtoD_v2(target.address(), from, from.byteSize()), "cuMemcpyHtoD");
+            check(cuda_h.cuMemcpyHtoD_v2(target.address(), source, source.byteSize()), "cuMemcpyHtoD");
             // From pageable memory CUDA returns when it has read all, which is before all has arrived.
             check(cuda_h.cuStreamSynchronize(MemorySegment.NULL), "cuStreamSynchronize");
         });
@@ -213,8 +214,17 @@ public final class CudaDevice {
 
     /** Copies all of {@code from}, on this device, to the beginning of {@code to}; otherwise as {@link #copyToDevice}. */
     public void copyToHost(DeviceMemory from, MemorySegment to) {
-        MemorySegment target = to.asSlice(0, from.byteSize());
+        MemorySegment target = forAnyThread(to.asSlice(0, from.byteSize()));
         run(() -> check(cuda_h.cuMemcpyDtoH_v2(target, from.address(), from.byteSize()), "cuMemcpyDtoH"));
+    }
+
+    /** The same memory for the thread that calls CUDA, while this one waits: what a virtual thread has may be confined to it. */
+    private static MemorySegment forAnyThread(MemorySegment memory) {
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException(
+                    "the memory is on the heap, which GPUs cannot copy: expected native memory");
+        }
+        return Thread.currentThread().isVirtual() ? NativeMemory.segment(memory.address(), memory.byteSize()) : memory;
     }
 
     /**

@@ -37,9 +37,9 @@ public final class DevicePool {
 
     private long lentBytes;
 
-    DevicePool(CudaDevice device) {
+    DevicePool(CudaDevice device, long byteLimit) {
         this.device = device;
-        this.byteLimit = device.totalBytes();
+        this.byteLimit = byteLimit;
     }
 
     /**

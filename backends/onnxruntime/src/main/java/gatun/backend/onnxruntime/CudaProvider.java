@@ -2,8 +2,6 @@ package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeException;
 import gatun.bindings.onnxruntime.OrtApi;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
 import gatun.memory.cuda.CudaStream;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelParameter;
@@ -53,7 +51,7 @@ final class CudaProvider {
     /**
      * Adds the provider to a session's options, for the GPU of {@code stream}, which everything of the session is done on.
      *
-     * @throws GatunException UNAVAILABLE when the provider cannot be loaded, with what it says is missing
+     * @throws gatun.memory.GatunException UNAVAILABLE when the provider cannot be loaded, with what it says is missing
      */
     static void append(Engine engine, SessionOptions options, ModelConfig config, CudaStream stream) {
         MemorySegment api = engine.api();
@@ -75,12 +73,7 @@ final class CudaProvider {
                 OrtApi.ReleaseCUDAProviderOptions.invoke(OrtApi.ReleaseCUDAProviderOptions(api), cuda);
             }
         } catch (NativeException e) {
-            throw new GatunException(
-                    ErrorCode.UNAVAILABLE,
-                    "ONNX Runtime cannot run model '" + config.getName() + "' on a GPU: "
-                            + String.valueOf(e.getMessage()).strip()
-                            + "; install what it names, or give the model instances of KIND_CPU",
-                    e);
+            throw OnnxErrors.ofProvider(e, config.getName(), engine.library());
         }
     }
 

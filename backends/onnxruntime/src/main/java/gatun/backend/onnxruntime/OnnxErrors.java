@@ -20,6 +20,10 @@ final class OnnxErrors {
 
     private static final Pattern LOADED_FILE = Pattern.compile("^Load model from .* failed: ?");
 
+    /** Who failed to load a provider, in the engine's own words. */
+    private static final Pattern PROVIDER_PLACE = Pattern.compile(
+            "^onnxruntime::Provider& onnxruntime::ProviderLibrary::Get\\(\\) \\[ONNXRuntimeError\\] : \\d+ : \\w+ : ");
+
     private OnnxErrors() {}
 
     /** The failure of a run: the client's when the engine says that an argument does not fit, else the engine's. */
@@ -53,6 +57,17 @@ final class OnnxErrors {
         return new GatunException(
                 loadCode(failure),
                 "cannot load the session options of model '" + model + "': " + text(failure),
+                failure);
+    }
+
+    /** The failure to load what runs models on a GPU, which lies beside {@code library}: something of it, or of what it needs, is missing. */
+    static GatunException ofProvider(NativeException failure, String model, Path library) {
+        String text =
+                PROVIDER_PLACE.matcher(text(failure)).replaceFirst("").replace(library.resolveSibling("") + "/", "");
+        return new GatunException(
+                ErrorCode.UNAVAILABLE,
+                "ONNX Runtime cannot run model '" + model + "' on a GPU: " + text
+                        + "; install what is missing, or give the model instances of KIND_CPU",
                 failure);
     }
 

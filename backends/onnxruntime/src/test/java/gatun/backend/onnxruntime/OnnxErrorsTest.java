@@ -69,4 +69,24 @@ class OnnxErrorsTest {
     private static GatunException run(NativeCode code, String text) {
         return OnnxErrors.ofRun(new NativeException(code, text));
     }
+
+    @Test
+    void shouldSayWhatAProviderLacksWithoutFoldersOfTheMachine() {
+        GatunException failure = OnnxErrors.ofProvider(
+                new NativeException(
+                        NativeCode.FAILED,
+                        "/onnxruntime_src/onnxruntime/core/session/provider_bridge_ort.cc:1988 onnxruntime::Provider&"
+                                + " onnxruntime::ProviderLibrary::Get() [ONNXRuntimeError] : 1 : FAIL : Failed to load"
+                                + " library /opt/ort/libonnxruntime_providers_cuda.so with error: libcublasLt.so.12:"
+                                + " cannot open shared object file: No such file or directory\n"),
+                "m",
+                Path.of("/opt/ort/libonnxruntime.so"));
+
+        assertThat(failure.code()).isEqualTo(ErrorCode.UNAVAILABLE);
+        assertThat(failure)
+                .hasMessage("ONNX Runtime cannot run model 'm' on a GPU: Failed to load library"
+                        + " libonnxruntime_providers_cuda.so with error: libcublasLt.so.12: cannot open shared object"
+                        + " file: No such file or directory; install what is missing, or give the model instances of"
+                        + " KIND_CPU");
+    }
 }
