@@ -1,5 +1,8 @@
 package gatun.examples;
 
+import com.google.protobuf.ByteString;
+import gatun.protocol.inference.CudaSharedMemoryRegisterRequest;
+import gatun.protocol.inference.CudaSharedMemoryUnregisterRequest;
 import gatun.protocol.inference.InferParameter;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.protocol.inference.ModelInferRequest.InferInputTensor;
@@ -17,31 +20,54 @@ final class GrpcRegionControl implements RegionControl {
     }
 
     @Override
-    public void register(SharedPicture shared) {
-        SystemSharedMemoryRegisterRequest request = SystemSharedMemoryRegisterRequest.newBuilder()
-                .setName(shared.name())
-                .setKey(shared.key())
-                .setByteSize(SharedPicture.SIZE)
-                .build();
-        connection.call(stub -> stub.systemSharedMemoryRegister(request));
+    public void register(PictureMemory shared) {
+        switch (shared) {
+            case SharedPicture object -> {
+                SystemSharedMemoryRegisterRequest request = SystemSharedMemoryRegisterRequest.newBuilder()
+                        .setName(object.name())
+                        .setKey(object.key())
+                        .setByteSize(PictureMemory.SIZE)
+                        .build();
+                connection.call(stub -> stub.systemSharedMemoryRegister(request));
+            }
+            case CudaPicture gpu -> {
+                CudaSharedMemoryRegisterRequest request = CudaSharedMemoryRegisterRequest.newBuilder()
+                        .setName(gpu.name())
+                        .setRawHandle(ByteString.copyFrom(gpu.handle()))
+                        .setDeviceId(gpu.device())
+                        .setByteSize(PictureMemory.SIZE)
+                        .build();
+                connection.call(stub -> stub.cudaSharedMemoryRegister(request));
+            }
+        }
     }
 
     @Override
-    public void infer(SharedPicture shared) {
+    public void infer(PictureMemory shared) {
         InferInputTensor.Builder input = InferInputTensor.newBuilder()
-                .putAllParameters(place(shared, SharedPicture.INPUT_OFFSET, SharedPicture.INPUT_SIZE));
+                .putAllParameters(place(shared, PictureMemory.INPUT_OFFSET, PictureMemory.INPUT_SIZE));
         InferRequestedOutputTensor.Builder output = InferRequestedOutputTensor.newBuilder()
-                .putAllParameters(place(shared, SharedPicture.OUTPUT_OFFSET, SharedPicture.OUTPUT_SIZE));
+                .putAllParameters(place(shared, PictureMemory.OUTPUT_OFFSET, PictureMemory.OUTPUT_SIZE));
         ModelInferRequest request = GrpcConnection.request(input, output).build();
         connection.call(stub -> stub.modelInfer(request));
     }
 
     @Override
-    public void unregister(SharedPicture shared) {
-        SystemSharedMemoryUnregisterRequest request = SystemSharedMemoryUnregisterRequest.newBuilder()
-                .setName(shared.name())
-                .build();
-        connection.call(stub -> stub.systemSharedMemoryUnregister(request));
+    public void unregister(PictureMemory shared) {
+        switch (shared) {
+            case SharedPicture object -> {
+                SystemSharedMemoryUnregisterRequest request = SystemSharedMemoryUnregisterRequest.newBuilder()
+                        .setName(object.name())
+                        .build();
+                connection.call(stub -> stub.systemSharedMemoryUnregister(request));
+            }
+            case CudaPicture gpu -> {
+                CudaSharedMemoryUnregisterRequest request = CudaSharedMemoryUnregisterRequest.newBuilder()
+                        .setName(gpu.name())
+                        .build();
+                connection.call(stub -> stub.cudaSharedMemoryUnregister(request));
+            }
+        }
     }
 
     @Override
@@ -49,7 +75,7 @@ final class GrpcRegionControl implements RegionControl {
         connection.close();
     }
 
-    private static Map<String, InferParameter> place(SharedPicture shared, long offset, long size) {
+    private static Map<String, InferParameter> place(PictureMemory shared, long offset, long size) {
         return Map.of(
                 "shared_memory_region",
                 InferParameter.newBuilder().setStringParam(shared.name()).build(),

@@ -5,8 +5,6 @@ import java.net.URI;
 
 /** Shared memory over HTTP. */
 final class HttpRegionControl implements RegionControl {
-    private static final String REGIONS = "/v2/systemsharedmemory/region/";
-
     private final HttpConnection connection;
 
     HttpRegionControl(URI server) {
@@ -14,23 +12,39 @@ final class HttpRegionControl implements RegionControl {
     }
 
     @Override
-    public void register(SharedPicture shared) {
+    public void register(PictureMemory shared) {
         ObjectNode json = HttpConnection.JSON.createObjectNode();
-        json.put("key", shared.key()).put("offset", 0).put("byte_size", SharedPicture.SIZE);
-        connection.post(REGIONS + shared.name() + "/register", json);
+        switch (shared) {
+            case SharedPicture object -> json.put("key", object.key()).put("offset", 0);
+            case CudaPicture gpu -> {
+                json.putObject("raw_handle").put("b64", gpu.handleText());
+                json.put("device_id", gpu.device());
+            }
+        }
+        json.put("byte_size", PictureMemory.SIZE);
+        connection.post(region(shared) + "/register", json);
+    }
+
+    private static String region(PictureMemory shared) {
+        String kind =
+                switch (shared) {
+                    case SharedPicture object -> "system";
+                    case CudaPicture gpu -> "cuda";
+                };
+        return "/v2/" + kind + "sharedmemory/region/" + shared.name();
     }
 
     @Override
-    public void infer(SharedPicture shared) {
+    public void infer(PictureMemory shared) {
         InferBody body = new InferBody();
-        place(body.input(), shared, SharedPicture.INPUT_OFFSET, SharedPicture.INPUT_SIZE);
-        place(body.output(), shared, SharedPicture.OUTPUT_OFFSET, SharedPicture.OUTPUT_SIZE);
+        place(body.input(), shared, PictureMemory.INPUT_OFFSET, PictureMemory.INPUT_SIZE);
+        place(body.output(), shared, PictureMemory.OUTPUT_OFFSET, PictureMemory.OUTPUT_SIZE);
         connection.post(InferBody.PATH, body.json());
     }
 
     @Override
-    public void unregister(SharedPicture shared) {
-        connection.post(REGIONS + shared.name() + "/unregister", HttpConnection.JSON.createObjectNode());
+    public void unregister(PictureMemory shared) {
+        connection.post(region(shared) + "/unregister", HttpConnection.JSON.createObjectNode());
     }
 
     @Override
@@ -38,7 +52,7 @@ final class HttpRegionControl implements RegionControl {
         connection.close();
     }
 
-    private static void place(ObjectNode tensor, SharedPicture shared, long offset, long size) {
+    private static void place(ObjectNode tensor, PictureMemory shared, long offset, long size) {
         tensor.putObject("parameters")
                 .put("shared_memory_region", shared.name())
                 .put("shared_memory_offset", offset)

@@ -38,9 +38,11 @@ public final class ReadDigit implements Callable<Integer> {
 
     @Option(
             names = "--transport",
-            paramLabel = "http|grpc|shm|all",
+            paramLabel = "http|grpc|shm|cuda|all",
             defaultValue = "all",
-            description = "How to reach the server; shm is system shared memory. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How to reach the server; shm is system shared memory, cuda that of a GPU, which all leaves out."
+                            + " Default: ${DEFAULT-VALUE}.")
     private String transport = "all";
 
     @Option(

@@ -1,22 +1,24 @@
 package gatun.examples;
 
+import java.util.function.Supplier;
+
 /**
  * Picture and answer lie in shared memory: the engine reads the one and writes the other in place, and the connection
- * carries only their names. The object is registered for the client's whole life.
+ * carries only their names. The memory is registered for the client's whole life.
  */
 final class SharedMemoryClient implements DigitClient {
     private final RegionControl control;
-    private final SharedPicture shared;
+    private final PictureMemory shared;
 
-    private SharedMemoryClient(RegionControl control, SharedPicture shared) {
+    private SharedMemoryClient(RegionControl control, PictureMemory shared) {
         this.control = control;
         this.shared = shared;
     }
 
-    /** Makes and registers an object. Owns {@code control} from here on, also when it fails. */
-    static SharedMemoryClient open(RegionControl control) {
+    /** Makes memory and registers it. Owns {@code control} from here on, also when it fails. */
+    static SharedMemoryClient open(RegionControl control, Supplier<PictureMemory> memory) {
         try {
-            SharedPicture shared = SharedPicture.create();
+            PictureMemory shared = memory.get();
             // The object's name outlives its process: a program that is interrupted must remove it too.
             Runtime.getRuntime().addShutdownHook(new Thread(shared::unlink, "remove-shared-memory"));
             try {

@@ -17,21 +17,9 @@ import java.util.UUID;
 /**
  * A POSIX shared memory object that holds a picture and room for the answer. On Linux such objects are the files of
  * {@code /dev/shm}, so Java needs no native code to make one.
- *
- * <pre> 0                      3136                        3176
- *       | FP32 [1, 1, 28, 28] | FP32 [1, 10]             |
- *       | we write            | the model's engine writes |</pre>
- *
- * Owns the object and its mapping; used by one thread. The server keeps a mapping of its own until the region is
- * unregistered.
+ * Owns the object and its mapping.
  */
-final class SharedPicture implements AutoCloseable {
-    static final long INPUT_OFFSET = 0;
-    static final long INPUT_SIZE = (long) DigitPicture.SIDE * DigitPicture.SIDE * Float.BYTES;
-    static final long OUTPUT_OFFSET = INPUT_OFFSET + INPUT_SIZE;
-    static final long OUTPUT_SIZE = 10L * Float.BYTES;
-    static final long SIZE = OUTPUT_OFFSET + OUTPUT_SIZE;
-
+final class SharedPicture implements PictureMemory {
     private static final Path OBJECTS = Path.of("/dev/shm");
     private static final ValueLayout.OfFloat FP32 = ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -75,8 +63,8 @@ final class SharedPicture implements AutoCloseable {
         }
     }
 
-    /** The name under which the region is registered. */
-    String name() {
+    @Override
+    public String name() {
         return name;
     }
 
@@ -85,17 +73,20 @@ final class SharedPicture implements AutoCloseable {
         return "/" + name;
     }
 
-    void put(DigitPicture picture) {
+    @Override
+    public void put(DigitPicture picture) {
         float[] pixels = picture.pixels();
         MemorySegment.copy(pixels, 0, bytes, FP32, INPUT_OFFSET, pixels.length);
     }
 
-    float[] probabilities() {
+    @Override
+    public float[] probabilities() {
         return bytes.asSlice(OUTPUT_OFFSET, OUTPUT_SIZE).toArray(FP32);
     }
 
-    /** Removes the object's name and leaves the memory to those who have mapped it. Any thread, any number of times. */
-    void unlink() {
+    /** Removes the object's name and leaves the memory to those who have mapped it. */
+    @Override
+    public void unlink() {
         unlink(file);
     }
 

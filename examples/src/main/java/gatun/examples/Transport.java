@@ -10,7 +10,9 @@ enum Transport {
     HTTP_BINARY("HTTP, binary"),
     GRPC("gRPC"),
     SHARED_MEMORY_HTTP("shared memory, HTTP"),
-    SHARED_MEMORY_GRPC("shared memory, gRPC");
+    SHARED_MEMORY_GRPC("shared memory, gRPC"),
+    CUDA_HTTP("CUDA memory, HTTP"),
+    CUDA_GRPC("CUDA memory, gRPC");
 
     private final String title;
 
@@ -24,17 +26,19 @@ enum Transport {
     }
 
     /**
-     * The transports that a word of the command line stands for.
+     * The transports that a word of the command line stands for; all are those that need no GPU.
      *
-     * @throws DigitException if the word is not http, grpc, shm or all
+     * @throws DigitException if the word is not http, grpc, shm, cuda or all
      */
     static List<Transport> named(String word) {
         return switch (word.toLowerCase(Locale.ROOT)) {
             case "http" -> List.of(HTTP_JSON, HTTP_BINARY);
             case "grpc" -> List.of(GRPC);
             case "shm" -> List.of(SHARED_MEMORY_HTTP, SHARED_MEMORY_GRPC);
-            case "all" -> List.of(values());
-            default -> throw new DigitException("Unknown transport '" + word + "': expected http, grpc, shm or all.");
+            case "cuda" -> List.of(CUDA_HTTP, CUDA_GRPC);
+            case "all" -> List.of(HTTP_JSON, HTTP_BINARY, GRPC, SHARED_MEMORY_HTTP, SHARED_MEMORY_GRPC);
+            default ->
+                throw new DigitException("Unknown transport '" + word + "': expected http, grpc, shm, cuda or all.");
         };
     }
 
@@ -49,8 +53,10 @@ enum Transport {
             case HTTP_JSON -> new HttpJsonClient(http);
             case HTTP_BINARY -> new HttpBinaryClient(http);
             case GRPC -> new GrpcClient(grpc);
-            case SHARED_MEMORY_HTTP -> SharedMemoryClient.open(new HttpRegionControl(http));
-            case SHARED_MEMORY_GRPC -> SharedMemoryClient.open(new GrpcRegionControl(grpc));
+            case SHARED_MEMORY_HTTP -> SharedMemoryClient.open(new HttpRegionControl(http), SharedPicture::create);
+            case SHARED_MEMORY_GRPC -> SharedMemoryClient.open(new GrpcRegionControl(grpc), SharedPicture::create);
+            case CUDA_HTTP -> SharedMemoryClient.open(new HttpRegionControl(http), CudaPicture::create);
+            case CUDA_GRPC -> SharedMemoryClient.open(new GrpcRegionControl(grpc), CudaPicture::create);
         };
     }
 }

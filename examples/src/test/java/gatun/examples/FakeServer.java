@@ -146,7 +146,7 @@ final class FakeServer implements AutoCloseable {
 
     private void inferInPlace(String region, long inputOffset, long outputOffset) throws IOException {
         try (RandomAccessFile object = new RandomAccessFile("/dev/shm" + regions.get(region), "rw")) {
-            byte[] pixels = new byte[(int) SharedPicture.INPUT_SIZE];
+            byte[] pixels = new byte[(int) PictureMemory.INPUT_SIZE];
             object.seek(inputOffset);
             object.readFully(pixels);
             received.add(FloatBytes.toFloats(ByteBuffer.wrap(pixels)));

@@ -23,7 +23,7 @@ class ReadDigitTest {
             assertThat(run(SEVEN, "--url=" + server.httpUrl(), "--grpc-url=" + server.grpcUrl(), "--repeat=3"))
                     .isZero();
         }
-        assertThat(out.toString().lines()).hasSize(1 + Transport.values().length);
+        assertThat(out.toString().lines()).hasSize(1 + Transport.named("all").size());
         assertThat(out.toString().lines().skip(1))
                 .allMatch(line -> line.matches("seven-serif.png +.+ 7 +75\\.00 % +\\d+\\.\\d\\d"));
         assertThat(out.toString()).contains("HTTP, JSON", "HTTP, binary", "gRPC", "shared memory");
@@ -65,7 +65,7 @@ class ReadDigitTest {
     void shouldRefuseAnUnknownTransport() {
         assertThat(run(SEVEN, "--transport=telex")).isEqualTo(2);
 
-        assertThat(err.toString()).contains("Unknown transport 'telex': expected http, grpc, shm or all.");
+        assertThat(err.toString()).contains("Unknown transport 'telex': expected http, grpc, shm, cuda or all.");
     }
 
     @Test

@@ -2,7 +2,9 @@ package gatun.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import gatun.memory.cuda.CudaDevices;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -17,7 +19,9 @@ class TransportTest {
     private final DigitPicture picture = DigitPicture.read(Path.of("pictures", "seven-serif.png"));
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"CUDA_HTTP", "CUDA_GRPC"})
     void shouldBringThePixelsThereAndTheAnswerBack(Transport transport) throws IOException {
         try (FakeServer server = new FakeServer(SEVEN);
                 DigitClient client = transport.open(server.httpUrl(), server.grpcUrl())) {
@@ -29,7 +33,9 @@ class TransportTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"CUDA_HTTP", "CUDA_GRPC"})
     void shouldServeManyPicturesWithOneClient(Transport transport) throws IOException {
         DigitPicture other = DigitPicture.read(Path.of("pictures", "two-faint.png"));
         try (FakeServer server = new FakeServer(SEVEN);
@@ -76,13 +82,32 @@ class TransportTest {
         assertThat(Transport.named("http")).containsExactly(Transport.HTTP_JSON, Transport.HTTP_BINARY);
         assertThat(Transport.named("grpc")).containsExactly(Transport.GRPC);
         assertThat(Transport.named("SHM")).containsExactly(Transport.SHARED_MEMORY_HTTP, Transport.SHARED_MEMORY_GRPC);
-        assertThat(Transport.named("all")).containsExactly(Transport.values());
+        assertThat(Transport.named("cuda")).containsExactly(Transport.CUDA_HTTP, Transport.CUDA_GRPC);
+        assertThat(Transport.named("all"))
+                .containsExactly(
+                        Transport.HTTP_JSON,
+                        Transport.HTTP_BINARY,
+                        Transport.GRPC,
+                        Transport.SHARED_MEMORY_HTTP,
+                        Transport.SHARED_MEMORY_GRPC);
     }
 
     @Test
     void shouldRefuseAnUnknownWord() {
         assertThatThrownBy(() -> Transport.named("carrier-pigeon"))
                 .isInstanceOf(DigitException.class)
-                .hasMessage("Unknown transport 'carrier-pigeon': expected http, grpc, shm or all.");
+                .hasMessage("Unknown transport 'carrier-pigeon': expected http, grpc, shm, cuda or all.");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"CUDA_HTTP", "CUDA_GRPC"})
+    void shouldSayThatThereIsNoGpu(Transport transport) throws IOException {
+        assumeThat(CudaDevices.find().count()).as("a machine without a GPU").isZero();
+        try (FakeServer server = new FakeServer(SEVEN)) {
+            assertThatThrownBy(() -> transport.open(server.httpUrl(), server.grpcUrl()))
+                    .isInstanceOf(DigitException.class)
+                    .hasMessageStartingWith("CUDA shared memory needs a GPU. CUDA not available: ");
+            assertThat(server.regions).isEmpty();
+        }
     }
 }

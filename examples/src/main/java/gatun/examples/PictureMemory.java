@@ -1,0 +1,41 @@
+package gatun.examples;
+
+/**
+ * Memory that client and server share, with a picture and room for the answer. Owned by the client and used by one thread; the server keeps a
+ * mapping of its own until the region is unregistered.
+ *
+ * <pre> 0                      3136                        3176
+ *       | FP32 [1, 1, 28, 28] | FP32 [1, 10]             |
+ *       | we write            | the model's engine writes |</pre>
+ */
+sealed interface PictureMemory extends AutoCloseable permits SharedPicture, CudaPicture {
+    /** Where the picture begins, in bytes. */
+    long INPUT_OFFSET = 0;
+
+    /** How long the picture is, in bytes. */
+    long INPUT_SIZE = (long) DigitPicture.SIDE * DigitPicture.SIDE * Float.BYTES;
+
+    /** Where the answer begins, in bytes. */
+    long OUTPUT_OFFSET = INPUT_OFFSET + INPUT_SIZE;
+
+    /** How long the answer is, in bytes. */
+    long OUTPUT_SIZE = 10L * Float.BYTES;
+
+    /** All of it, in bytes. */
+    long SIZE = OUTPUT_OFFSET + OUTPUT_SIZE;
+
+    /** The name under which the region is registered. */
+    String name();
+
+    /** Writes a picture. */
+    void put(DigitPicture picture);
+
+    /** Reads the answer. */
+    float[] probabilities();
+
+    /** Gives back what outlives this process, if anything does. Any thread, any number of times. */
+    void unlink();
+
+    @Override
+    void close();
+}
