@@ -87,12 +87,32 @@ final class OnnxGpuInstance implements BackendInstance {
     @Override
     public void execute(Execution execution) {
         runOptions.resume();
+        try {
+            boolean guessed = guessesShapes(execution);
+            try {
+                run(execution, guessed);
+            } catch (NativeException e) {
+                if (!guessed) {
+                    throw e;
+                }
+                // The names of dimensions in the file may not be true: the second run tells, and reports what else was.
+                run(execution, false);
+                forgetGuesses(execution);
+            }
+        } catch (NativeException e) {
+            // When it was the GPU that failed, the stream says so, and the device is out of use from now on.
+            transfers.stream().synchronize();
+            throw OnnxErrors.ofRun(e);
+        }
+    }
+
+    private void run(Execution execution, boolean guessing) {
         try (DeviceTransfers run = transfers.begin()) {
             for (int i = 0; i < execution.inputCount(); i++) {
                 bindInput(i, execution, run);
             }
             for (int i = 0; i < execution.outputCount(); i++) {
-                bindOutput(i, execution, run);
+                bindOutput(i, execution, run, guessing);
             }
             execution.inferStarted();
             engine.check(OrtApi.RunWithBinding.invoke(
@@ -103,16 +123,33 @@ final class OnnxGpuInstance implements BackendInstance {
                 takeAllocated(execution);
             }
             run.complete();
-        } catch (NativeException e) {
-            // When it was the GPU that failed, the stream says so, and the device is out of use from now on.
-            transfers.stream().synchronize();
-            throw OnnxErrors.ofRun(e);
         } finally {
             OrtApi.ClearBoundInputs.invoke(OrtApi.ClearBoundInputs(engine.api()), binding);
             OrtApi.ClearBoundOutputs.invoke(OrtApi.ClearBoundOutputs(engine.api()), binding);
             allocated.clear();
             owned.forEach(engine::release);
             owned.clear();
+        }
+    }
+
+    /** Whether the shape of an output rests on the file's names of dimensions. */
+    private boolean guessesShapes(Execution execution) {
+        for (int i = 0; i < execution.outputCount(); i++) {
+            int index = model.outputIndex(execution.outputName(i), i);
+            if (outputShapes.isKnown(index)
+                    && !model.outputs().get(index).shape().isFixed()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void forgetGuesses(Execution execution) {
+        for (int i = 0; i < execution.outputCount(); i++) {
+            int index = model.outputIndex(execution.outputName(i), i);
+            if (!model.outputs().get(index).shape().isFixed()) {
+                outputShapes.forget(index);
+            }
         }
     }
 
@@ -131,11 +168,13 @@ final class OnnxGpuInstance implements BackendInstance {
         engine.check(OrtApi.BindInput.invoke(OrtApi.BindInput(engine.api()), binding, inputNames[index], value));
     }
 
-    private void bindOutput(int position, Execution execution, DeviceTransfers run) {
+    private void bindOutput(int position, Execution execution, DeviceTransfers run, boolean guessing) {
         int index = model.outputIndex(execution.outputName(position), position);
         TensorDescription output = model.outputs().get(index);
         long byteSize = -1;
-        if (output.datatype().isFixedSize() && outputShapes.isKnown(index)) {
+        if (output.datatype().isFixedSize()
+                && outputShapes.isKnown(index)
+                && (guessing || output.shape().isFixed())) {
             byteSize = outputShapes.shape(index, inputShapes).byteSize(output.datatype());
         }
         if (byteSize < 0) {

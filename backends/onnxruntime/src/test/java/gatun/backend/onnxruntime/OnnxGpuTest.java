@@ -31,6 +31,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -278,6 +279,30 @@ class OnnxGpuTest {
         @Override
         public void inferEnded() {
             inner.inferEnded();
+        }
+    }
+
+    @Test
+    void shouldLetTheEngineSizeAnOutputWhoseDimensionTheFileMisnames(@TempDir Path version) {
+        // Twice as long as the name of its dimension says.
+        OnnxFile.write(
+                version,
+                "Concat",
+                List.of(new OnnxFile.Value("a", Datatype.INT32, "n"), new OnnxFile.Value("b", Datatype.INT32, "m")),
+                List.of(new OnnxFile.Value("y", Datatype.INT32, "n")),
+                "axis",
+                0);
+        try (BackendInstance instance = instance(
+                version,
+                new Device(Device.Kind.GPU, 0),
+                ModelConfig.newBuilder().setName("twice"))) {
+            for (int i = 0; i < 2; i++) {
+                RecordingExecution execution = new RecordingExecution(arena, "y")
+                        .input("a", Shape.of(2), 1, 2)
+                        .input("b", Shape.of(2), 3, 4);
+                instance.execute(execution);
+                assertThat(execution.ints("y")).containsExactly(1, 2, 3, 4);
+            }
         }
     }
 
