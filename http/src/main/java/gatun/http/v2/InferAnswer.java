@@ -43,11 +43,16 @@ final class InferAnswer {
         for (int i = 0; i < outputs.size(); i++) {
             OutputTensor output = outputs.get(i);
             TensorSpec spec = output.tensor().spec();
-            MemorySegment bytes = output.tensor().bytes();
             json.raw(i == 0 ? "{\"name\":" : ",{\"name\":").string(spec.name());
             json.raw(",\"datatype\":\"").raw(spec.datatype().wireName()).raw("\",\"shape\":");
             MetadataRoutes.writeShape(json, spec.shape());
-            if (!output.inSharedMemory() && forms.isBinary(i)) {
+            if (output.inSharedMemory()) {
+                // Nobody needs the bytes here, and to look at those on a GPU would copy them.
+                json.raw('}');
+                continue;
+            }
+            MemorySegment bytes = output.tensor().bytes();
+            if (forms.isBinary(i)) {
                 json.raw(",\"parameters\":{\"binary_data_size\":")
                         .signed(bytes.byteSize())
                         .raw('}');
@@ -56,7 +61,7 @@ final class InferAnswer {
                 }
                 tensors[tensorCount++] = bytes;
                 tensorBytes += bytes.byteSize();
-            } else if (!output.inSharedMemory()) {
+            } else {
                 json.raw(",\"data\":");
                 TensorDataWriter.write(json, spec.datatype(), bytes);
             }

@@ -107,7 +107,7 @@ public final class CudaDevice {
         return pool;
     }
 
-    /** Why it cannot be used any more; empty while it can. */
+    /** What to tell whoever wants to use it, since it cannot be used any more; empty while it can. */
     public Optional<String> failure() {
         return Optional.ofNullable(failure.get());
     }
@@ -246,7 +246,8 @@ public final class CudaDevice {
     }
 
     private void fail(String reason) {
-        if (failure.compareAndSet(null, reason)) {
+        String text = "GPU " + ordinal + " has failed (" + reason + "); restart the server to use it again";
+        if (failure.compareAndSet(null, text)) {
             LOG.log(
                     Level.ERROR,
                     "{0} has failed: {1}. What runs there is unavailable until the server restarts",
@@ -266,11 +267,9 @@ public final class CudaDevice {
     }
 
     private void requireWorking() {
-        String reason = failure.get();
-        if (reason != null) {
-            throw new GatunException(
-                    ErrorCode.UNAVAILABLE,
-                    "GPU " + ordinal + " has failed (" + reason + "); restart the server to use it again");
+        String text = failure.get();
+        if (text != null) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, text);
         }
     }
 

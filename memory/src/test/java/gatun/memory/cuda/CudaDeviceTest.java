@@ -107,7 +107,9 @@ class CudaDeviceTest {
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE))
                 .hasMessageContaining("GPU 2 has failed (cuMemAlloc of 512 bytes: ")
                 .hasMessageContaining("(CUDA_ERROR_ILLEGAL_ADDRESS)); restart the server to use it again");
-        assertThat(device.failure().orElseThrow()).contains("CUDA_ERROR_ILLEGAL_ADDRESS");
+        assertThat(device.failure().orElseThrow())
+                .startsWith("GPU 2 has failed")
+                .contains("CUDA_ERROR_ILLEGAL_ADDRESS");
         assertThatThrownBy(device::makeCurrent).hasMessageContaining("GPU 2 has failed");
         assertThatThrownBy(() -> device.call(() -> 1)).hasMessageContaining("GPU 2 has failed");
         assertThat(told).hasValue(1);

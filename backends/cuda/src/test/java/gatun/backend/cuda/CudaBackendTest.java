@@ -280,6 +280,41 @@ class CudaBackendTest {
         assertThat(standIn.count(Count.LAUNCHES)).isEqualTo(before + 3);
     }
 
+    @Test
+    void shouldKeepTheStateOfSequences() throws IOException {
+        served.model("differences", """
+                backend: "cuda"
+                max_batch_size: 4
+                input [ { name: "IN" data_type: TYPE_INT32 dims: [ 16 ] } ]
+                output [ { name: "OUT" data_type: TYPE_INT32 dims: [ 16 ] } ]
+                instance_group { kind: KIND_GPU gpus: [ 0 ] }
+                sequence_batching {
+                  state { input_name: "SUM_IN" output_name: "SUM_OUT" data_type: TYPE_INT32 dims: [ 16 ] }
+                }
+                parameters { key: "kernels" value { string_value: "vector_add_sub" } }
+                parameters { key: "vector_add_sub.grid" value { string_value: "batch" } }
+                parameters { key: "vector_add_sub.block" value { string_value: "16" } }
+                parameters { key: "vector_add_sub.arguments"
+                  value { string_value: "IN, SUM_IN, SUM_OUT, OUT, int32 elements(IN)" } }
+                """, ServedKernels.exampleFile("simple_gpu"));
+        assertThat(step(1, true, 100)).isEqualTo(100);
+        assertThat(step(2, true, 7)).isEqualTo(7);
+        assertThat(step(1, false, 30)).isEqualTo(30 - 100);
+        assertThat(step(1, false, 1)).isEqualTo(1 - 130);
+        assertThat(step(2, false, 8)).isEqualTo(8 - 7);
+    }
+
+    /** The first element of the answer to a step whose first element is {@code value}: without the sum of those before. */
+    private int step(long sequence, boolean first, int value) {
+        InferenceRequest request = served.request("differences");
+        served.input(request, "IN", Datatype.INT32, Shape.of(1, 16), numbers(16, value));
+        request.correlationId(sequence);
+        request.sequenceStart(first);
+        try (InferenceResponse response = served.server().infer(request)) {
+            return served.ints(response, 0)[0];
+        }
+    }
+
     private InferenceRequest copy(int bytes) {
         InferenceRequest request = served.request("copy");
         byte[] data = new byte[bytes];

@@ -52,7 +52,12 @@ final class ServedKernels implements AutoCloseable {
         return model(
                 name,
                 Files.readString(source.resolve("config.pbtxt")).replace("count: 1", instances),
-                Files.readAllBytes(source.resolve("1").resolve("model.ptx")));
+                exampleFile(name));
+    }
+
+    /** The kernels of an example model. */
+    static byte[] exampleFile(String name) throws IOException {
+        return Files.readAllBytes(EXAMPLES.resolve(name).resolve("1").resolve("model.ptx"));
     }
 
     /** Adds a model of the kernels that only tests use. */
