@@ -1,7 +1,7 @@
 package gatun.memory;
 
 /** A registered region. It stays open until it is retired and its last lease is given back. Safe for any thread. */
-sealed interface Region permits SystemRegion {
+sealed interface Region permits SystemRegion, CudaRegion {
     /** What status calls tell of it. */
     RegionStatus status();
 

@@ -77,6 +77,38 @@ final class RegionErrors {
                 "failed to register CUDA shared memory region: '" + name + "', GPUs not supported");
     }
 
+    static GatunException cudaNameMissing() {
+        return GatunException.invalidArgument("'region name' is necessary to register cuda shared memory region");
+    }
+
+    static GatunException handleLength(String name, int byteSize, int expected) {
+        return cudaRefused("the handle of region '" + name + "' has " + byteSize + " bytes, expected the " + expected
+                + " of a cudaIpcMemHandle_t");
+    }
+
+    static GatunException noSuchDevice(String name, long device, int count) {
+        return cudaRefused("region '" + name + "' is to be on GPU " + device + ", expected 0 to " + (count - 1));
+    }
+
+    static GatunException emptyRegion(String name) {
+        return cudaRefused("region '" + name + "' is to have 0 bytes, expected at least 1");
+    }
+
+    static GatunException outsideAllocation(String name, long byteSize, long allocated) {
+        return cudaRefused("region '" + name + "' is to have " + Long.toUnsignedString(byteSize)
+                + " bytes, expected at most the " + allocated + " of its allocation");
+    }
+
+    static GatunException handleRefused(String name, int device, String reason) {
+        return cudaRefused("CUDA cannot open the handle of region '" + name + "' on GPU " + device + ": " + reason
+                + "; expected memory of that GPU that another process, still running, allocated and has not freed");
+    }
+
+    /** The reference implementation says only the beginning of it, whatever was wrong. */
+    private static GatunException cudaRefused(String why) {
+        return GatunException.invalidArgument("failed to register shared memory region: invalid args: " + why);
+    }
+
     static GatunException badKey(String name, String key) {
         return GatunException.invalidArgument(
                 "cannot register shared memory region '" + name + "' - invalid shm key '" + key + "'");

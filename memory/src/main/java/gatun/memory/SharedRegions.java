@@ -2,6 +2,8 @@ package gatun.memory;
 
 import gatun.bindings.FaultGuard;
 import gatun.bindings.LibraryCache;
+import gatun.memory.cuda.CudaDevice;
+import gatun.memory.cuda.CudaDevices;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -17,8 +19,12 @@ public final class SharedRegions implements RegionRegistry {
     /** Regions at a time, those included that are not yet unmapped. Each takes a descriptor and a place in the guard's table. */
     public static final int MAX_REGIONS = 1024;
 
+    /** The size of a {@code CUipcMemHandle}. */
+    private static final int CUDA_HANDLE_BYTES = 64;
+
     private final Map<String, Region> regions = new ConcurrentHashMap<>();
     private final RegionReleaser releaser = new RegionReleaser();
+    private final CudaMappings mappings = new CudaMappings();
     private final BufferPool pool;
     private final FaultGuard guards;
     private volatile boolean closed;
@@ -66,12 +72,28 @@ public final class SharedRegions implements RegionRegistry {
 
     @Override
     public boolean supportsCuda() {
-        return false;
+        return CudaDevices.find().count() > 0;
     }
 
     @Override
     public void registerCuda(String name, byte[] handle, long device, long byteSize) {
         requireCuda(name);
+        if (name.isEmpty()) {
+            throw RegionErrors.cudaNameMissing();
+        }
+        if (handle.length != CUDA_HANDLE_BYTES) {
+            throw RegionErrors.handleLength(name, handle.length, CUDA_HANDLE_BYTES);
+        }
+        CudaDevices devices = CudaDevices.find();
+        CudaDevice gpu = Optional.of(device)
+                .filter(number -> number == number.intValue())
+                .flatMap(number -> devices.device(number.intValue()))
+                .orElseThrow(() -> RegionErrors.noSuchDevice(name, device, devices.count()));
+        if (byteSize == 0) {
+            throw RegionErrors.emptyRegion(name);
+        }
+        CudaRegionStatus status = new CudaRegionStatus(name, gpu.ordinal(), byteSize);
+        add(name, () -> CudaRegion.open(status, gpu, handle, mappings, releaser::release));
     }
 
     /** Opens a region and adds it, unless that is not to be. */

@@ -8,11 +8,16 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A second JVM that owns a shared-memory object ({@link RegionOwner}). Closing it kills it, and removes the object that it could not. */
+/**
+ * A second JVM that owns a shared-memory object ({@link RegionOwner}) or memory of a GPU ({@link CudaOwner}). Closing it kills it, and removes
+ * the object that it could not.
+ */
 final class ClientProcess implements AutoCloseable {
     private static final long DEADLINE_SECONDS = 30;
 
@@ -31,16 +36,24 @@ final class ClientProcess implements AutoCloseable {
 
     /** A client with an object of {@code byteSize} bytes, each of which is 7; {@code name} is a POSIX name or "sealed". */
     static ClientProcess start(String name, long byteSize) {
-        List<String> command = List.of(
+        return start(name, RegionOwner.class, name, Long.toString(byteSize));
+    }
+
+    /** A client with {@code byteSize} bytes on a GPU, each of which is 7. */
+    static ClientProcess startOnGpu(int device, long byteSize) {
+        return start("gpu", CudaOwner.class, Integer.toString(device), Long.toString(byteSize));
+    }
+
+    private static ClientProcess start(String name, Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "--enable-native-access=ALL-UNNAMED",
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-cp",
                 System.getProperty("java.class.path"),
-                RegionOwner.class.getName(),
-                name,
-                Long.toString(byteSize));
+                main.getName()));
+        command.addAll(List.of(arguments));
         ClientProcess client;
         try {
             client = new ClientProcess(
@@ -66,6 +79,11 @@ final class ClientProcess implements AutoCloseable {
 
     String key() {
         return key;
+    }
+
+    /** The handle of its memory, where that is on a GPU. */
+    byte[] handle() {
+        return HexFormat.of().parseHex(key);
     }
 
     /** Sends a command and answers the client's line. */

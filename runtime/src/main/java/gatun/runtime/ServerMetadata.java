@@ -1,6 +1,7 @@
 package gatun.runtime;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What the server says of itself.
@@ -12,4 +13,22 @@ import java.util.List;
 public record ServerMetadata(String name, String version, List<String> extensions) {
     /** The id of a server that its operator gave none. */
     public static final String STANDARD_NAME = "triton";
+
+    /** The extensions that the server serves, in the protocol's order; that of GPUs' memory only where there are GPUs. */
+    static List<String> extensions(boolean cuda) {
+        Stream<String> ofMemory =
+                cuda ? Stream.of("system_shared_memory", "cuda_shared_memory") : Stream.of("system_shared_memory");
+        return Stream.of(
+                        Stream.of(
+                                "classification",
+                                "sequence",
+                                "model_repository",
+                                "model_repository(unload_dependents)",
+                                "schedule_policy",
+                                "model_configuration"),
+                        ofMemory,
+                        Stream.of("binary_tensor_data", "parameters", "statistics", "trace", "logging"))
+                .flatMap(names -> names)
+                .toList();
+    }
 }

@@ -39,19 +39,6 @@ public final class ServerOptions {
     private String configName = "";
     private String id = ServerMetadata.STANDARD_NAME;
     private String version = "unknown";
-    private List<String> extensions = List.of(
-            "classification",
-            "sequence",
-            "model_repository",
-            "model_repository(unload_dependents)",
-            "schedule_policy",
-            "model_configuration",
-            "system_shared_memory",
-            "binary_tensor_data",
-            "parameters",
-            "statistics",
-            "trace",
-            "logging");
     private int loadThreads = DEFAULT_LOAD_THREADS;
     private int loadRetries;
     private WarmUpSource warmUps = WarmUpSource.NONE;
@@ -140,12 +127,6 @@ public final class ServerOptions {
     /** The version of Gatun that metadata tells. */
     public ServerOptions version(String newVersion) {
         version = newVersion;
-        return this;
-    }
-
-    /** The protocol extensions that metadata lists. */
-    public ServerOptions extensions(List<String> names) {
-        extensions = List.copyOf(names);
         return this;
     }
 
@@ -292,7 +273,7 @@ public final class ServerOptions {
     }
 
     ServerMetadata metadata() {
-        return new ServerMetadata(id, version, extensions);
+        return new ServerMetadata(id, version, ServerMetadata.extensions(regions.supportsCuda()));
     }
 
     LogControl log() {

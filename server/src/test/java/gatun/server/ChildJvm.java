@@ -5,10 +5,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -21,21 +23,33 @@ final class ChildJvm implements AutoCloseable {
     private static final int KILL_SECONDS = 20;
 
     private final Process process;
+    private final PrintStream input;
     private final Thread reader;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
 
     private ChildJvm(Process process) {
         this.process = process;
+        this.input = new PrintStream(process.getOutputStream(), true, UTF_8);
         this.reader = Thread.ofPlatform().daemon().name("child-output").start(this::readLines);
     }
 
     /** Runs a main class of the tests. */
     static ChildJvm launch(Class<?> main, String... arguments) {
-        return launch(System.getProperty("java.class.path"), main.getName(), List.of(arguments));
+        return launch(Map.of(), main, arguments);
+    }
+
+    /** Runs a main class of the tests with more environment. */
+    static ChildJvm launch(Map<String, String> environment, Class<?> main, String... arguments) {
+        return launch(System.getProperty("java.class.path"), environment, main.getName(), List.of(arguments));
     }
 
     /** Runs a main class of any class path. */
     static ChildJvm launch(String classPath, String main, List<String> arguments) {
+        return launch(classPath, Map.of(), main, arguments);
+    }
+
+    private static ChildJvm launch(
+            String classPath, Map<String, String> environment, String main, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx128m",
@@ -45,8 +59,9 @@ final class ChildJvm implements AutoCloseable {
                 main));
         command.addAll(arguments);
         try {
-            return new ChildJvm(
-                    new ProcessBuilder(command).redirectErrorStream(true).start());
+            ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+            builder.environment().putAll(environment);
+            return new ChildJvm(builder.start());
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start " + command, e);
         }
@@ -66,6 +81,11 @@ final class ChildJvm implements AutoCloseable {
             }
             seen.add(line);
         }
+    }
+
+    /** Writes a line to its input. */
+    void send(String line) {
+        input.println(line);
     }
 
     /** Waits until it ends by itself with status 0, and returns the lines that nobody has awaited. */

@@ -1,6 +1,7 @@
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.server.V1Client.Answer;
 import gatun.server.V1Header.Window;
@@ -8,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -53,6 +55,11 @@ class V1InferenceIT {
                 "dynamic_batching { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 60000000"
                         + " default_queue_policy { default_timeout_microseconds: 60000000 allow_timeout_override: true"
                         + " } }",
+                1);
+        folder.simple(
+                "small",
+                "dynamic_batching { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 60000000"
+                        + " default_queue_policy { max_queue_size: 1 } }",
                 1);
         server = ServerProcess.launch(repository, "--allow-client-shm");
         http = new HttpApi(server);
@@ -308,6 +315,30 @@ class V1InferenceIT {
         Answer answer = transport.client().infer("hurried", V1Client.LATEST, simple().timeoutMicros(50_000));
         assertThat(answer.code()).isEqualTo("UNAVAILABLE");
         assertThat(answer.text()).isEqualTo("Request timeout expired");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldRefuseAtOnceWhatTheQueueCannotHold(Transport transport) throws Exception {
+        // It waits for others to share its batch with, until its client gives up.
+        Thread waiting = Thread.ofPlatform().daemon().unstarted(() -> assertThatThrownBy(
+                        () -> Transport.GRPC.client().infer("small", V1Client.LATEST, simple()))
+                .hasMessageContaining("CANCELLED"));
+        waiting.start();
+        awaitWaiting("small", 1);
+        Answer answer = transport.client().infer("small", V1Client.LATEST, simple());
+        assertThat(answer.code()).isEqualTo("UNAVAILABLE");
+        assertThat(answer.text()).isEqualTo("Exceeds maximum queue size");
+        waiting.interrupt();
+        awaitWaiting("small", 0);
+        assertThat(waiting.join(Duration.ofSeconds(20))).isTrue();
+    }
+
+    private static void awaitWaiting(String model, int count) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (http.metric("nv_inference_pending_request_count{model=\"" + model + "\"") != count) {
+            assertThat(System.nanoTime()).as("waiting for " + count).isLessThan(deadline);
+        }
     }
 
     @ParameterizedTest

@@ -55,10 +55,20 @@ public final class ModelControl {
     /**
      * Unloads a model; requests that were accepted are answered. Does nothing when there is no such model.
      *
-     * @throws GatunException UNAVAILABLE where models are not unloaded by clients
+     * @throws GatunException UNAVAILABLE where models are not unloaded by clients, INTERNAL with the protocol's text when some of its versions
+     *     serve on, as those do that another client has loaded meanwhile
      */
     public void unload(String model) {
         server.unload(model, false);
+        String present = server.index().stream()
+                .filter(line -> line.name().equals(model) && line.state() == ModelState.READY)
+                .map(ModelStatus::version)
+                .collect(Collectors.joining(","));
+        if (!present.isEmpty()) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "failed to unload '" + model + "', versions that are still available: " + present);
+        }
     }
 
     /** The names of all models of the repository. */

@@ -92,7 +92,11 @@ class SharedMemoryTest {
         assertThat(unknown.body()).contains("Unable to find cuda shared memory region: 'r'");
         HttpResponse<String> refused = edge.post("/v2/cudasharedmemory/region/r/register", "{}");
         assertThat(refused.statusCode()).isEqualTo(400);
-        assertThat(refused.body()).contains("failed to register CUDA shared memory region: 'r', GPUs not supported");
+        assertThat(refused.body())
+                .contains(
+                        edge.regions().supportsCuda()
+                                ? "Shared memory register request has no 'raw_handle' field"
+                                : "failed to register CUDA shared memory region: 'r', GPUs not supported");
         assertThat(edge.get("/v2/cudasharedmemory/nonsense").statusCode()).isEqualTo(404);
     }
 
@@ -164,6 +168,12 @@ class SharedMemoryTest {
                             + " '--allow-client-shm=true' to enable.\"}");
             assertThat(closed.post(ROOT + "/unregister", "").statusCode()).isEqualTo(501);
             assertThat(closed.get(ROOT + "/status").body()).isEqualTo("[]");
+            HttpResponse<String> cuda = closed.post("/v2/cudasharedmemory/region/r/register", "{}");
+            assertThat(cuda.statusCode()).isEqualTo(501);
+            assertThat(cuda.body()).isEqualTo(answer.body());
+            assertThat(closed.post("/v2/cudasharedmemory/unregister", "").statusCode())
+                    .isEqualTo(501);
+            assertThat(closed.get("/v2/cudasharedmemory/status").body()).isEqualTo("[]");
         }
     }
 
