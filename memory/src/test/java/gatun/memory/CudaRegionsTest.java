@@ -7,6 +7,7 @@ import gatun.memory.RegionRegistry.Access;
 import gatun.testing.CudaStandIn;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -51,6 +52,8 @@ class CudaRegionsTest extends CudaRegionFixture {
     void shouldBringBackWhatWasHandedOutToBeWrittenAndNothingElse() {
         try (ClientProcess client = ClientProcess.startOnGpu(0, BYTE_SIZE)) {
             regions.registerCuda("g", client.handle(), 0, BYTE_SIZE);
+            // Where that can be asked for, a driver that is slow to do what nobody waits for.
+            CudaStandIn.loaded().ifPresent(driver -> driver.delay(Duration.ofMillis(20)));
             // What the pool lends next is full of another's data.
             try (Buffer others = pool.take(100)) {
                 others.segment().fill((byte) 99);

@@ -48,8 +48,7 @@ public record InferAnswer(InferResponseHeader header, List<MemorySegment> raw) {
                 addClasses(told, asked.getOutput(i), tensor, leadingDims, model);
                 continue;
             }
-            InferResponseHeader.Output.Raw.Builder form =
-                    told.getRawBuilder().setBatchByteSize(tensor.bytes().byteSize());
+            InferResponseHeader.Output.Raw.Builder form = told.getRawBuilder().setBatchByteSize(tensor.byteSize());
             Shape shape = tensor.spec().shape();
             for (int dim = leadingDims; dim < shape.rank(); dim++) {
                 form.addDims(shape.dim(dim));

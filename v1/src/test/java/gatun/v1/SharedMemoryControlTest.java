@@ -1,0 +1,70 @@
+package gatun.v1;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import gatun.memory.BufferPool;
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.SharedRegions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Shared memory that the operator does not allow. */
+class SharedMemoryControlTest {
+    private final BufferPool pool = new BufferPool(1 << 20);
+    private final SharedRegions regions = SharedRegions.open(pool);
+    private final SharedMemoryControl control = new SharedMemoryControl(regions, false);
+
+    @AfterEach
+    void close() {
+        regions.close();
+        pool.close();
+    }
+
+    enum Call {
+        REGISTER {
+            @Override
+            void make(SharedMemoryControl control) {
+                control.registerSystem("r", "/r", 0, 1);
+            }
+        },
+        REGISTER_CUDA {
+            @Override
+            void make(SharedMemoryControl control) {
+                control.registerCuda("r", new byte[64], 0, 1);
+            }
+        },
+        UNREGISTER {
+            @Override
+            void make(SharedMemoryControl control) {
+                control.unregister("r");
+            }
+        },
+        UNREGISTER_ALL {
+            @Override
+            void make(SharedMemoryControl control) {
+                control.unregisterAll();
+            }
+        };
+
+        abstract void make(SharedMemoryControl control);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldRefuseWhatTheOperatorDoesNotAllow(Call call) {
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> call.make(control))
+                .withMessage(
+                        "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED));
+    }
+
+    @Test
+    void shouldListNothingThen() {
+        assertThat(control.regions()).isEmpty();
+    }
+}
