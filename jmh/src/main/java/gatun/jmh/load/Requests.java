@@ -14,6 +14,7 @@ import java.util.function.BiConsumer;
 final class Requests {
     private static final int ELEMENTS = 16;
     private static final int TENSOR_BYTES = ELEMENTS * Integer.BYTES;
+    private static final String IDENTITY = "identity_fp32";
 
     private Requests() {}
 
@@ -59,8 +60,13 @@ final class Requests {
 
     /** {@code identity_fp32} on a tensor of so many bytes in the message. */
     static byte[] grpcLarge(int byteSize) {
+        return grpcLarge(IDENTITY, byteSize);
+    }
+
+    /** As {@link #grpcLarge(int)}, for another model with such tensors. */
+    static byte[] grpcLarge(String model, int byteSize) {
         return ModelInferRequest.newBuilder()
-                .setModelName("identity_fp32")
+                .setModelName(model)
                 .addInputs(grpcInput("INPUT0", "FP32", byteSize / Float.BYTES))
                 .addRawInputContents(ByteString.copyFrom(new byte[byteSize]))
                 .build()
@@ -125,13 +131,18 @@ final class Requests {
 
     /** {@code identity_fp32} on {@code byteSize} bytes of a region, into as many behind them. */
     static byte[] grpcIdentity(String region, long byteSize) {
+        return grpcRegion(IDENTITY, region, byteSize);
+    }
+
+    /** As {@link #grpcIdentity}, for another model with such tensors. */
+    static byte[] grpcRegion(String model, String region, long byteSize) {
         ModelInferRequest.InferInputTensor.Builder input = grpcInput("INPUT0", "FP32", byteSize / Float.BYTES);
         window(region, 0, byteSize, input::putParameters);
         ModelInferRequest.InferRequestedOutputTensor.Builder output =
                 ModelInferRequest.InferRequestedOutputTensor.newBuilder().setName("OUTPUT0");
         window(region, byteSize, byteSize, output::putParameters);
         return ModelInferRequest.newBuilder()
-                .setModelName("identity_fp32")
+                .setModelName(model)
                 .addInputs(input)
                 .addOutputs(output)
                 .build()

@@ -1,0 +1,116 @@
+package gatun.jmh.load;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** The real server in a process of its own, with a model on GPU 0. Owns the process and the folder with the model. */
+final class GpuServer implements AutoCloseable {
+    /** The model: it takes an FP32 tensor of any size and copies its first {@link #COPIED_BYTES} bytes, whatever the size is. */
+    static final String MODEL = "first_page";
+
+    /** What the kernel copies: the same work for each tensor, so that what else a tensor costs can be seen. */
+    static final int COPIED_BYTES = 4096;
+
+    private static final int START_SECONDS = 60;
+
+    private static final String CONFIGURATION = """
+            backend: "cuda"
+            input [ { name: "INPUT0" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            output [ { name: "OUTPUT0" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            instance_group [ { kind: KIND_GPU count: 1 gpus: [ 0 ] } ]
+            parameters { key: "kernels" value { string_value: "copy_bytes" } }
+            parameters { key: "copy_bytes.grid" value { string_value: "16" } }
+            parameters { key: "copy_bytes.block" value { string_value: "256" } }
+            parameters { key: "copy_bytes.arguments" value { string_value: "INPUT0, OUTPUT0, int64 4096" } }
+            parameters { key: "shape.OUTPUT0" value { string_value: "dim(INPUT0, 0)" } }
+            """;
+
+    private final Path folder;
+    private final Process process;
+    private final Properties ready;
+
+    private GpuServer(Path folder, Process process, Properties ready) {
+        this.folder = folder;
+        this.process = process;
+        this.ready = ready;
+    }
+
+    /**
+     * Starts it and waits until it is ready.
+     *
+     * @param ptx the file with the kernel
+     * @param poolBytes the memory that it may take of the GPU, and as much of the host's
+     * @throws IllegalStateException when it does not start; its output tells why
+     */
+    static GpuServer start(Path ptx, long poolBytes) throws IOException, InterruptedException {
+        Path folder = Files.createTempDirectory("gatun-gpu");
+        Path version =
+                Files.createDirectories(folder.resolve("models").resolve(MODEL).resolve("1"));
+        Files.copy(ptx, version.resolve("model.ptx"));
+        Files.writeString(version.resolveSibling("config.pbtxt"), CONFIGURATION);
+        Path readyFile = folder.resolve("ready");
+        Process process = new ProcessBuilder(List.of(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--sun-misc-unsafe-memory-access=allow",
+                        "-XX:+UseParallelGC",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "gatun.server.Main",
+                        "serve",
+                        "--model-repository=" + folder.resolve("models"),
+                        "--http-address=127.0.0.1",
+                        "--http-port=0",
+                        "--grpc-address=127.0.0.1",
+                        "--grpc-port=0",
+                        "--metrics-port=0",
+                        "--allow-client-shm=true",
+                        "--buffer-pool-byte-size=" + poolBytes,
+                        "--cuda-memory-pool-byte-size=0:" + poolBytes,
+                        "--ready-file=" + readyFile))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(folder.resolve("log").toFile())
+                .start();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+        while (!Files.exists(readyFile)) {
+            boolean ended = process.waitFor(50, TimeUnit.MILLISECONDS);
+            if (ended || System.nanoTime() > deadline) {
+                process.destroyForcibly();
+                throw new IllegalStateException(
+                        "the server did not start:\n" + Files.readString(folder.resolve("log")));
+            }
+        }
+        Properties ready = new Properties();
+        try (Reader in = Files.newBufferedReader(readyFile)) {
+            ready.load(in);
+        }
+        return new GpuServer(folder, process, ready);
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    int grpcPort() {
+        return Integer.parseInt(ready.getProperty("grpc.port"));
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroyForcibly().onExit().join();
+        try (Stream<Path> files = Files.walk(folder)) {
+            // Folders after what is in them.
+            Path[] all = files.toArray(Path[]::new);
+            for (Path file : Arrays.asList(all).reversed()) {
+                Files.delete(file);
+            }
+        }
+    }
+}
