@@ -37,7 +37,8 @@ final class CudaInstance implements BackendInstance {
         this.transfers = transfers;
         this.sizes = new RunSizes(plan);
         this.launches = plan.kernels().stream()
-                .map(kernel -> new KernelLaunch(kernel, module.function(kernel), limits, transfers.stream(), arena))
+                .map(kernel -> new KernelLaunch(
+                        kernel, module.function(kernel), limits, module.checksArguments(), transfers.stream(), arena))
                 .toArray(KernelLaunch[]::new);
         this.addresses = new long[plan.tensors().size()];
     }

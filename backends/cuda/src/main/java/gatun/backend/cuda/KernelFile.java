@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Pattern;
+import java.util.Optional;
 
 /** The file of a model's kernels: PTX, a cubin or a fatbin. CUDA tells them apart by their content. Immutable. */
 final class KernelFile {
@@ -20,9 +20,6 @@ final class KernelFile {
 
     /** More than any file of kernels has; an image must fit into an array. */
     private static final long MAX_BYTES = 1L << 30;
-
-    /** In PTX a kernel is {@code .entry name(}, at the beginning of a line or behind {@code .visible} and the like. */
-    private static final Pattern ENTRY = Pattern.compile("(?m)^[^/\\n\"]*\\.entry\\s+([\\w$%]+)");
 
     private final String name;
     private final byte[] bytes;
@@ -84,14 +81,12 @@ final class KernelFile {
         return bytes;
     }
 
-    /** The functions that it has, where it is PTX, which tells; none otherwise. */
-    List<String> functions() {
+    /** What functions it has, where it is PTX, which tells; empty for a cubin and a fatbin. */
+    Optional<PtxEntries> entries() {
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         // Every PTX file has this, and a fatbin may have PTX inside.
         int zero = text.indexOf('\0');
-        if (!text.contains(".version") || (zero >= 0 && zero < text.length() - 1)) {
-            return List.of();
-        }
-        return ENTRY.matcher(text).results().map(result -> result.group(1)).toList();
+        boolean binary = zero >= 0 && zero < text.length() - 1;
+        return text.contains(".version") && !binary ? Optional.of(new PtxEntries(text)) : Optional.empty();
     }
 }

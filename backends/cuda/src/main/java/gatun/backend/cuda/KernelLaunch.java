@@ -13,6 +13,9 @@ import java.util.List;
  * instance's thread.
  */
 final class KernelLaunch {
+    /** As many as CUDA allows, even if each has one byte: 32764. */
+    private static final int MAX_PARAMETERS = 32_764;
+
     private final KernelPlan plan;
     private final MemorySegment function;
     private final LaunchLimits limits;
@@ -38,10 +41,17 @@ final class KernelLaunch {
     /**
      * Launches {@code function} as {@code plan} says.
      *
+     * @param checked whether the arguments are known to be as many and as large as the function's parameters
      * @param arena keeps the memory for parameters
      * @throws GatunException INVALID_ARGUMENT when what is the same in all runs exceeds what the GPU can do
      */
-    KernelLaunch(KernelPlan plan, MemorySegment function, LaunchLimits limits, CudaStream stream, Arena arena) {
+    KernelLaunch(
+            KernelPlan plan,
+            MemorySegment function,
+            LaunchLimits limits,
+            boolean checked,
+            CudaStream stream,
+            Arena arena) {
         this.plan = plan;
         this.function = function;
         this.limits = limits;
@@ -50,12 +60,20 @@ final class KernelLaunch {
                 Math.max(0, limits.sharedBytes() - attribute(stream, cuda_h.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES()));
         this.arguments = plan.arguments().toArray(Argument[]::new);
         this.slots = new MemorySegment[arguments.length];
-        this.pointers = arena.allocate(cuda_h.C_POINTER, Math.max(1, arguments.length));
+        this.pointers = arena.allocate(cuda_h.C_POINTER, checked ? Math.max(1, arguments.length) : MAX_PARAMETERS);
         for (int i = 0; i < arguments.length; i++) {
             slots[i] = arena.allocate(Long.BYTES, Long.BYTES);
             pointers.setAtIndex(cuda_h.C_POINTER, i, slots[i]);
             if (arguments[i] instanceof Argument.Fraction fraction) {
                 fraction.type().write(slots[i], fraction.value());
+            }
+        }
+        if (!checked) {
+            // A function with more parameters than arguments gets zeros for the rest, and not what happens to lie
+            // behind.
+            MemorySegment zeros = arena.allocate(MAX_PARAMETERS * (long) Long.BYTES, Long.BYTES);
+            for (int i = arguments.length; i < MAX_PARAMETERS; i++) {
+                pointers.setAtIndex(cuda_h.C_POINTER, i, zeros);
             }
         }
         checkConstants();

@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A file of kernels, loaded into a GPU. Each instance has one of its own, so that what a file keeps in {@code __device__} variables is not
@@ -19,12 +20,14 @@ final class KernelModule implements AutoCloseable {
     private final KernelFile file;
     private final String model;
     private final MemorySegment handle;
+    private final Optional<PtxEntries> entries;
 
     private KernelModule(CudaDevice device, KernelFile file, String model, MemorySegment handle) {
         this.device = device;
         this.file = file;
         this.model = model;
         this.handle = handle;
+        this.entries = file.entries();
     }
 
     /**
@@ -60,22 +63,54 @@ final class KernelModule implements AutoCloseable {
     /**
      * The function of that name, valid until this is closed.
      *
-     * @throws GatunException INVALID_ARGUMENT when there is none, with those that there are where the file tells
+     * @throws GatunException INVALID_ARGUMENT when there is none, with those that there are where the file tells, or when its parameters are
+     *     not those that the kernel gets
      */
     MemorySegment function(KernelPlan kernel) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(cuda_h.C_POINTER);
             int result = cuda_h.cuModuleGetFunction(out, handle, scratch.allocateFrom(kernel.function()));
             if (result == cuda_h.CUDA_ERROR_NOT_FOUND()) {
-                List<String> present = file.functions();
+                List<String> present = entries.map(PtxEntries::names).orElse(List.of());
                 throw GatunException.invalidArgument("model '" + model + "': kernel '" + kernel.name() + "': "
                         + file.name() + " has no function '" + kernel.function() + "'"
                         + (present.isEmpty() ? "" : ", expected one of " + String.join(", ", present))
                         + "; functions of C++ have longer names there, unless they are extern \"C\"");
             }
             device.check(result, "cuModuleGetFunction '" + kernel.function() + "'");
+            entries.ifPresent(known -> checkArguments(kernel, known.parameterByteSizes(kernel.function())));
             return out.get(cuda_h.C_POINTER, 0);
         }
+    }
+
+    /** CUDA takes as many values as the function has parameters, of their sizes, wherever they come from. */
+    private void checkArguments(KernelPlan kernel, List<Integer> byteSizes) {
+        List<Argument> arguments = kernel.arguments();
+        if (arguments.size() != byteSizes.size()) {
+            throw refused(
+                    kernel,
+                    "found " + arguments.size() + " arguments, expected " + byteSizes.size()
+                            + ", as many as the parameters");
+        }
+        for (int i = 0; i < arguments.size(); i++) {
+            if (arguments.get(i).byteSize() != byteSizes.get(i)) {
+                throw refused(
+                        kernel,
+                        "argument " + (i + 1) + " has " + arguments.get(i).byteSize() + " bytes, expected "
+                                + byteSizes.get(i) + ", as many as the parameter");
+            }
+        }
+    }
+
+    private GatunException refused(KernelPlan kernel, String reason) {
+        return GatunException.invalidArgument(
+                "model '" + model + "': parameter '" + kernel.name() + "." + KernelReader.ARGUMENTS + "': " + reason
+                        + " of function '" + kernel.function() + "' in " + file.name());
+    }
+
+    /** Whether the function's parameters were compared with what it gets, so that CUDA reads no more than that. */
+    boolean checksArguments() {
+        return entries.isPresent();
     }
 
     /** Gives it up, when no kernel of it runs any more. */

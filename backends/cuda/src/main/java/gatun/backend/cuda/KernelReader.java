@@ -13,7 +13,8 @@ final class KernelReader {
     private static final String GRID = "grid";
     private static final String BLOCK = "block";
     private static final String SHARED_MEMORY = "shared_memory";
-    private static final String ARGUMENTS = "arguments";
+    /** What the kernel's parameters get. */
+    static final String ARGUMENTS = "arguments";
 
     /** What a configuration may say of a kernel, behind its name and a point. */
     static final List<String> PROPERTIES = List.of(FUNCTION, GRID, BLOCK, SHARED_MEMORY, ARGUMENTS);

@@ -54,6 +54,16 @@ enum ScalarType {
         return word;
     }
 
+    /** How many bytes it has. */
+    int byteSize() {
+        return switch (this) {
+            case INT8, UINT8 -> Byte.BYTES;
+            case INT16, UINT16 -> Short.BYTES;
+            case INT32, UINT32, FLOAT -> Integer.BYTES;
+            case INT64, UINT64, DOUBLE -> Long.BYTES;
+        };
+    }
+
     /** The least integer that it holds. */
     long least() {
         return least;

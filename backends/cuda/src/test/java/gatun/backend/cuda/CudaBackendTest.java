@@ -21,6 +21,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,6 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The backend as the runtime finds and drives it, on a GPU or on the stand-in for CUDA's driver. */
 @Timeout(60)
@@ -399,6 +403,20 @@ class CudaBackendTest {
                                 + " spin_nanoseconds, fault; functions of C++ have longer names there, unless they are extern \"C\"");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "FROM, TO; found 2 arguments, expected 3, as many as the parameters of function 'copy_bytes' in model.ptx",
+                "FROM, TO, int64 1, int64 1; found 4 arguments, expected 3, as many as the parameters of",
+                "FROM, TO, int32 bytes(FROM); argument 3 has 4 bytes, expected 8, as many as the parameter of",
+                "FROM, float 0.5, TO; argument 2 has 4 bytes, expected 8, as many as the parameter of",
+            })
+    void shouldRefuseArgumentsThatAreNotThoseOfTheFunction(String arguments, String reason) throws IOException {
+        served.model("copy", COPY.replace("FROM, TO, int64 bytes(FROM)", arguments));
+        assertThat(served.reason()).contains("model 'copy': parameter 'copy.arguments': " + reason);
+    }
+
     @Test
     void shouldSayWhatCudaSaysOfAFileThatCannotBeLoaded() throws IOException {
         served.model(
@@ -409,6 +427,18 @@ class CudaBackendTest {
         assertThat(served.reason())
                 .contains("model 'copy': cannot load model.ptx (")
                 .contains("CUDA_ERROR_INVALID_PTX");
+    }
+
+    @Test
+    void shouldLaunchFromAFileThatDoesNotTellItsFunctions() throws IOException {
+        standIn(); // which takes any file that begins as a fatbin does
+        byte[] fatbin = new byte[128];
+        ByteBuffer.wrap(fatbin)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(0xBA55ED50)
+                .putInt(0x00100001);
+        served.model("copy", "backend: \"cuda\"\n" + COPY, fatbin);
+        requireCopy(100);
     }
 
     @Test
