@@ -304,9 +304,9 @@ class CudaBackendIT {
         }
         await("everything was given back", () -> {
             Map<Count, Long> now = counts.held();
-            return Stream.of(Count.MODULES, Count.STREAMS, Count.EVENTS, Count.MAPPINGS)
-                            .allMatch(what -> now.get(what).equals(before.get(what)))
-                    && now.get(Count.ALLOCATIONS) <= before.get(Count.ALLOCATIONS);
+            // Less, where what tests before have unregistered was only closed meanwhile.
+            return Stream.of(Count.MODULES, Count.STREAMS, Count.EVENTS, Count.MAPPINGS, Count.ALLOCATIONS)
+                    .allMatch(what -> now.get(what) <= before.get(what));
         });
     }
 
