@@ -1,6 +1,7 @@
 package gatun.http.metrics;
 
 import gatun.http.GpuUse;
+import gatun.memory.cuda.CudaDevices;
 import gatun.http.ShownMetrics;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceServer;
@@ -196,6 +197,7 @@ public final class MetricsPage {
             families.add(
                     gauge("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes", (double) use.usedBytes()));
         });
+        families.addAll(DevicePoolFamilies.of(CudaDevices.find().all()));
         List<GpuUse> present = gpus.get();
         families.addAll(GpuFamilies.gauges(present));
         List<Point> energy = GpuFamilies.energy(present);
