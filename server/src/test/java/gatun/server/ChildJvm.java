@@ -43,13 +43,8 @@ final class ChildJvm implements AutoCloseable {
         return launch(System.getProperty("java.class.path"), environment, main.getName(), List.of(arguments));
     }
 
-    /** Runs a main class of any class path. */
-    static ChildJvm launch(String classPath, String main, List<String> arguments) {
-        return launch(classPath, Map.of(), main, arguments);
-    }
-
-    private static ChildJvm launch(
-            String classPath, Map<String, String> environment, String main, List<String> arguments) {
+    /** Runs a main class of any class path with more environment. */
+    static ChildJvm launch(String classPath, Map<String, String> environment, String main, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx128m",

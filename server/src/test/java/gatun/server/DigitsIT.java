@@ -33,16 +33,42 @@ class DigitsIT {
             List<String> arguments = new ArrayList<>(List.of(
                     "--repeat=1", "--url=" + server.ready("http.url"), "--grpc-url=" + server.ready("grpc.url")));
             pictures.forEach(picture -> arguments.add(picture.toString()));
-            try (ChildJvm reader = ChildJvm.launch(client + "/*", "gatun.examples.ReadDigit", arguments)) {
-                List<String> rows = reader.awaitEnd(LIMIT);
-                for (String transport : TRANSPORTS) {
-                    for (Path picture : pictures) {
-                        String name = picture.getFileName().toString();
-                        String digit = DIGITS.get(name.substring(0, name.indexOf('-')));
-                        assertThat(rows).anySatisfy(row -> assertThat(row)
-                                .containsPattern(name + " +" + transport + " +" + digit + " "));
-                    }
-                }
+            try (ChildJvm reader = ChildJvm.launch(client + "/*", Map.of(), "gatun.examples.ReadDigit", arguments)) {
+                assertRead(reader, pictures, TRANSPORTS);
+            }
+        }
+    }
+
+    @Test
+    void shouldReadAPictureInTheMemoryOfAGpu() throws Exception {
+        Path client = ServerProcess.root().resolve("examples/target/digit/lib");
+        assumeThat(client)
+                .as("the example client, which 'mvn verify' builds before the server")
+                .isDirectory();
+        Map<String, String> environment = CudaClient.environment();
+        List<Path> pictures = pictures().subList(0, 2);
+        try (ServerProcess server =
+                ServerProcess.launch(ServerProcess.exampleModels(), environment, "--allow-client-shm")) {
+            List<String> arguments = new ArrayList<>(List.of(
+                    "--repeat=1",
+                    "--transport=cuda",
+                    "--url=" + server.ready("http.url"),
+                    "--grpc-url=" + server.ready("grpc.url")));
+            pictures.forEach(picture -> arguments.add(picture.toString()));
+            try (ChildJvm reader = ChildJvm.launch(client + "/*", environment, "gatun.examples.ReadDigit", arguments)) {
+                assertRead(reader, pictures, List.of("CUDA memory, HTTP", "CUDA memory, gRPC"));
+            }
+        }
+    }
+
+    private static void assertRead(ChildJvm reader, List<Path> pictures, List<String> transports) throws Exception {
+        List<String> rows = reader.awaitEnd(LIMIT);
+        for (String transport : transports) {
+            for (Path picture : pictures) {
+                String name = picture.getFileName().toString();
+                String digit = DIGITS.get(name.substring(0, name.indexOf('-')));
+                assertThat(rows).anySatisfy(row -> assertThat(row)
+                        .containsPattern(name + " +" + transport + " +" + digit + " "));
             }
         }
     }

@@ -13,14 +13,11 @@ final class DevicePoolFamilies {
     private record Family(String name, String help, ToDoubleFunction<CudaDevice> value) {}
 
     private static final List<Family> GAUGES = List.of(
+            new Family("gatun_gpu_pool_total_bytes", "Limit of the pool of a GPU's memory, in bytes", gpu -> gpu.pool()
+                    .byteLimit()),
             new Family(
-                    "gatun_gpu_pool_total_bytes",
-                    "Limit of the pool of a GPU's memory, in bytes",
-                    gpu -> gpu.pool().byteLimit()),
-            new Family(
-                    "gatun_gpu_pool_used_bytes",
-                    "Bytes of a GPU's memory that requests occupy now",
-                    gpu -> gpu.pool().lentBytes()),
+                    "gatun_gpu_pool_used_bytes", "Bytes of a GPU's memory that requests occupy now", gpu -> gpu.pool()
+                            .lentBytes()),
             new Family(
                     "gatun_gpu_failed",
                     "1 for a GPU that has failed and is out of use, 0 for any other",

@@ -1,8 +1,8 @@
 package gatun.http.metrics;
 
 import gatun.http.GpuUse;
-import gatun.memory.cuda.CudaDevices;
 import gatun.http.ShownMetrics;
+import gatun.memory.cuda.CudaDevices;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatistics;
