@@ -2,6 +2,7 @@ package gatun.server;
 
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import gatun.memory.cuda.CudaDevices;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,6 +12,7 @@ import java.util.Map;
 /** A client in a process of its own with memory on a GPU. Closing it kills the process, which frees the memory. */
 final class CudaClient implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Path DRIVER = Path.of("/dev/nvidiactl");
     private static final HexFormat HEX = HexFormat.of();
 
     private final ChildJvm process;
@@ -27,15 +29,21 @@ final class CudaClient implements AutoCloseable {
      */
     static Map<String, String> environment() {
         String path = System.getProperty("cuda.library.path");
-        boolean real = Files.exists(Path.of("/dev/nvidiactl"));
+        boolean real = Files.exists(DRIVER);
         assumeThat(real || Files.exists(Path.of(path, "libcuda.so.1")))
                 .as("a driver in " + path)
                 .isTrue();
         return Map.of("LD_LIBRARY_PATH", path);
     }
 
-    /** Starts a client with {@code byteSize} bytes on a GPU, whose content is undefined. */
+    /**
+     * Starts a client with {@code byteSize} bytes on a GPU, whose content is undefined. Skips the test on a machine with a real driver that has
+     * fewer GPUs.
+     */
     static CudaClient launch(int device, long byteSize) throws InterruptedException {
+        if (Files.exists(DRIVER)) {
+            assumeThat(CudaDevices.find().count()).as("GPUs").isGreaterThan(device);
+        }
         ChildJvm process = ChildJvm.launch(
                 environment(), CudaMemoryOwner.class, Integer.toString(device), Long.toString(byteSize));
         try {

@@ -135,7 +135,7 @@ public final class RequestTrace {
 
     private void tensor(String activity, Tensor tensor) {
         if (levels.contains(TraceLevel.TENSORS) && tracing.tellsTensors()) {
-            byte[] copy = claim(tensor.bytes().byteSize()) ? tensor.bytes().toArray(ValueLayout.JAVA_BYTE) : NO_BYTES;
+            byte[] copy = claim(tensor.byteSize()) ? tensor.bytes().toArray(ValueLayout.JAVA_BYTE) : NO_BYTES;
             events.add(new TraceEvent.TensorData(activity, tensor.spec(), MemorySegment.ofArray(copy)));
         }
     }

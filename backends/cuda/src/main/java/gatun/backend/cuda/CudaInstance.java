@@ -1,11 +1,16 @@
 package gatun.backend.cuda;
 
+import gatun.memory.Datatype;
 import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.DeviceTransfers;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.Execution;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -65,6 +70,20 @@ final class CudaInstance implements BackendInstance {
         } catch (RuntimeException | Error e) {
             module.close();
             throw e;
+        }
+    }
+
+    /** Brings a byte there and back: CUDA and the JVM link what they call when it is first called. The kernels are left alone. */
+    @Override
+    public void warmUp() {
+        TensorSpec spec = new TensorSpec("warm-up", Datatype.UINT8, Shape.of(1));
+        MemorySegment bytes = arena.allocate(1);
+        KernelLaunch.link();
+        try (DeviceTransfers run = transfers.begin()) {
+            run.bring(new Tensor(spec, bytes));
+            run.deliver(bytes);
+            run.awaitKernels();
+            run.complete();
         }
     }
 

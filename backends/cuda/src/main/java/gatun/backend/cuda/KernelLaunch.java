@@ -88,6 +88,11 @@ final class KernelLaunch {
         }
     }
 
+    /** Has the JVM link the call that launches, which takes longer than many a kernel. */
+    static void link() {
+        cuda_h.cuLaunchKernel$handle();
+    }
+
     /** So that no request is the first to find out. */
     private void checkConstants() {
         checkConstant(plan.grid().get(0), 1, limits.gridX());
