@@ -68,6 +68,11 @@ public final class CudaStream implements AutoCloseable {
         device.check(cuda_h.cuMemcpyDtoDAsync_v2(target, from.address(), from.byteSize(), handle), "cuMemcpyDtoDAsync");
     }
 
+    /** Queues zeros for all of {@code memory}. */
+    public void clear(DeviceMemory memory) {
+        device.check(cuda_h.cuMemsetD8Async(memory.address(), (byte) 0, memory.byteSize(), handle), "cuMemsetD8Async");
+    }
+
     /** Marks the present end of the queue; replaces the mark before. */
     public void mark() {
         device.check(cuda_h.cuEventRecord(mark, handle), "cuEventRecord");

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DeviceTransfers implements AutoCloseable {
     private final CudaStream stream;
+    private final boolean clearing;
     private final List<DeviceBuffer> buffers = new ArrayList<>();
     private final List<Delivery> deliveries = new ArrayList<>();
     private boolean busy;
@@ -36,9 +37,22 @@ public final class DeviceTransfers implements AutoCloseable {
             @Nullable MemorySegment host,
             @Nullable DeviceMemory device) {}
 
-    /** Transfers on a stream of their own; {@link #release} gives it up. */
+    /** Transfers on a stream of their own, for an engine that writes all of its outputs; {@link #release} gives the stream up. */
     public DeviceTransfers(CudaDevice device) {
+        this(device, false);
+    }
+
+    private DeviceTransfers(CudaDevice device, boolean clearing) {
         this.stream = device.newStream();
+        this.clearing = clearing;
+    }
+
+    /**
+     * The same for an engine that may leave parts of its outputs alone: memory that it takes begins with zeros, and never shows what another
+     * request left there.
+     */
+    public static DeviceTransfers clearing(CudaDevice device) {
+        return new DeviceTransfers(device, true);
     }
 
     /** The stream that kernels are to be launched on. */
@@ -71,7 +85,7 @@ public final class DeviceTransfers implements AutoCloseable {
         if (isOn(present)) {
             return present.get();
         }
-        DeviceMemory copy = take(tensor.byteSize());
+        DeviceMemory copy = lend(tensor.byteSize());
         fill(copy, tensor);
         return copy;
     }
@@ -89,8 +103,16 @@ public final class DeviceTransfers implements AutoCloseable {
         }
     }
 
-    /** {@code byteSize} bytes on this GPU until the run is closed, with undefined content. */
+    /** {@code byteSize} bytes on this GPU until the run is closed; zeros if these transfers {@linkplain #clearing clear}, else undefined. */
     public DeviceMemory take(long byteSize) {
+        DeviceMemory memory = lend(byteSize);
+        if (clearing && byteSize > 0) {
+            stream.clear(memory);
+        }
+        return memory;
+    }
+
+    private DeviceMemory lend(long byteSize) {
         DeviceBuffer buffer = stream.device().pool().take(byteSize);
         buffers.add(buffer);
         return buffer.memory();

@@ -160,6 +160,27 @@ class DeviceTransfersTest {
     }
 
     @Test
+    void shouldShowNothingOfAnotherRequestWhereItClears() {
+        MemorySegment secret = CudaFixture.bytes(arena, COUNT, 5);
+        try (DeviceTransfers run = transfers.begin()) {
+            run.bring(new Tensor(spec(COUNT), secret));
+            run.awaitKernels();
+        }
+        DeviceTransfers clearing = DeviceTransfers.clearing(device);
+        try {
+            MemorySegment target = CudaFixture.bytes(arena, COUNT, 6);
+            try (DeviceTransfers run = clearing.begin()) {
+                run.deliver(target); // and no kernel writes it
+                run.awaitKernels();
+                run.complete();
+            }
+            assertThat(target.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+        } finally {
+            clearing.release();
+        }
+    }
+
+    @Test
     void shouldRefuseTwoRunsAtATime() {
         try (DeviceTransfers run = transfers.begin()) {
             assertThat(run).isSameAs(transfers);

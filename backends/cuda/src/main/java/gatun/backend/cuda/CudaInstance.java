@@ -58,7 +58,7 @@ final class CudaInstance implements BackendInstance {
         LaunchLimits limits = LaunchLimits.of(device);
         KernelModule module = KernelModule.load(device, file, model);
         try {
-            DeviceTransfers transfers = new DeviceTransfers(device);
+            DeviceTransfers transfers = DeviceTransfers.clearing(device);
             Arena arena = Arena.ofConfined();
             try {
                 return new CudaInstance(model, plan, arena, module, transfers, limits);
