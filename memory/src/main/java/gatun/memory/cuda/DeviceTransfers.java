@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by one thread, whose current device is the stream's.
  */
 public final class DeviceTransfers implements AutoCloseable {
+    /** What the widest access of a thread asks for, in bytes: a vector of 128 bits (CUDA C++ Programming Guide, "Built-in Vector Types"). */
+    private static final int ALIGNMENT = 16;
+
     private final CudaStream stream;
     private final boolean clearing;
     private final List<DeviceBuffer> buffers = new ArrayList<>();
@@ -82,7 +85,7 @@ public final class DeviceTransfers implements AutoCloseable {
      */
     public DeviceMemory bring(Tensor tensor) {
         Optional<DeviceMemory> present = tensor.device();
-        if (isOn(present)) {
+        if (isOn(present) && isAligned(present.get())) {
             return present.get();
         }
         DeviceMemory copy = lend(tensor.byteSize());
@@ -101,6 +104,24 @@ public final class DeviceTransfers implements AutoCloseable {
         } else {
             stream.copyToDevice(tensor.bytes(), target);
         }
+    }
+
+    /**
+     * Whether kernels may use {@code memory} as it is. An access that is not aligned breaks the context, and with it the whole GPU: no client may
+     * cause that by an odd offset into its region.
+     */
+    public static boolean isAligned(DeviceMemory memory) {
+        return memory.address() % ALIGNMENT == 0;
+    }
+
+    /** Memory for what belongs in {@code window}, on this GPU: the window itself where kernels may use it, else other that is delivered there. */
+    public DeviceMemory target(DeviceMemory window) {
+        if (isAligned(window)) {
+            return window;
+        }
+        DeviceMemory aside = take(window.byteSize());
+        deliver(aside, window);
+        return aside;
     }
 
     /** {@code byteSize} bytes on this GPU until the run is closed; zeros if these transfers {@linkplain #clearing clear}, else undefined. */

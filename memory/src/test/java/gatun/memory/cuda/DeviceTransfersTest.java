@@ -181,6 +181,28 @@ class DeviceTransfersTest {
     }
 
     @Test
+    void shouldGiveKernelsAlignedMemoryWhateverOffsetAClientChose() {
+        try (CudaAllocation allocation = CudaAllocation.of(device, 2 * COUNT)) {
+            MemorySegment source = CudaFixture.bytes(arena, COUNT, 8);
+            DeviceMemory odd = allocation.memory().slice(1, COUNT);
+            allocation.write(1, source);
+            DeviceMemory target = allocation.memory().slice(COUNT - 1, COUNT);
+            assertThat(DeviceTransfers.isAligned(target)).isFalse();
+            try (DeviceTransfers run = transfers.begin()) {
+                DeviceMemory x = run.bring(Tensor.inRegion(spec(COUNT), CudaFixture.window(odd)));
+                DeviceMemory y = run.target(target);
+                assertThat(DeviceTransfers.isAligned(x)).isTrue();
+                assertThat(DeviceTransfers.isAligned(y)).isTrue();
+                assertThat(run.target(allocation.memory())).isEqualTo(allocation.memory());
+                run.stream().copy(x, y); // stands for a kernel
+                run.awaitKernels();
+                run.complete();
+            }
+            assertThat(CudaFixture.read(device, target)).isEqualTo(source.toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
+    @Test
     void shouldRefuseTwoRunsAtATime() {
         try (DeviceTransfers run = transfers.begin()) {
             assertThat(run).isSameAs(transfers);

@@ -24,7 +24,7 @@ final class DeviceBatch {
             return transfers.bring(pieces.getFirst());
         }
         Optional<DeviceMemory> joined = join(pieces.stream().map(Tensor::device).toList(), transfers);
-        if (joined.isPresent()) {
+        if (joined.isPresent() && DeviceTransfers.isAligned(joined.get())) {
             return joined.get();
         }
         DeviceMemory whole =
@@ -41,7 +41,7 @@ final class DeviceBatch {
     static DeviceMemory share(List<Part> parts, long byteSize, DeviceTransfers transfers) {
         Optional<DeviceMemory> joined = join(parts.stream().map(Part::window).toList(), transfers);
         if (joined.isPresent() && joined.get().byteSize() == byteSize) {
-            return joined.get();
+            return transfers.target(joined.get());
         }
         DeviceMemory whole = transfers.take(byteSize);
         long at = 0;

@@ -161,7 +161,7 @@ class InstanceExecution extends TimedExecution {
         TensorSpec spec = spec(index, datatype, shape, byteSize);
         Tensor result = tensor(spec, destination, byteSize);
         ticket().result(index, new OutputTensor(result, true), null);
-        return result.device().orElseThrow();
+        return transfers.target(result.device().orElseThrow());
     }
 
     @Override
