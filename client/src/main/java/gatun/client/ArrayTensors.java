@@ -1,0 +1,193 @@
+package gatun.client;
+
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Tensors from Java's arrays, and back. A tensor that is made here shows the array itself, which is read when a request is sent; arrays that
+ * come out are copies. Stateless and safe for any thread.
+ */
+public final class ArrayTensors {
+    private static final ValueLayout.OfShort INT16 =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong INT64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FP32 = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble FP64 =
+            ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    static {
+        if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw new UnsupportedOperationException("tensors are little endian, and this machine is not");
+        }
+    }
+
+    private ArrayTensors() {}
+
+    /** An FP32 tensor; without dimensions it has one, the array's length. */
+    public static Tensor of(String name, float[] values, long... shape) {
+        return of(name, Datatype.FP32, MemorySegment.ofArray(values), values.length, shape);
+    }
+
+    /** An FP64 tensor. */
+    public static Tensor of(String name, double[] values, long... shape) {
+        return of(name, Datatype.FP64, MemorySegment.ofArray(values), values.length, shape);
+    }
+
+    /** An INT32 tensor. */
+    public static Tensor of(String name, int[] values, long... shape) {
+        return of(name, Datatype.INT32, MemorySegment.ofArray(values), values.length, shape);
+    }
+
+    /** An INT64 tensor. */
+    public static Tensor of(String name, long[] values, long... shape) {
+        return of(name, Datatype.INT64, MemorySegment.ofArray(values), values.length, shape);
+    }
+
+    /** An INT16 tensor. */
+    public static Tensor of(String name, short[] values, long... shape) {
+        return of(name, Datatype.INT16, MemorySegment.ofArray(values), values.length, shape);
+    }
+
+    /** A BOOL tensor. */
+    public static Tensor of(String name, boolean[] values, long... shape) {
+        byte[] bytes = new byte[values.length];
+        for (int i = 0; i < values.length; i++) {
+            bytes[i] = (byte) (values[i] ? 1 : 0);
+        }
+        return of(name, Datatype.BOOL, MemorySegment.ofArray(bytes), values.length, shape);
+    }
+
+    /** A BYTES tensor of texts in UTF-8. */
+    public static Tensor of(String name, String[] values, long... shape) {
+        List<String> texts = List.of(values);
+        byte[] bytes = new byte[Math.toIntExact(BytesCodec.encodedTextByteSize(texts))];
+        MemorySegment raw = MemorySegment.ofArray(bytes);
+        BytesCodec.encodeText(texts, raw);
+        return of(name, Datatype.BYTES, raw, values.length, shape);
+    }
+
+    /**
+     * A tensor of a datatype that Java has no type for, or of raw bytes.
+     *
+     * @param values the elements as they lie in memory, little endian; for BYTES each with its length before it
+     */
+    public static Tensor of(String name, Datatype datatype, byte[] values, long... shape) {
+        return checked(new TensorSpec(name, datatype, Shape.of(shape)), MemorySegment.ofArray(values));
+    }
+
+    /** A tensor over memory that the caller owns, on the heap or not, of exactly the tensor's size. */
+    public static Tensor of(String name, Datatype datatype, MemorySegment bytes, long... shape) {
+        return checked(new TensorSpec(name, datatype, Shape.of(shape)), bytes);
+    }
+
+    /** The elements of an FP32 tensor. */
+    public static float[] floats(Tensor tensor) {
+        return expect(tensor, "floats()", Datatype.FP32).toArray(FP32);
+    }
+
+    /** The elements of an FP64 tensor. */
+    public static double[] doubles(Tensor tensor) {
+        return expect(tensor, "doubles()", Datatype.FP64).toArray(FP64);
+    }
+
+    /** The elements of an INT32 tensor, or the bits of a UINT32 one. */
+    public static int[] ints(Tensor tensor) {
+        return expect(tensor, "ints()", Datatype.INT32, Datatype.UINT32).toArray(INT32);
+    }
+
+    /** The elements of an INT64 tensor, or the bits of a UINT64 one. */
+    public static long[] longs(Tensor tensor) {
+        return expect(tensor, "longs()", Datatype.INT64, Datatype.UINT64).toArray(INT64);
+    }
+
+    /** The elements of an INT16 tensor, or the bits of a UINT16, FP16 or BF16 one. */
+    public static short[] shorts(Tensor tensor) {
+        return expect(tensor, "shorts()", Datatype.INT16, Datatype.UINT16, Datatype.FP16, Datatype.BF16)
+                .toArray(INT16);
+    }
+
+    /** The bytes of any tensor as they lie in memory. */
+    public static byte[] bytes(Tensor tensor) {
+        return tensor.bytes().toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** The elements of a BOOL tensor. */
+    public static boolean[] booleans(Tensor tensor) {
+        MemorySegment bytes = expect(tensor, "booleans()", Datatype.BOOL);
+        boolean[] values = new boolean[Math.toIntExact(bytes.byteSize())];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = bytes.get(ValueLayout.JAVA_BYTE, i) != 0;
+        }
+        return values;
+    }
+
+    /** The elements of a BYTES tensor as texts; what is not UTF-8 becomes replacement characters. */
+    public static List<String> strings(Tensor tensor) {
+        MemorySegment raw = expect(tensor, "strings()", Datatype.BYTES);
+        List<String> texts = new ArrayList<>();
+        BytesCodec.forEach(raw, (offset, byteSize) -> texts.add(BytesCodec.text(raw, offset, byteSize)));
+        return texts;
+    }
+
+    /**
+     * The tensor of {@code spec} over {@code bytes}.
+     *
+     * @throws IllegalArgumentException when the size is not the tensor's
+     */
+    static Tensor checked(TensorSpec spec, MemorySegment bytes) {
+        long expected = spec.shape().byteSize(spec.datatype());
+        String what = "tensor '" + spec.name() + "' " + spec.datatype() + " " + spec.shape();
+        if (expected == Shape.OVERFLOW || !spec.shape().isFixed() || spec.datatype() == Datatype.INVALID) {
+            throw new IllegalArgumentException(
+                    what + ": expected a datatype of the protocol, and dimensions of 0 or more");
+        }
+        if (spec.datatype().isFixedSize() && bytes.byteSize() != expected) {
+            String how = bytes.byteSize() < expected ? "too small" : "too large";
+            throw new IllegalArgumentException(
+                    what + ": the segment is " + how + ", it has " + bytes.byteSize() + " bytes: expected " + expected);
+        }
+        return new Tensor(spec, bytes);
+    }
+
+    private static Tensor of(String name, Datatype datatype, MemorySegment bytes, long count, long... shape) {
+        Shape dims = shape.length == 0 ? Shape.of(count) : Shape.of(shape);
+        if (dims.elementCount() != count) {
+            throw new IllegalArgumentException("tensor '" + name + "' " + datatype + " " + dims + ": the array has "
+                    + count + " elements: expected " + dims.elementCount());
+        }
+        return new Tensor(new TensorSpec(name, datatype, dims), bytes);
+    }
+
+    private static MemorySegment expect(Tensor tensor, String asked, Datatype... datatypes) {
+        Datatype actual = tensor.spec().datatype();
+        for (Datatype datatype : datatypes) {
+            if (datatype == actual) {
+                return tensor.bytes();
+            }
+        }
+        throw new IllegalArgumentException("tensor '" + tensor.spec().name() + "' has the datatype " + actual
+                + ", which " + asked + " does not give: " + advice(actual));
+    }
+
+    private static String advice(Datatype actual) {
+        return switch (actual) {
+            case FP32 -> "use floats()";
+            case FP64 -> "use doubles()";
+            case INT32, UINT32 -> "use ints()";
+            case INT64, UINT64 -> "use longs()";
+            case INT16, UINT16, FP16, BF16 -> "use shorts()";
+            case BOOL -> "use booleans()";
+            case BYTES -> "use strings()";
+            case INT8, UINT8, INVALID -> "use bytes()";
+        };
+    }
+}

@@ -1,0 +1,18 @@
+package gatun.client;
+
+/**
+ * A call to a server that failed, and was not misused: misuse is an {@link IllegalArgumentException} or an {@link IllegalStateException}.
+ * The text says what was asked of which server, and what became of it.
+ */
+public abstract sealed class ClientException extends RuntimeException
+        permits ServerException, UnreachableException, DeadlineException, MalformedReplyException {
+    private static final long serialVersionUID = 1;
+
+    ClientException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    ClientException(String message) {
+        super(message);
+    }
+}

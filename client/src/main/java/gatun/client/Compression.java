@@ -1,0 +1,11 @@
+package gatun.client;
+
+/** How bodies are compressed. */
+public enum Compression {
+    /** Not at all. */
+    NONE,
+    /** By gzip. */
+    GZIP,
+    /** By deflate, in the zlib format; over HTTP only. */
+    DEFLATE
+}

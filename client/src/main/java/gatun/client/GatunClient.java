@@ -1,0 +1,74 @@
+package gatun.client;
+
+import gatun.memory.Tensor;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A server of the Open Inference Protocol, as a client sees it. Connections are opened as needed and used again. Safe for any thread;
+ * {@link #close} ends what is still running. A call fails with
+ *
+ * <ul>
+ *   <li>{@link ServerException}, {@link UnreachableException}, {@link DeadlineException} or {@link MalformedReplyException} for what becomes of it,
+ *   <li>{@link IllegalArgumentException} for a request that no server could answer,
+ *   <li>{@link IllegalStateException} for a client that is closed, or memory that was freed.
+ * </ul>
+ *
+ * <p>A thread that is interrupted gives its call up with an {@link UnreachableException}, and stays interrupted.
+ */
+public interface GatunClient extends AutoCloseable {
+    /** A client of the server at {@code url} with standard options: see {@link ServerAddress#parse}. Connects with the first call. */
+    static GatunClient connect(String url) {
+        return connect(ClientOptions.of(url));
+    }
+
+    /** A client with these options. Connects with the first call. */
+    @SuppressWarnings("DoNotCallSuggester")
+    static GatunClient connect(ClientOptions options) {
+        if (options.server().protocol() == ServerAddress.Protocol.HTTP) {
+            throw new UnsupportedOperationException("HTTP is being built");
+        }
+        throw new UnsupportedOperationException("gRPC is being built");
+    }
+
+    /** Asks {@code model} for all its outputs and waits for the answer, which the caller closes. */
+    default InferResponse infer(String model, Tensor... inputs) {
+        return infer(InferRequest.of(model, inputs));
+    }
+
+    /** Makes one inference and waits for the answer, which the caller closes. */
+    InferResponse infer(InferRequest request);
+
+    /**
+     * Makes one inference on a virtual thread. Who takes the answer closes it. Cancelling the future gives the call up; the memory of the
+     * request's tensors is free again when {@link InferRequest}'s user sees the future done.
+     */
+    CompletableFuture<InferResponse> inferAsync(InferRequest request);
+
+    /**
+     * Opens a stream; decoupled models answer only there.
+     *
+     * @throws UnsupportedOperationException over HTTP, which has none
+     */
+    InferStream stream(StreamReceiver receiver);
+
+    /** Begins a sequence of requests to {@code model} under a new number. */
+    default InferSequence sequence(String model) {
+        return new InferSequence(this, model);
+    }
+
+    /** What the server says of itself. */
+    ServerControl server();
+
+    /** The server's models. */
+    ModelControl models();
+
+    /** The shared memory that clients registered. */
+    RegionControl regions();
+
+    /** Where the server is, for texts. */
+    String address();
+
+    /** Closes all connections; calls that are running fail. A second call does nothing. */
+    @Override
+    void close();
+}

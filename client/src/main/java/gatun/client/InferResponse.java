@@ -1,0 +1,156 @@
+package gatun.client;
+
+import gatun.memory.Hold;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * An answer. Owns the memory that its tensors lie in: close it after the last look at them. What lies in a region is there, and not here.
+ * Safe for any thread, but for {@link #close}, which comes last.
+ */
+public final class InferResponse implements AutoCloseable {
+    private final String model;
+    private final String version;
+    private final String id;
+    private final List<Tensor> outputs;
+    private final List<TensorSpec> inRegions;
+    private final Map<String, Object> parameters;
+    private final Hold memory;
+    private volatile boolean closed;
+
+    /**
+     * An answer as a transport read it.
+     *
+     * @param outputs what was sent
+     * @param inRegions what the server wrote to regions
+     * @param parameters of the answer: {@link Boolean}, {@link Long}, {@link Double} or {@link String}
+     * @param memory what {@code outputs} lie in; closed once
+     */
+    public InferResponse(
+            String model,
+            String version,
+            String id,
+            List<Tensor> outputs,
+            List<TensorSpec> inRegions,
+            Map<String, Object> parameters,
+            Hold memory) {
+        this.model = model;
+        this.version = version;
+        this.id = id;
+        this.outputs = outputs;
+        this.inRegions = inRegions;
+        this.parameters = parameters;
+        this.memory = memory;
+    }
+
+    /** The model that answered. */
+    public String model() {
+        return model;
+    }
+
+    /** The version that answered. */
+    public String version() {
+        return version;
+    }
+
+    /** The request's id; empty when it had none. */
+    public String id() {
+        return id;
+    }
+
+    /** The tensors that came with the answer, in its order. Their memory is valid until {@link #close}. */
+    public List<Tensor> outputs() {
+        requireOpen();
+        return outputs;
+    }
+
+    /** What the server wrote to regions: names, datatypes and shapes. */
+    public List<TensorSpec> inRegions() {
+        return inRegions;
+    }
+
+    /** Parameters of the answer; mostly empty. */
+    public Map<String, Object> parameters() {
+        return parameters;
+    }
+
+    /**
+     * The tensor of that name. Its memory is valid until {@link #close}.
+     *
+     * @throws IllegalArgumentException when the answer has none, or has it in a region
+     */
+    public Tensor output(String name) {
+        requireOpen();
+        for (int i = 0; i < outputs.size(); i++) {
+            if (outputs.get(i).spec().name().equals(name)) {
+                return outputs.get(i);
+            }
+        }
+        for (TensorSpec spec : inRegions) {
+            if (spec.name().equals(name)) {
+                throw new IllegalArgumentException(
+                        "output '" + name + "' of model '" + model + "' was written to a region: read it there");
+            }
+        }
+        throw new IllegalArgumentException("the answer of model '" + model + "' has no output '" + name + "': it has "
+                + outputs.stream().map(output -> output.spec().name()).toList());
+    }
+
+    /** A copy of an FP32 output. */
+    public float[] floats(String output) {
+        return ArrayTensors.floats(output(output));
+    }
+
+    /** A copy of an FP64 output. */
+    public double[] doubles(String output) {
+        return ArrayTensors.doubles(output(output));
+    }
+
+    /** A copy of an INT32 or UINT32 output. */
+    public int[] ints(String output) {
+        return ArrayTensors.ints(output(output));
+    }
+
+    /** A copy of an INT64 or UINT64 output. */
+    public long[] longs(String output) {
+        return ArrayTensors.longs(output(output));
+    }
+
+    /** A copy of an INT16, UINT16, FP16 or BF16 output. */
+    public short[] shorts(String output) {
+        return ArrayTensors.shorts(output(output));
+    }
+
+    /** A copy of any output's bytes. */
+    public byte[] bytes(String output) {
+        return ArrayTensors.bytes(output(output));
+    }
+
+    /** A copy of a BOOL output. */
+    public boolean[] booleans(String output) {
+        return ArrayTensors.booleans(output(output));
+    }
+
+    /** A BYTES output as texts. */
+    public List<String> strings(String output) {
+        return ArrayTensors.strings(output(output));
+    }
+
+    /** Gives the memory back; the tensors must not be used any more. A second call does nothing. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            memory.close();
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("the answer of model '" + model
+                    + "' was closed, and its memory may hold another one: read outputs before closing it");
+        }
+    }
+}

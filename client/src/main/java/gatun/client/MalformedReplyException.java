@@ -1,0 +1,16 @@
+package gatun.client;
+
+/** The server's answer does not follow the protocol. */
+public final class MalformedReplyException extends ClientException {
+    private static final long serialVersionUID = 1;
+
+    /** A failure that something else caused. */
+    public MalformedReplyException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** A failure without a cause. */
+    public MalformedReplyException(String message) {
+        super(message);
+    }
+}

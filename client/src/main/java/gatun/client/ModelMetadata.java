@@ -1,0 +1,23 @@
+package gatun.client;
+
+import gatun.memory.TensorSpec;
+import java.util.List;
+
+/**
+ * What a server says of a model.
+ *
+ * @param name the model's name
+ * @param versions the versions that are ready
+ * @param platform what runs it, as the server calls it
+ * @param inputs the inputs, the batch dimension included; -1 for a dimension of any size
+ * @param outputs the outputs, likewise
+ */
+public record ModelMetadata(
+        String name, List<String> versions, String platform, List<TensorSpec> inputs, List<TensorSpec> outputs) {
+    /** Keeps copies of the lists. */
+    public ModelMetadata {
+        versions = List.copyOf(versions);
+        inputs = List.copyOf(inputs);
+        outputs = List.copyOf(outputs);
+    }
+}

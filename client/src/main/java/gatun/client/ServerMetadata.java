@@ -1,0 +1,17 @@
+package gatun.client;
+
+import java.util.List;
+
+/**
+ * What a server says of itself.
+ *
+ * @param name what it calls itself
+ * @param version its version
+ * @param extensions the extensions of the protocol that it speaks
+ */
+public record ServerMetadata(String name, String version, List<String> extensions) {
+    /** Keeps a copy of the list. */
+    public ServerMetadata {
+        extensions = List.copyOf(extensions);
+    }
+}

@@ -1,0 +1,24 @@
+package gatun.client;
+
+/** Takes what comes back on an {@link InferStream}, in order, called by one thread at a time; the stream waits while it is busy. */
+public interface StreamReceiver {
+    /**
+     * An answer; the receiver closes it.
+     *
+     * @param last whether its request has no more answers to come, where the server says so
+     */
+    void answer(InferResponse response, boolean last);
+
+    /**
+     * A request failed, and the stream goes on.
+     *
+     * @param id the request's id where the server says it, else empty
+     */
+    void failed(String id, ServerException failure);
+
+    /** The stream broke; nothing else comes. */
+    void broken(ClientException failure);
+
+    /** Everything was answered, and the stream is at its end. */
+    default void finished() {}
+}

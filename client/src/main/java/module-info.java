@@ -1,0 +1,10 @@
+/** The Java client of Gatun, and of every other server of the Open Inference Protocol. */
+module gatun.client {
+    requires static org.jspecify;
+    requires transitive gatun.memory;
+    requires transitive gatun.protocol;
+    requires com.fasterxml.jackson.core;
+    requires com.google.protobuf.util;
+
+    exports gatun.client;
+}
