@@ -4,6 +4,7 @@ module gatun.examples {
     requires java.desktop;
     requires java.net.http;
     requires com.fasterxml.jackson.databind;
+    requires gatun.client;
     requires gatun.memory;
     requires gatun.protocol;
     requires info.picocli;

@@ -2,6 +2,7 @@
 module gatun.server {
     requires static org.jspecify;
     requires gatun.bindings;
+    requires gatun.client;
     requires gatun.grpc;
     requires gatun.http;
     requires gatun.listener;
