@@ -1,0 +1,139 @@
+package gatun.bench;
+
+import gatun.bench.data.DataSet;
+import gatun.bench.data.ModelDescription;
+import gatun.bench.endpoint.TargetException;
+import gatun.bench.endpoint.Transport;
+import gatun.bench.endpoint.V2Models;
+import gatun.bench.endpoint.V2Target;
+import gatun.bench.load.Caller;
+import gatun.bench.load.Load;
+import gatun.bench.load.LoadRun;
+import gatun.bench.load.Measurement;
+import gatun.bench.load.MeasurementPlan;
+import gatun.bench.load.Target;
+import gatun.bench.report.ProgressLine;
+import gatun.bench.report.Report;
+import gatun.bench.report.Row;
+import gatun.client.ClientException;
+import gatun.client.GatunClient;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** One run of the command: every load on every endpoint. For one thread. */
+final class Bench {
+    private final BenchCommand flags;
+    private final EmbeddedModels embedded;
+    private final ProgressLine progress;
+    private final Interruption interruption;
+    private final List<Row> rows = new ArrayList<>();
+    private boolean answersChecked;
+
+    Bench(BenchCommand flags, EmbeddedModels embedded, ProgressLine progress, Interruption interruption) {
+        this.flags = flags;
+        this.embedded = embedded;
+        this.progress = progress;
+        this.interruption = interruption;
+    }
+
+    /**
+     * Measures all.
+     *
+     * @throws IllegalArgumentException when the flags do not go together
+     */
+    Report run() {
+        List<Endpoint> endpoints = Endpoint.of(flags.connection);
+        List<Load> loads = flags.load.loads();
+        Instant began = Instant.now();
+        for (int i = 0; i < endpoints.size() && !interruption.isAsked(); i++) {
+            measure(endpoints.get(i), loads, i * loads.size(), endpoints.size() * loads.size());
+        }
+        return new Report(
+                flags.model,
+                flags.version,
+                flags.data.text(),
+                began,
+                environment(),
+                flags.load.countingPercentile(),
+                answersChecked,
+                rows);
+    }
+
+    private void measure(Endpoint endpoint, List<Load> loads, int done, int all) {
+        GatunClient client = client(endpoint);
+        ModelDescription model;
+        DataSet data;
+        try {
+            model = V2Models.describe(client, flags.model, flags.version);
+            data = flags.data.plan(flags.load.seed).open(model);
+        } catch (RuntimeException | Error e) {
+            client.close();
+            throw e;
+        }
+        try (data;
+                Target target = V2Target.open(
+                        client, endpoint.transport(), model, flags.version, data, flags.data.inSequences())) {
+            answersChecked |= data.checksAnswers();
+            if (!flags.data.inSequences()) {
+                requireAnswer(endpoint, target);
+            }
+            long batch = model.batched()
+                    ? data.step(0).inputs().getFirst().spec().shape().dim(0)
+                    : 1;
+            measure(endpoint, target, batch, loads, done, all);
+        }
+    }
+
+    private void measure(Endpoint endpoint, Target target, long batch, List<Load> loads, int done, int all) {
+        MeasurementPlan plan = flags.load.plan();
+        for (int i = 0; i < loads.size() && !interruption.isAsked(); i++) {
+            progress.begin(endpoint.text(), done + i + 1, all);
+            Measurement measurement =
+                    LoadRun.measure(target, loads.get(i), plan, interruption::isAsked, progress::show);
+            rows.add(new Row(endpoint.url(), endpoint.text(), batch, measurement));
+            if (isAboveLimit(measurement, plan)) {
+                return;
+            }
+        }
+    }
+
+    private boolean isAboveLimit(Measurement measurement, MeasurementPlan plan) {
+        return flags.load
+                .latencyLimit
+                .filter(limit -> plan.rule().latencyNanos(measurement.window()) > limit.toNanos())
+                .isPresent();
+    }
+
+    private GatunClient client(Endpoint endpoint) {
+        if (endpoint.transport().wire() == Transport.Wire.EMBEDDED) {
+            return embedded.open(flags.connection.embedded.orElseThrow());
+        }
+        boolean json = endpoint.transport().wire() == Transport.Wire.HTTP_JSON;
+        return GatunClient.connect(flags.connection.options(endpoint.url()).withBinaryTensors(!json));
+    }
+
+    /** What is wrong with every request is said once, and before there is load. */
+    private static void requireAnswer(Endpoint endpoint, Target target) {
+        try (Caller caller = target.caller(0)) {
+            caller.prepare();
+            caller.call();
+            caller.finish();
+        } catch (ClientException e) {
+            throw new TargetException("the first request (" + endpoint.text() + ") failed: " + e.getMessage(), e);
+        }
+    }
+
+    private static Map<String, String> environment() {
+        Map<String, String> environment = new LinkedHashMap<>();
+        environment.put("system", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+        environment.put("architecture", System.getProperty("os.arch"));
+        environment.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
+        environment.put("java", System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
+        environment.put(
+                "client_heap_limit_bytes", Long.toString(Runtime.getRuntime().maxMemory()));
+        return environment;
+    }
+}

@@ -1,0 +1,56 @@
+package gatun.bench;
+
+import gatun.bench.endpoint.Transport;
+import gatun.client.ServerAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A server and a way to it.
+ *
+ * @param url the server; empty for this process
+ * @param transport how it is asked
+ */
+record Endpoint(String url, Transport transport) {
+    static final String DEFAULT_URL = "http://localhost:8000";
+
+    /**
+     * All that the flags name: every transport over every address that has it.
+     *
+     * @throws IllegalArgumentException when an address or a transport is wrong, or no address has a transport
+     */
+    static List<Endpoint> of(ConnectionFlags flags) {
+        List<String> urls = flags.urls.isEmpty() && flags.embedded.isEmpty() ? List.of(DEFAULT_URL) : flags.urls;
+        List<String> names = flags.transports.isEmpty() ? List.of("binary") : flags.transports;
+        Set<String> used = new LinkedHashSet<>();
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (String url : urls) {
+            ServerAddress address = ServerAddress.parse(url);
+            for (String name : names) {
+                Optional<Transport> transport = Transport.parse(name, address.protocol());
+                if (transport.isPresent()) {
+                    used.add(name);
+                    endpoints.add(new Endpoint(url, transport.get()));
+                }
+            }
+        }
+        for (String name : names) {
+            if (!urls.isEmpty() && !used.contains(name)) {
+                throw new IllegalArgumentException("--transport=" + name + ": " + String.join(", ", urls)
+                        + " cannot do it: json wants an address of HTTP, stream one of gRPC");
+            }
+        }
+        if (flags.embedded.isPresent()) {
+            endpoints.add(new Endpoint("", new Transport(Transport.Wire.EMBEDDED, Transport.Placement.SENT)));
+        }
+        return endpoints;
+    }
+
+    /** As a table calls it. */
+    String text() {
+        return transport.wire() == Transport.Wire.EMBEDDED ? "embedded" : transport.text(ServerAddress.parse(url));
+    }
+}

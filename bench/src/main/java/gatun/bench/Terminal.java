@@ -1,0 +1,23 @@
+package gatun.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Where the process's streams go. */
+final class Terminal {
+    private static final Path ERROR_STREAM = Path.of("/proc/self/fd/2");
+
+    private Terminal() {}
+
+    /** Whether somebody looks at the stream of errors, whatever becomes of the output. */
+    static boolean hasErrorStream() {
+        try {
+            String target = Files.readSymbolicLink(ERROR_STREAM).toString();
+            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+        } catch (IOException | UnsupportedOperationException e) {
+            // Another system than Linux.
+            return System.console().isTerminal();
+        }
+    }
+}

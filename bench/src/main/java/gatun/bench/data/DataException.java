@@ -1,0 +1,11 @@
+package gatun.bench.data;
+
+/** What was to be sent or expected cannot be: the text says where, what was found, and what was expected. */
+public final class DataException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    /** A failure with its text. */
+    public DataException(String message) {
+        super(message);
+    }
+}

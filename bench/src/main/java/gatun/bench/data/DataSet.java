@@ -1,0 +1,58 @@
+package gatun.bench.data;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+
+/** All that is sent, again and again, and what is expected back. Owns the tensors' memory. Safe for any thread, but for {@link #close}. */
+public final class DataSet implements AutoCloseable {
+    private final List<Step> steps;
+    private final int[] starts;
+    private final Arena arena;
+
+    /**
+     * @param steps the requests in their order; at least one, and the first begins a sequence
+     * @param arena the tensors' memory, which is closed with the data set
+     */
+    DataSet(List<Step> steps, Arena arena) {
+        this.steps = List.copyOf(steps);
+        this.arena = arena;
+        List<Integer> found = new ArrayList<>();
+        for (int i = 0; i < steps.size(); i++) {
+            if (steps.get(i).start()) {
+                found.add(i);
+            }
+        }
+        starts = found.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    /** How many requests there are. */
+    public int size() {
+        return steps.size();
+    }
+
+    /** Request {@code index}, from 0. */
+    public Step step(int index) {
+        return steps.get(index);
+    }
+
+    /** The first request of worker number {@code worker}, so that not all send the same: where a sequence begins. */
+    public int first(int worker) {
+        return starts[worker % starts.length];
+    }
+
+    /** The request after {@code index}; after the last comes the first. */
+    public int next(int index) {
+        return (index + 1) % steps.size();
+    }
+
+    /** Whether something is expected of any answer. */
+    public boolean checksAnswers() {
+        return steps.stream().anyMatch(step -> !step.expected().isNothing());
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

@@ -1,0 +1,77 @@
+package gatun.bench.data;
+
+import gatun.memory.Shape;
+import gatun.memory.TensorSpec;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+/**
+ * Settles the dimensions that a model leaves open.
+ *
+ * @param given shapes by the input's name, as the user gave them: with the batch's dimension or without
+ * @param batch the size of a batch, for models that have one; at least 1
+ */
+public record InputShapes(Map<String, Shape> given, long batch) {
+    /**
+     * The shape of an input, as far as it is known: dimensions that nobody gave are still variable.
+     *
+     * @throws DataException when the given shape is not one of this input
+     */
+    public Shape of(ModelDescription model, TensorSpec input) {
+        Shape declared = input.shape();
+        boolean hasBatch = model.batched() && declared.rank() > 0 && declared.dim(0) == Shape.VARIABLE;
+        Shape asked = given.get(input.name());
+        if (asked == null) {
+            return hasBatch ? declared.withFirst(batch) : declared;
+        }
+        if (hasBatch && asked.rank() == declared.rank() - 1) {
+            asked = asked.prepend(batch);
+        }
+        if (!declared.accepts(asked)) {
+            throw new DataException("--shape=" + input.name() + ":" + dims(given.get(input.name()), "") + ": model '"
+                    + model.name() + "' has the input '" + input.name() + "' with the shape " + declared
+                    + ": expected as many dimensions, and any size only where it has -1");
+        }
+        return asked;
+    }
+
+    /**
+     * The shape of an input with no variable dimension.
+     *
+     * @throws DataException when there is one left
+     */
+    public Shape fixed(ModelDescription model, TensorSpec input) {
+        Shape shape = of(model, input);
+        if (!shape.isFixed()) {
+            throw new DataException("input '" + input.name() + "' of model '" + model.name() + "' has the shape "
+                    + input.shape() + ", where -1 is any size: give a size for each, such as --shape=" + input.name()
+                    + ":" + dims(shape, "16"));
+        }
+        return shape;
+    }
+
+    /**
+     * Refuses shapes of inputs that the model does not have.
+     *
+     * @throws DataException when there is one
+     */
+    public void requireInputsOf(ModelDescription model) {
+        for (String name : given.keySet()) {
+            if (model.inputs().stream().noneMatch(input -> input.name().equals(name))) {
+                throw new DataException("--shape=" + name + ": model '" + model.name() + "' has no input '" + name
+                        + "': it has " + names(model));
+            }
+        }
+    }
+
+    static String names(ModelDescription model) {
+        return model.inputs().stream().map(TensorSpec::name).collect(Collectors.joining("', '", "'", "'"));
+    }
+
+    private static String dims(Shape shape, String variable) {
+        return LongStream.of(shape.toArray())
+                .mapToObj(dim -> dim == Shape.VARIABLE && !variable.isEmpty() ? variable : Long.toString(dim))
+                .collect(Collectors.joining(","));
+    }
+}

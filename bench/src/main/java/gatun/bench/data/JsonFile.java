@@ -1,0 +1,98 @@
+package gatun.bench.data;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Reads a JSON file as a whole, for small ones and at the beginning.
+ *
+ * @param path the file, for error texts
+ * @param root what it holds
+ */
+public record JsonFile(Path path, JsonValue root) {
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxStringLength(Integer.MAX_VALUE)
+                    .maxNestingDepth(100)
+                    .build())
+            .build();
+
+    /**
+     * Reads {@code path}.
+     *
+     * @throws DataException when there is no such file, or when it is not JSON
+     */
+    public static JsonFile read(Path path) {
+        try (JsonParser parser = FACTORY.createParser(Files.newInputStream(path))) {
+            if (parser.nextToken() == null) {
+                throw new DataException(path + " is empty: expected JSON");
+            }
+            JsonFile file = new JsonFile(path, value(parser));
+            if (parser.nextToken() != null) {
+                throw new DataException(path + ", line " + line(parser) + ": expected the end of the file");
+            }
+            return file;
+        } catch (JsonProcessingException e) {
+            throw new DataException(path + ", line " + e.getLocation().getLineNr() + ": " + e.getOriginalMessage());
+        } catch (NoSuchFileException e) {
+            throw new DataException(path + ": there is no such file");
+        } catch (IOException e) {
+            throw new DataException(path + ": cannot be read: " + e.getMessage());
+        }
+    }
+
+    /** A failure that is about {@code value}. */
+    DataException wrong(JsonValue value, String text) {
+        return new DataException(path + ", line " + value.line() + ": " + text);
+    }
+
+    private static JsonValue value(JsonParser parser) throws IOException {
+        int line = line(parser);
+        return switch (parser.currentToken()) {
+            case START_OBJECT -> object(parser, line);
+            case START_ARRAY -> array(parser, line);
+            case VALUE_STRING -> new JsonValue.Text(parser.getText(), line);
+            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new JsonValue.Num(parser.getText(), line);
+            case VALUE_TRUE -> new JsonValue.Bool(true, line);
+            case VALUE_FALSE -> new JsonValue.Bool(false, line);
+            case VALUE_NULL -> new JsonValue.Null(line);
+            case END_OBJECT, END_ARRAY, FIELD_NAME, NOT_AVAILABLE, VALUE_EMBEDDED_OBJECT ->
+                throw new IllegalStateException("a value begins with " + parser.currentToken());
+        };
+    }
+
+    private static JsonValue object(JsonParser parser, int line) throws IOException {
+        Map<String, JsonValue> members = new LinkedHashMap<>();
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+            String name = parser.currentName();
+            parser.nextToken();
+            members.put(name, value(parser));
+        }
+        return new JsonValue.Obj(members, line);
+    }
+
+    private static JsonValue array(JsonParser parser, int line) throws IOException {
+        List<JsonValue> elements = new ArrayList<>();
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            elements.add(value(parser));
+        }
+        return new JsonValue.Arr(elements, line);
+    }
+
+    private static int line(JsonParser parser) {
+        return parser.currentTokenLocation().getLineNr();
+    }
+}

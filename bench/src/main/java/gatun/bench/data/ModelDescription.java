@@ -1,0 +1,29 @@
+package gatun.bench.data;
+
+import gatun.memory.TensorSpec;
+import java.util.List;
+
+/**
+ * What has to be known of a model to ask it.
+ *
+ * @param name its name
+ * @param inputs its inputs, a batch's dimension included
+ * @param outputs its outputs, likewise
+ * @param batched whether the first dimension of every tensor is that of a batch
+ * @param decoupled whether a request may have any number of answers
+ * @param optionalInputs the inputs that may be left out
+ */
+public record ModelDescription(
+        String name,
+        List<TensorSpec> inputs,
+        List<TensorSpec> outputs,
+        boolean batched,
+        boolean decoupled,
+        List<String> optionalInputs) {
+    /** Keeps copies of the lists. */
+    public ModelDescription {
+        inputs = List.copyOf(inputs);
+        outputs = List.copyOf(outputs);
+        optionalInputs = List.copyOf(optionalInputs);
+    }
+}

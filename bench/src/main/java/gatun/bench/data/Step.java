@@ -1,0 +1,28 @@
+package gatun.bench.data;
+
+import gatun.memory.Tensor;
+import java.util.List;
+
+/**
+ * One request of a data set.
+ *
+ * @param inputs what is sent; borrowed from the data set
+ * @param expected what should come back
+ * @param start whether it begins a sequence
+ * @param end whether it ends one
+ */
+public record Step(List<Tensor> inputs, ExpectedOutputs expected, boolean start, boolean end) {
+    /** Keeps a copy of the list. */
+    public Step {
+        inputs = List.copyOf(inputs);
+    }
+
+    /** Bytes of all inputs. */
+    public long byteSize() {
+        long byteSize = 0;
+        for (Tensor input : inputs) {
+            byteSize += input.byteSize();
+        }
+        return byteSize;
+    }
+}

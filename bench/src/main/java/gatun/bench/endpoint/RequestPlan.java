@@ -1,0 +1,47 @@
+package gatun.bench.endpoint;
+
+import gatun.bench.data.DataSet;
+import gatun.bench.data.ModelDescription;
+import gatun.bench.data.Step;
+import gatun.client.InferRequest;
+import gatun.memory.Tensor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What requests of the v2 protocol are made of. Safe for any thread.
+ *
+ * @param model what is asked
+ * @param version which version; empty for the server's choice
+ * @param data what is sent
+ * @param sequences the number of the last sequence; 0 where requests belong to none
+ */
+record RequestPlan(ModelDescription model, String version, DataSet data, AtomicLong sequences) {
+    private static final String EMPTY_FINAL = "triton_enable_empty_final_response";
+
+    static RequestPlan of(ModelDescription model, String version, DataSet data, boolean inSequences) {
+        // Another run may have left sequences behind.
+        long first = inSequences ? ThreadLocalRandom.current().nextLong(1, 1L << 62) : 0;
+        return new RequestPlan(model, version, data, new AtomicLong(first));
+    }
+
+    boolean inSequences() {
+        return sequences.get() > 0;
+    }
+
+    StepCursor cursor(int worker) {
+        return new StepCursor(data, worker, sequences);
+    }
+
+    /** A request with the tensors of {@code step}; only what is of a sequence is not. */
+    InferRequest.Builder request(Step step) {
+        InferRequest.Builder request = InferRequest.to(model.name()).version(version);
+        for (Tensor input : step.inputs()) {
+            request.input(input);
+        }
+        if (model.decoupled()) {
+            request.parameter(EMPTY_FINAL, true);
+        }
+        return request;
+    }
+}

@@ -1,0 +1,15 @@
+package gatun.bench.endpoint;
+
+import gatun.client.InferRequest;
+
+/** Gives one worker its requests. For one thread. */
+interface RequestSource extends AutoCloseable {
+    /** Gets the request of a cursor's step ready. */
+    InferRequest prepare(int index, StepCursor cursor);
+
+    /** Bytes of outputs that lie elsewhere than in an answer. */
+    long sharedOutputByteSize();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,56 @@
+package gatun.bench.endpoint;
+
+import gatun.bench.data.DataSet;
+import gatun.bench.data.Step;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Where a worker is in the data. After a failure it begins another sequence, since the server may know nothing of the old one. For one thread. */
+final class StepCursor {
+    private final DataSet data;
+    private final AtomicLong sequences;
+    private int index;
+    private boolean first = true;
+    private boolean answered = true;
+    private long sequence;
+
+    /**
+     * @param worker the worker's number
+     * @param sequences where the numbers of sequences come from, for all workers
+     */
+    StepCursor(DataSet data, int worker, AtomicLong sequences) {
+        this.data = data;
+        this.sequences = sequences;
+        index = data.first(worker);
+    }
+
+    /** Goes to the next request and answers which one it is. */
+    int next() {
+        if (first) {
+            first = false;
+        } else {
+            do {
+                index = data.next(index);
+            } while (!answered && !data.step(index).start());
+        }
+        answered = false;
+        if (data.step(index).start()) {
+            sequence = sequences.incrementAndGet();
+        }
+        return index;
+    }
+
+    /** The request. */
+    Step step() {
+        return data.step(index);
+    }
+
+    /** The number of the sequence that the request belongs to. */
+    long sequence() {
+        return sequence;
+    }
+
+    /** The request was answered. */
+    void answered() {
+        answered = true;
+    }
+}

@@ -1,0 +1,16 @@
+package gatun.bench.endpoint;
+
+/** A server cannot be put under load as it was asked: the text says why, and what to do. */
+public final class TargetException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    /** A failure with its cause. */
+    public TargetException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** A failure that nothing else caused. */
+    public TargetException(String message) {
+        super(message);
+    }
+}

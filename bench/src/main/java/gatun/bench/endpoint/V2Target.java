@@ -1,0 +1,93 @@
+package gatun.bench.endpoint;
+
+import gatun.bench.data.DataSet;
+import gatun.bench.data.ModelDescription;
+import gatun.bench.load.Caller;
+import gatun.bench.load.ServerCounters;
+import gatun.bench.load.Target;
+import gatun.client.GatunClient;
+import gatun.memory.Datatype;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.util.Optional;
+
+/** A server of the v2 protocol, over any transport. Owns the client. */
+public final class V2Target implements Target {
+    private final GatunClient client;
+    private final Transport transport;
+    private final RequestPlan plan;
+
+    private V2Target(GatunClient client, Transport transport, RequestPlan plan) {
+        this.client = client;
+        this.transport = transport;
+        this.plan = plan;
+    }
+
+    /**
+     * The target that {@code data} is sent to.
+     *
+     * @param client closed with the target, and also when this fails
+     * @param inSequences whether requests belong to sequences
+     * @throws TargetException when the transport cannot carry the model's tensors
+     */
+    public static V2Target open(
+            GatunClient client,
+            Transport transport,
+            ModelDescription model,
+            String version,
+            DataSet data,
+            boolean inSequences) {
+        try {
+            requireCarried(transport, model, data);
+            RequestPlan plan = RequestPlan.of(model, version, data, inSequences);
+            return new V2Target(client, transport, plan);
+        } catch (RuntimeException | Error e) {
+            client.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public Caller caller(int worker) {
+        StepCursor cursor = plan.cursor(worker);
+        boolean stream = transport.wire() == Transport.Wire.GRPC_STREAM;
+        RequestSource requests = new SentRequests(plan);
+        return stream
+                ? new StreamCaller(client, requests, cursor, plan.model().decoupled())
+                : new UnaryCaller(client, requests, cursor);
+    }
+
+    @Override
+    public Optional<ServerCounters> counters() {
+        return ServerStatistics.read(client, plan.model().name(), plan.version());
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+
+    private static void requireCarried(Transport transport, ModelDescription model, DataSet data) {
+        boolean stream = transport.wire() == Transport.Wire.GRPC_STREAM;
+        if (model.decoupled() && !stream) {
+            throw new TargetException("model '" + model.name()
+                    + "' is decoupled, with any number of answers to a request: use --transport=stream over grpc://");
+        }
+        if (transport.placement() != Transport.Placement.SENT) {
+            throw new TargetException("tensors in shared memory are not measured by this version");
+        }
+        if (transport.wire() == Transport.Wire.HTTP_JSON && transport.placement() == Transport.Placement.SENT) {
+            model.outputs().forEach(output -> requireJson(model, output, "output"));
+            for (Tensor input : data.step(0).inputs()) {
+                requireJson(model, input.spec(), "input");
+            }
+        }
+    }
+
+    private static void requireJson(ModelDescription model, TensorSpec tensor, String role) {
+        if (tensor.datatype() == Datatype.FP16 || tensor.datatype() == Datatype.BF16) {
+            throw new TargetException(role + " '" + tensor.name() + "' of model '" + model.name() + "' is of "
+                    + tensor.datatype() + ", which JSON has no form for: use --transport=binary or grpc://");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+package gatun.bench.load;
+
+import gatun.bench.load.StoppingRule.Verdict;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.HdrHistogram.Histogram;
+
+/**
+ * One load on one target, from the first thread to the last. Owns the threads and their callers until {@link #measure} returns; used by one
+ * thread.
+ */
+public final class LoadRun {
+    private static final long TICK_NANOS = 100_000_000;
+    private static final long END_LIMIT_MILLIS = 10_000;
+
+    private final Target target;
+    private final Load load;
+    private final MeasurementPlan plan;
+    private final Clock clock = Clock.SYSTEM;
+    private final CostMeter meter = new CostMeter();
+    private final TextTally failures = new TextTally();
+    private final TextTally wrongAnswers = new TextTally();
+    private final List<Caller> callers = new ArrayList<>();
+    private final List<Worker> workers = new ArrayList<>();
+    private final List<Thread> threads = new ArrayList<>();
+    private long windowStart;
+    private long bytesBefore;
+    private ClientCost costBefore = ClientCost.NONE;
+    private Optional<ServerCounters> countersBefore = Optional.empty();
+
+    private LoadRun(Target target, Load load, MeasurementPlan plan) {
+        this.target = target;
+        this.load = load;
+        this.plan = plan;
+    }
+
+    /**
+     * Puts {@code load} on {@code target} until enough was measured, or {@code interrupted} says so.
+     *
+     * @param listener told several times per second how far it is, on this thread
+     */
+    public static Measurement measure(
+            Target target, Load load, MeasurementPlan plan, BooleanSupplier interrupted, Consumer<Progress> listener) {
+        LoadRun run = new LoadRun(target, load, plan);
+        try {
+            return run.measure(interrupted, listener);
+        } finally {
+            run.end();
+        }
+    }
+
+    private Measurement measure(BooleanSupplier interrupted, Consumer<Progress> listener) {
+        int count = load instanceof Load.Concurrency closed ? closed.requests() : plan.maxThreads();
+        for (int i = 0; i < count; i++) {
+            callers.add(target.caller(i));
+        }
+        Pace pace = load.pace(clock.nanoTime(), plan.seed());
+        for (Caller caller : callers) {
+            Worker worker = new Worker(caller, pace, clock, failures, wrongAnswers);
+            workers.add(worker);
+            threads.add(Thread.ofPlatform()
+                    .name("bench-worker-" + threads.size())
+                    .daemon()
+                    .start(worker));
+        }
+        begin();
+        Window warmUp = await(plan.warmUp().toNanos(), 0, Window.empty(), interrupted, listener);
+        List<Window> windows = new ArrayList<>();
+        Verdict verdict = answersNothing(warmUp) ? Verdict.UNSTABLE : Verdict.CONTINUE;
+        while (verdict == Verdict.CONTINUE && !interrupted.getAsBoolean()) {
+            Window previous = windows.isEmpty() ? Window.empty() : windows.getLast();
+            windows.add(await(plan.window().toNanos(), windows.size() + 1, previous, interrupted, listener));
+            verdict = answersNothing(windows.getLast())
+                    ? Verdict.UNSTABLE
+                    : plan.rule().decide(windows);
+        }
+        long overdue = pace.overdue(clock.nanoTime());
+        return result(warmUp, windows, verdict, overdue);
+    }
+
+    private Measurement result(Window warmUp, List<Window> windows, Verdict verdict, long overdue) {
+        Window everything = windows.stream().reduce(warmUp, Window::plus);
+        Window last =
+                windows.isEmpty() ? warmUp : StoppingRule.last(windows).stream().reduce(Window.empty(), Window::plus);
+        return new Measurement(
+                load, last, windows.size(), verdict, everything.failures(), everything.wrongAnswers(), overdue);
+    }
+
+    /** Where every request fails, more of them tell nothing new. */
+    private static boolean answersNothing(Window window) {
+        return window.answered() == 0 && window.failed() > 0;
+    }
+
+    private Window await(
+            long nanos, int number, Window previous, BooleanSupplier interrupted, Consumer<Progress> listener) {
+        long end = windowStart + nanos;
+        for (long now = clock.nanoTime(); now < end && !interrupted.getAsBoolean(); now = clock.nanoTime()) {
+            listener.accept(new Progress(load, number, 1 - (end - now) / (double) nanos, previous));
+            clock.waitUntil(Math.min(end, now + TICK_NANOS), interrupted);
+        }
+        return cut();
+    }
+
+    private void begin() {
+        windowStart = clock.nanoTime();
+        costBefore = meter.read(threads);
+        countersBefore = target.counters();
+    }
+
+    /** Ends the window that is being measured, and begins the next. */
+    private Window cut() {
+        long now = clock.nanoTime();
+        Histogram latencies = new Histogram(Worker.SIGNIFICANT_DIGITS);
+        long lag = 0;
+        long bytes = 0;
+        for (Worker worker : workers) {
+            worker.drainLatencies(latencies);
+            lag = Math.max(lag, worker.drainLag());
+            bytes += worker.tensorBytes();
+        }
+        ClientCost cost = meter.read(threads);
+        Optional<ServerCounters> counters = target.counters();
+        Window window = new Window(
+                now - windowStart,
+                latencies,
+                failures.drain(),
+                wrongAnswers.drain(),
+                bytes - bytesBefore,
+                lag,
+                cost.since(costBefore),
+                counters.flatMap(after -> countersBefore.map(after::since)));
+        windowStart = now;
+        bytesBefore = bytes;
+        costBefore = cost;
+        countersBefore = counters;
+        return window;
+    }
+
+    private void end() {
+        workers.forEach(Worker::stop);
+        if (!join()) {
+            // What does not end by itself does so without its connection.
+            target.close();
+            join();
+        }
+        callers.forEach(Caller::close);
+    }
+
+    private boolean join() {
+        long end = System.nanoTime() + END_LIMIT_MILLIS * 1_000_000;
+        boolean ended = true;
+        for (Thread thread : threads) {
+            try {
+                thread.join(Math.max(1, (end - System.nanoTime()) / 1_000_000));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+            ended &= !thread.isAlive();
+        }
+        return ended;
+    }
+}

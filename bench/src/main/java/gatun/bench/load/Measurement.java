@@ -1,0 +1,33 @@
+package gatun.bench.load;
+
+import java.util.Map;
+
+/**
+ * What a load came to.
+ *
+ * @param load what was asked of the server
+ * @param window the last windows as one
+ * @param windows how many windows there were in all
+ * @param verdict whether the last windows are alike; CONTINUE when it was interrupted
+ * @param failures requests that failed from the warm-up on, by what the failure said
+ * @param wrongAnswers answers from the warm-up on that were not as expected, by what was wrong
+ * @param overdue requests that were due at the end, and were not sent
+ */
+public record Measurement(
+        Load load,
+        Window window,
+        int windows,
+        StoppingRule.Verdict verdict,
+        Map<String, Long> failures,
+        Map<String, Long> wrongAnswers,
+        long overdue) {
+    /** How many requests failed, the warm-up's included. */
+    public long failed() {
+        return failures.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** How many answers were not as expected, the warm-up's included. */
+    public long wrong() {
+        return wrongAnswers.values().stream().mapToLong(Long::longValue).sum();
+    }
+}

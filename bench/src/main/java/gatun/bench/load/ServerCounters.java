@@ -1,0 +1,58 @@
+package gatun.bench.load;
+
+/**
+ * What a server counts for a model. Times are sums in nanoseconds over inferences.
+ *
+ * @param inferences inferences, each element of a batch by itself
+ * @param executions how often the model was run, a batch being one
+ * @param requests requests that were answered
+ * @param cacheHits requests that were answered from the response cache, without waiting or computing
+ * @param requestNanos from when a request came until its answer was there
+ * @param queueNanos waiting for the model
+ * @param inputNanos getting the inputs ready
+ * @param inferNanos computing
+ * @param outputNanos getting the outputs ready
+ */
+public record ServerCounters(
+        long inferences,
+        long executions,
+        long requests,
+        long cacheHits,
+        long requestNanos,
+        long queueNanos,
+        long inputNanos,
+        long inferNanos,
+        long outputNanos) {
+    /** What was counted since {@code earlier}. */
+    public ServerCounters since(ServerCounters earlier) {
+        return new ServerCounters(
+                inferences - earlier.inferences,
+                executions - earlier.executions,
+                requests - earlier.requests,
+                cacheHits - earlier.cacheHits,
+                requestNanos - earlier.requestNanos,
+                queueNanos - earlier.queueNanos,
+                inputNanos - earlier.inputNanos,
+                inferNanos - earlier.inferNanos,
+                outputNanos - earlier.outputNanos);
+    }
+
+    /** Both together. */
+    public ServerCounters plus(ServerCounters other) {
+        return new ServerCounters(
+                inferences + other.inferences,
+                executions + other.executions,
+                requests + other.requests,
+                cacheHits + other.cacheHits,
+                requestNanos + other.requestNanos,
+                queueNanos + other.queueNanos,
+                inputNanos + other.inputNanos,
+                inferNanos + other.inferNanos,
+                outputNanos + other.outputNanos);
+    }
+
+    /** A sum of times as nanoseconds per request; 0 without requests. */
+    public double perRequest(long nanos) {
+        return requests == 0 ? 0 : (double) nanos / requests;
+    }
+}

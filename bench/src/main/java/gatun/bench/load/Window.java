@@ -1,0 +1,106 @@
+package gatun.bench.load;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.HdrHistogram.Histogram;
+
+/**
+ * What was measured in some time, or in several times that are put together.
+ *
+ * @param nanos how long it was
+ * @param latencies of answered requests, in nanoseconds from when they were due; not to be changed
+ * @param failures how many requests failed, by what the failure said
+ * @param wrongAnswers how many answers were not as expected, by what was wrong
+ * @param tensorBytes bytes of the tensors of answered requests and their answers
+ * @param longestLagNanos the longest time by which a request was sent later than it was due
+ * @param cost what the client spent
+ * @param server what the server counted; empty where it tells of none
+ */
+public record Window(
+        long nanos,
+        Histogram latencies,
+        Map<String, Long> failures,
+        Map<String, Long> wrongAnswers,
+        long tensorBytes,
+        long longestLagNanos,
+        ClientCost cost,
+        Optional<ServerCounters> server) {
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    /** Nothing, measured in no time. */
+    public static Window empty() {
+        return new Window(
+                0,
+                new Histogram(Worker.SIGNIFICANT_DIGITS),
+                Map.of(),
+                Map.of(),
+                0,
+                0,
+                ClientCost.NONE,
+                Optional.empty());
+    }
+
+    /** Both as if they were one. */
+    public Window plus(Window other) {
+        if (nanos == 0) {
+            return other;
+        }
+        Histogram both = latencies.copy();
+        both.add(other.latencies);
+        return new Window(
+                nanos + other.nanos,
+                both,
+                sum(failures, other.failures),
+                sum(wrongAnswers, other.wrongAnswers),
+                tensorBytes + other.tensorBytes,
+                Math.max(longestLagNanos, other.longestLagNanos),
+                cost.plus(other.cost),
+                server.flatMap(mine -> other.server.map(mine::plus)));
+    }
+
+    /** How many requests were answered. */
+    public long answered() {
+        return latencies.getTotalCount();
+    }
+
+    /** How many requests failed. */
+    public long failed() {
+        return total(failures);
+    }
+
+    /** How many answers were not as expected. */
+    public long wrong() {
+        return total(wrongAnswers);
+    }
+
+    /** Answered requests per second. */
+    public double perSecond() {
+        return nanos == 0 ? 0 : answered() * NANOS_PER_SECOND / (double) nanos;
+    }
+
+    /** Bytes of tensors per second, in both directions. */
+    public double tensorBytesPerSecond() {
+        return nanos == 0 ? 0 : tensorBytes * NANOS_PER_SECOND / (double) nanos;
+    }
+
+    /** The mean latency in nanoseconds; 0 without answers. */
+    public double averageNanos() {
+        return answered() == 0 ? 0 : latencies.getMean();
+    }
+
+    /** The latency in nanoseconds that {@code percentile} percent of the answers did not exceed; 0 without answers. */
+    public long percentileNanos(double percentile) {
+        return answered() == 0 ? 0 : latencies.getValueAtPercentile(percentile);
+    }
+
+    private static long total(Map<String, Long> counts) {
+        return counts.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    private static Map<String, Long> sum(Map<String, Long> left, Map<String, Long> right) {
+        Map<String, Long> sum = new TreeMap<>(left);
+        right.forEach((text, count) -> sum.merge(text, count, Long::sum));
+        return sum;
+    }
+}

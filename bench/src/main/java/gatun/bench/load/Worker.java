@@ -1,0 +1,92 @@
+package gatun.bench.load;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAccumulator;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.SingleWriterRecorder;
+
+/**
+ * One thread of a load: takes requests from the pace and makes them. A latency lasts from when the request was due, not from when it was sent:
+ * a server, or a shortage of workers, that delays a request makes it late. Failed requests are counted and have no latency.
+ *
+ * <p>{@link #run} is for the worker's thread; {@link #stop} and the {@code drain} methods are for the thread that measures.
+ */
+final class Worker implements Runnable {
+    /** Of latencies: three digits are kept of each. */
+    static final int SIGNIFICANT_DIGITS = 3;
+
+    private final Caller caller;
+    private final Pace pace;
+    private final Clock clock;
+    private final SingleWriterRecorder latencies = new SingleWriterRecorder(SIGNIFICANT_DIGITS);
+    private final LongAccumulator longestLag = new LongAccumulator(Math::max, 0);
+    private final AtomicLong tensorBytes = new AtomicLong();
+    private final TextTally failures;
+    private final TextTally wrongAnswers;
+    private volatile boolean stopped;
+    private Histogram drained = latencies.getIntervalHistogram();
+
+    Worker(Caller caller, Pace pace, Clock clock, TextTally failures, TextTally wrongAnswers) {
+        this.caller = caller;
+        this.pace = pace;
+        this.clock = clock;
+        this.failures = failures;
+        this.wrongAnswers = wrongAnswers;
+    }
+
+    @Override
+    public void run() {
+        while (!stopped && !Thread.currentThread().isInterrupted()) {
+            try {
+                one();
+            } catch (RuntimeException e) {
+                if (!stopped) {
+                    failures.add(text(e));
+                }
+            }
+        }
+    }
+
+    private void one() {
+        caller.prepare();
+        long due = pace.next(clock.nanoTime());
+        clock.waitUntil(due, () -> stopped);
+        if (stopped) {
+            return;
+        }
+        longestLag.accumulate(clock.nanoTime() - due);
+        caller.call();
+        latencies.recordValue(Math.max(0, clock.nanoTime() - due));
+        String wrong = caller.finish();
+        tensorBytes.lazySet(tensorBytes.getPlain() + caller.tensorByteSize());
+        if (!wrong.isEmpty()) {
+            wrongAnswers.add(wrong);
+        }
+    }
+
+    /** Takes no more requests. */
+    void stop() {
+        stopped = true;
+    }
+
+    /** Adds the latencies since the last call, in nanoseconds. */
+    void drainLatencies(Histogram sum) {
+        drained = latencies.getIntervalHistogram(drained);
+        sum.add(drained);
+    }
+
+    /** The longest time since the last call by which a request was sent later than it was due, in nanoseconds. */
+    long drainLag() {
+        return longestLag.getThenReset();
+    }
+
+    /** Bytes of tensors of all requests so far that were answered. */
+    long tensorBytes() {
+        return tensorBytes.get();
+    }
+
+    private static String text(RuntimeException failure) {
+        String message = failure.getMessage();
+        return message == null || message.isBlank() ? failure.getClass().getSimpleName() : message;
+    }
+}

@@ -1,0 +1,3 @@
+/** The command {@code gatun bench}: its flags, and what it does with them. */
+@org.jspecify.annotations.NullMarked
+package gatun.bench;

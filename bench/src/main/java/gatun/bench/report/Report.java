@@ -1,0 +1,43 @@
+package gatun.bench.report;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/**
+ * The whole result.
+ *
+ * @param model what was asked
+ * @param version which version; empty for the server's choice
+ * @param data what was sent, in words
+ * @param began when the first load began
+ * @param environment where and how it was measured, by name
+ * @param percentile the latency that decided about stability; empty for the average
+ * @param answersChecked whether answers were compared with expected ones
+ * @param rows the loads in their order
+ */
+public record Report(
+        String model,
+        String version,
+        String data,
+        Instant began,
+        Map<String, String> environment,
+        OptionalDouble percentile,
+        boolean answersChecked,
+        List<Row> rows) {
+    /** Keeps a copy of the list. */
+    public Report {
+        rows = List.copyOf(rows);
+    }
+
+    /** Requests that failed, of all rows. */
+    public long failed() {
+        return rows.stream().mapToLong(row -> row.measurement().failed()).sum();
+    }
+
+    /** Answers that were not as expected, of all rows. */
+    public long wrong() {
+        return rows.stream().mapToLong(row -> row.measurement().wrong()).sum();
+    }
+}

@@ -1,0 +1,15 @@
+package gatun.bench.report;
+
+import java.util.List;
+
+/**
+ * A line of a plot.
+ *
+ * @param name as the legend calls it
+ * @param points in the order they are joined
+ * @param marked whether each point has a mark
+ */
+record Series(String name, List<Point> points, boolean marked) {
+    /** A point, by the values of both axes, and what it is. */
+    record Point(double x, double y, String text) {}
+}

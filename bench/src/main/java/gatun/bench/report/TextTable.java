@@ -1,0 +1,41 @@
+package gatun.bench.report;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Lines of columns that are as wide as they have to be: the first ones to the left, the others to the right. For one thread. */
+final class TextTable {
+    private static final String GAP = "  ";
+
+    private final int leftColumns;
+    private final List<List<String>> lines = new ArrayList<>();
+
+    TextTable(int leftColumns, List<String> heads) {
+        this.leftColumns = leftColumns;
+        lines.add(heads);
+    }
+
+    void add(List<String> cells) {
+        lines.add(List.copyOf(cells));
+    }
+
+    String text() {
+        int[] widths = new int[lines.getFirst().size()];
+        for (List<String> line : lines) {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], line.get(i).length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (List<String> line : lines) {
+            StringBuilder row = new StringBuilder();
+            for (int i = 0; i < widths.length; i++) {
+                String blanks = " ".repeat(widths[i] - line.get(i).length());
+                row.append(i == 0 ? "" : GAP);
+                row.append(i < leftColumns ? line.get(i) + blanks : blanks + line.get(i));
+            }
+            text.append(row.toString().stripTrailing()).append('\n');
+        }
+        return text.toString();
+    }
+}
