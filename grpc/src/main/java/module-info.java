@@ -29,4 +29,7 @@ module gatun.grpc {
     // Requests that were recorded in the words of that protocol warm models up.
     exports gatun.grpc.tensorflow to
             gatun.server;
+    // Counters of models as messages, for callers in the server's own process.
+    exports gatun.grpc.v2 to
+            gatun.server;
 }

@@ -2,7 +2,7 @@
 module gatun.server {
     requires static org.jspecify;
     requires gatun.bindings;
-    requires gatun.client;
+    requires transitive gatun.client;
     requires gatun.grpc;
     requires gatun.http;
     requires gatun.listener;
@@ -23,6 +23,8 @@ module gatun.server {
     // Stop signals: see gatun.server.StopSignals.
     requires jdk.unsupported;
     requires org.slf4j;
+
+    exports gatun.embedded;
 
     // picocli fills the fields of the flag classes.
     opens gatun.server.commandline to

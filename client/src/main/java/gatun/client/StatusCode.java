@@ -3,29 +3,40 @@ package gatun.client;
 /** What kind of refusal a server answered with, over whichever protocol: the names are gRPC's. */
 public enum StatusCode {
     /** The client went away or asked to stop. */
-    CANCELLED,
+    CANCELLED(1),
     /** Nothing better is known. */
-    UNKNOWN,
+    UNKNOWN(2),
     /** The request is wrong; sending it again cannot succeed. */
-    INVALID_ARGUMENT,
+    INVALID_ARGUMENT(3),
     /** The server gave up since the request took too long. */
-    DEADLINE_EXCEEDED,
+    DEADLINE_EXCEEDED(4),
     /** The named model, version or region does not exist. */
-    NOT_FOUND,
+    NOT_FOUND(5),
     /** The name is taken. */
-    ALREADY_EXISTS,
+    ALREADY_EXISTS(6),
     /** The server knows who asks, and does not let them. */
-    PERMISSION_DENIED,
+    PERMISSION_DENIED(7),
     /** The request is too large, or the server has no room. */
-    RESOURCE_EXHAUSTED,
+    RESOURCE_EXHAUSTED(8),
     /** The server is not in the state for it. */
-    FAILED_PRECONDITION,
+    FAILED_PRECONDITION(9),
     /** The server does not do this. */
-    UNIMPLEMENTED,
+    UNIMPLEMENTED(12),
     /** A fault of the server or of an engine. */
-    INTERNAL,
+    INTERNAL(13),
     /** The server cannot answer now: overloaded, starting, stopping, or the model is not ready. */
-    UNAVAILABLE,
+    UNAVAILABLE(14),
     /** The token is missing or wrong. */
-    UNAUTHENTICATED
+    UNAUTHENTICATED(16);
+
+    private final int number;
+
+    StatusCode(int number) {
+        this.number = number;
+    }
+
+    /** gRPC's number for it. */
+    public int number() {
+        return number;
+    }
 }

@@ -60,6 +60,15 @@ record Endpoint(Protocol protocol, SocketAddress address) {
         return protocol.scheme + host(tcp) + ":" + tcp.getPort() + protocol.path;
     }
 
+    /** As {@code gatun.client} is told where a server is. */
+    String clientUrl() {
+        boolean grpc = protocol == Protocol.GRPC || protocol == Protocol.TENSORFLOW_GRPC;
+        if (address instanceof UnixDomainSocketAddress) {
+            return grpc ? "grpc+" + url() : url();
+        }
+        return grpc ? "grpc://" + url() : url();
+    }
+
     /** The port; empty for a Unix socket. */
     OptionalInt port() {
         return address instanceof InetSocketAddress tcp ? OptionalInt.of(tcp.getPort()) : OptionalInt.empty();

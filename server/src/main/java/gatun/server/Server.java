@@ -9,6 +9,7 @@ import gatun.memory.cuda.CudaDevices;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.GatunServer;
+import gatun.runtime.InferenceServer;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
@@ -30,10 +31,12 @@ final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
 
     private final Opened opened;
+    private final InferenceServer inference;
     private final List<Endpoint> endpoints;
 
-    private Server(Opened opened, List<Endpoint> endpoints) {
+    private Server(Opened opened, InferenceServer inference, List<Endpoint> endpoints) {
         this.opened = opened;
+        this.inference = inference;
         this.endpoints = endpoints;
     }
 
@@ -70,7 +73,7 @@ final class Server implements AutoCloseable {
             AutoCloseable announcement = inference::announceStop;
             opened.add(announcement);
             settings.readyFile().ifPresent(file -> opened.add(ReadyFile.write(file, endpoints)));
-            return new Server(opened, endpoints);
+            return new Server(opened, inference, endpoints);
         } catch (Throwable t) {
             try {
                 opened.close();
@@ -79,6 +82,11 @@ final class Server implements AutoCloseable {
             }
             throw t;
         }
+    }
+
+    /** The server without its sockets; valid until {@link #close}. */
+    InferenceServer inference() {
+        return inference;
     }
 
     /** Where the server listens. */

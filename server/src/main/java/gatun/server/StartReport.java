@@ -2,7 +2,9 @@ package gatun.server;
 
 import gatun.runtime.ModelStatus;
 import java.io.Console;
+import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -26,6 +28,12 @@ final class StartReport {
         boolean boxes =
                 terminal.isPresent() && System.out.charset().newEncoder().canEncode(BOX_CHARACTERS);
         return new StartReport(System.out, boxes ? StartTable.boxed() : StartTable.ascii());
+    }
+
+    /** Shows nothing. */
+    static StartReport none() {
+        return new StartReport(
+                new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8), StartTable.ascii());
     }
 
     /** Shows what was loaded and what was not. */

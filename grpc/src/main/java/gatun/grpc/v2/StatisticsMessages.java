@@ -11,11 +11,11 @@ import gatun.runtime.ResponseStatistics;
 import java.util.List;
 
 /** The counters of models as ModelStatistics tells them. */
-final class StatisticsMessages {
+public final class StatisticsMessages {
     private StatisticsMessages() {}
 
     /** The counters of {@code models}. */
-    static ModelStatisticsResponse of(List<ModelStatistics> models) {
+    public static ModelStatisticsResponse of(List<ModelStatistics> models) {
         ModelStatisticsResponse.Builder response = ModelStatisticsResponse.newBuilder();
         models.forEach(model -> response.addModelStats(message(model)));
         return response.build();

@@ -1,5 +1,9 @@
 package gatun.server.commandline;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -57,6 +61,25 @@ public final class GatunCommand implements Callable<Integer> {
     /** Runs the command line of the program; {@code arguments} may be those of TensorFlow Serving's, after its name. */
     public static int run(String version, ServeAction serve, String... arguments) {
         return create(version, serve).execute(ModelServerArguments.translate(arguments));
+    }
+
+    /**
+     * Reads flags of {@code gatun serve} for a server that is a part of another program.
+     *
+     * @param take is given what the flags say
+     * @throws IllegalArgumentException with the text that the command line would show, for flags that are wrong
+     */
+    public static void serveSettings(String version, List<String> flags, ServeAction take) {
+        CommandLine command = create(version, take);
+        StringWriter problem = new StringWriter();
+        command.setErr(new PrintWriter(problem));
+        List<String> arguments = new ArrayList<>(flags);
+        arguments.addFirst("serve");
+        int status = command.execute(arguments.toArray(new String[0]));
+        if (status != ExitCode.OK) {
+            throw new IllegalArgumentException(
+                    problem.toString().lines().findFirst().orElse("wrong flags " + flags));
+        }
     }
 
     @Override

@@ -1,0 +1,62 @@
+package gatun.server.embedded;
+
+import gatun.client.InferResponse;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.ParameterValue;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Turns the runtime's answers into the client's, which own them. */
+final class EmbeddedAnswers {
+    private EmbeddedAnswers() {}
+
+    /** The client's answer over the memory of {@code response}, which it closes. */
+    static InferResponse of(InferenceResponse response) {
+        List<OutputTensor> outputs = response.outputs();
+        List<Tensor> sent = new ArrayList<>(outputs.size());
+        List<TensorSpec> inRegions = List.of();
+        for (int i = 0; i < outputs.size(); i++) {
+            OutputTensor output = outputs.get(i);
+            if (!output.inSharedMemory()) {
+                sent.add(output.tensor());
+                continue;
+            }
+            if (inRegions.isEmpty()) {
+                inRegions = new ArrayList<>(outputs.size());
+            }
+            inRegions.add(output.tensor().spec());
+        }
+        return new InferResponse(
+                response.modelName(),
+                response.modelVersion(),
+                response.id(),
+                sent,
+                inRegions,
+                parameters(response.parameters()),
+                response::close);
+    }
+
+    private static Map<String, Object> parameters(Map<String, ParameterValue> given) {
+        if (given.isEmpty()) {
+            return Map.of();
+        }
+        Map<String, Object> parameters = new HashMap<>();
+        given.forEach((name, value) -> parameters.put(name, plain(value)));
+        return Map.copyOf(parameters);
+    }
+
+    private static Object plain(ParameterValue parameter) {
+        return switch (parameter) {
+            case ParameterValue.Bool(boolean value) -> value;
+            case ParameterValue.Int64(long value) -> value;
+            case ParameterValue.Uint64(long value) -> value;
+            case ParameterValue.Fp64(double value) -> value;
+            case ParameterValue.Text(String value) -> value;
+        };
+    }
+}

@@ -1,0 +1,186 @@
+package gatun.server.embedded;
+
+import gatun.client.ClientException;
+import gatun.client.DeadlineException;
+import gatun.client.GatunClient;
+import gatun.client.InferRequest;
+import gatun.client.InferResponse;
+import gatun.client.InferStream;
+import gatun.client.ModelControl;
+import gatun.client.RegionControl;
+import gatun.client.ServerControl;
+import gatun.client.ServerMetadata;
+import gatun.client.StreamReceiver;
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceServer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** The client of a server in its own process. Safe for any thread. */
+public final class EmbeddedClient implements GatunClient {
+    private static final String ADDRESS = "embedded";
+
+    private final InferenceServer server;
+    private final EmbeddedRequests requests;
+    private final EmbeddedModels models;
+    private final EmbeddedRegions regions;
+    private final ServerControl control = new Control();
+    private final ScheduledThreadPoolExecutor deadlines;
+    private volatile boolean ended;
+
+    /** The client of {@code server}, which it borrows. */
+    public EmbeddedClient(InferenceServer server) {
+        this.server = server;
+        this.requests = new EmbeddedRequests(server);
+        this.models = new EmbeddedModels(server, this::requireOpen);
+        this.regions = new EmbeddedRegions(server, this::requireOpen);
+        this.deadlines = new ScheduledThreadPoolExecutor(
+                1, Thread.ofPlatform().name("embedded-deadlines").daemon().factory());
+        this.deadlines.setRemoveOnCancelPolicy(true);
+    }
+
+    @Override
+    public InferResponse infer(InferRequest asked) {
+        requireOpen();
+        return answer(asked, begin(asked, true));
+    }
+
+    @Override
+    public CompletableFuture<InferResponse> inferAsync(InferRequest asked) {
+        requireOpen();
+        InferenceRequest request;
+        try {
+            request = begin(asked, true);
+        } catch (ClientException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<InferResponse> future = new CompletableFuture<>();
+        var _ = future.whenComplete((response, failure) -> {
+            if (future.isCancelled()) {
+                request.cancellation().cancel();
+            }
+        });
+        Thread.ofVirtual().name("embedded-infer").start(() -> complete(future, asked, request));
+        return future;
+    }
+
+    @Override
+    public InferStream stream(StreamReceiver receiver) {
+        requireOpen();
+        return new EmbeddedStream(server, this::begin, receiver);
+    }
+
+    @Override
+    public ServerControl server() {
+        return control;
+    }
+
+    @Override
+    public ModelControl models() {
+        return models;
+    }
+
+    @Override
+    public RegionControl regions() {
+        return regions;
+    }
+
+    @Override
+    public String address() {
+        return ADDRESS;
+    }
+
+    /** Does nothing: the server is its owner's to close. */
+    @Override
+    public void close() {}
+
+    /** Refuses every call from now on; those that run are the server's to end. */
+    public void end() {
+        ended = true;
+        deadlines.shutdownNow();
+    }
+
+    private void requireOpen() {
+        if (ended) {
+            throw new IllegalStateException("the embedded server was closed: open another for more calls");
+        }
+    }
+
+    private InferenceRequest begin(InferRequest asked, boolean lent) {
+        try {
+            return requests.request(asked, lent);
+        } catch (GatunException e) {
+            throw EmbeddedErrors.of(e);
+        }
+    }
+
+    private InferResponse answer(InferRequest asked, InferenceRequest request) {
+        Optional<Duration> deadline = asked.deadline();
+        if (deadline.isEmpty()) {
+            return answer(request);
+        }
+        AtomicBoolean overdue = new AtomicBoolean();
+        ScheduledFuture<?> alarm = deadlines.schedule(
+                () -> {
+                    overdue.set(true);
+                    request.cancellation().cancel();
+                },
+                deadline.get().toNanos(),
+                TimeUnit.NANOSECONDS);
+        try {
+            return answer(request);
+        } catch (ClientException e) {
+            if (overdue.get()) {
+                throw new DeadlineException("the request to model '" + asked.model()
+                        + "' took longer than its deadline of " + deadline.get().toMillis() + " ms, and was given up");
+            }
+            throw e;
+        } finally {
+            alarm.cancel(false);
+        }
+    }
+
+    private InferResponse answer(InferenceRequest request) {
+        try {
+            return EmbeddedAnswers.of(server.infer(request));
+        } catch (GatunException e) {
+            throw EmbeddedErrors.of(e);
+        }
+    }
+
+    private void complete(CompletableFuture<InferResponse> future, InferRequest asked, InferenceRequest request) {
+        try {
+            InferResponse response = answer(asked, request);
+            if (!future.complete(response)) {
+                response.close();
+            }
+        } catch (RuntimeException | Error e) {
+            future.completeExceptionally(e);
+        }
+    }
+
+    private final class Control implements ServerControl {
+        @Override
+        public boolean live() {
+            return !ended && !server.exiting();
+        }
+
+        @Override
+        public boolean ready() {
+            return live() && server.ready();
+        }
+
+        @Override
+        public ServerMetadata metadata() {
+            requireOpen();
+            gatun.runtime.ServerMetadata metadata = server.metadata();
+            return new ServerMetadata(metadata.name(), metadata.version(), metadata.extensions());
+        }
+    }
+}

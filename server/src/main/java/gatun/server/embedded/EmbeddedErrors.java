@@ -1,0 +1,36 @@
+package gatun.server.embedded;
+
+import gatun.client.ServerException;
+import gatun.client.StatusCode;
+import gatun.memory.GatunException;
+import java.util.function.Supplier;
+
+/** The one table from the server's failures to what its client throws. */
+final class EmbeddedErrors {
+    private EmbeddedErrors() {}
+
+    /** Makes a call of the server, with its failure as a client's. */
+    static <T> T translated(Supplier<T> call) {
+        try {
+            return call.get();
+        } catch (GatunException e) {
+            throw of(e);
+        }
+    }
+
+    /** What the client throws for a failure of the server; the number is gRPC's for the code. */
+    static ServerException of(GatunException failure) {
+        StatusCode code =
+                switch (failure.code()) {
+                    case UNKNOWN -> StatusCode.UNKNOWN;
+                    case INTERNAL -> StatusCode.INTERNAL;
+                    case NOT_FOUND -> StatusCode.NOT_FOUND;
+                    case INVALID_ARGUMENT -> StatusCode.INVALID_ARGUMENT;
+                    case UNAVAILABLE -> StatusCode.UNAVAILABLE;
+                    case UNSUPPORTED -> StatusCode.UNIMPLEMENTED;
+                    case ALREADY_EXISTS -> StatusCode.ALREADY_EXISTS;
+                    case CANCELLED -> StatusCode.CANCELLED;
+                };
+        return new ServerException(code, code.number(), failure.getMessage());
+    }
+}

@@ -1,0 +1,126 @@
+package gatun.server.embedded;
+
+import gatun.client.InferInput;
+import gatun.client.InferOutput;
+import gatun.client.InferRequest;
+import gatun.memory.GatunException;
+import gatun.memory.RegionLease;
+import gatun.memory.RegionRegistry;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.ParameterValue;
+import gatun.runtime.RequestedOutput;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Turns a client's requests into the runtime's. Safe for any thread. */
+final class EmbeddedRequests {
+    private final InferenceServer server;
+    private final RequestMemory memory;
+
+    EmbeddedRequests(InferenceServer server) {
+        this.server = server;
+        this.memory = new RequestMemory(server.buffers());
+    }
+
+    /**
+     * The runtime's request for {@code asked}; the caller owns it.
+     *
+     * @param lent whether the memory of the inputs stays until the request was answered
+     * @throws GatunException for what the server refuses
+     */
+    InferenceRequest request(InferRequest asked, boolean lent) {
+        InferenceRequest request = new InferenceRequest(server.model(asked.model(), asked.version()));
+        try {
+            request.anyVersion(asked.version().isEmpty());
+            request.id(asked.id());
+            List<InferInput> inputs = asked.inputs();
+            for (int i = 0; i < inputs.size(); i++) {
+                addInput(request, inputs.get(i), lent);
+            }
+            List<InferOutput> outputs = asked.outputs();
+            for (int i = 0; i < outputs.size(); i++) {
+                addOutput(request, outputs.get(i));
+            }
+            for (Map.Entry<String, Object> parameter : asked.parameters().entrySet()) {
+                apply(request, parameter.getKey(), parameter.getValue());
+            }
+            return request;
+        } catch (Throwable t) {
+            request.close();
+            throw t;
+        }
+    }
+
+    private void addInput(InferenceRequest request, InferInput input, boolean lent) {
+        switch (input) {
+            case InferInput.Sent(Tensor tensor) -> memory.addInput(request, tensor, lent);
+            case InferInput.InRegion(TensorSpec spec, String region, long offset, long byteSize) -> {
+                RegionLease lease = server.regions()
+                        .borrow(region, offset, byteSize, RegionRegistry.Access.forInput(spec.datatype()));
+                request.hold(lease);
+                request.addInput(Tensor.inRegion(spec, lease));
+            }
+        }
+    }
+
+    private void addOutput(InferenceRequest request, InferOutput output) {
+        switch (output) {
+            case InferOutput.Sent(String name) -> request.addOutput(RequestedOutput.of(name));
+            case InferOutput.Classes(String name, int count) ->
+                request.addOutput(new RequestedOutput(name, Optional.empty(), count));
+            case InferOutput.InRegion(String name, String region, long offset, long byteSize) -> {
+                RegionLease lease = server.regions().borrow(region, offset, byteSize, RegionRegistry.Access.WRITE);
+                request.hold(lease);
+                request.addOutput(new RequestedOutput(name, Optional.of(lease), 0));
+            }
+        }
+    }
+
+    private static void apply(InferenceRequest request, String name, Object value) {
+        switch (name) {
+            case "sequence_id" -> {
+                if (value instanceof String text) {
+                    request.correlationId(text);
+                } else {
+                    request.correlationId(number(name, value));
+                }
+            }
+            case "sequence_start" -> request.sequenceStart(flag(name, value));
+            case "sequence_end" -> request.sequenceEnd(flag(name, value));
+            case "priority" -> request.priority(number(name, value));
+            case "timeout" -> request.timeoutMicros(number(name, value));
+            default -> request.parameter(name, parameter(value));
+        }
+    }
+
+    private static ParameterValue parameter(Object value) {
+        return switch (value) {
+            case Boolean truth -> new ParameterValue.Bool(truth);
+            case Long number -> new ParameterValue.Int64(number);
+            case Double number -> new ParameterValue.Fp64(number);
+            default -> new ParameterValue.Text(value.toString());
+        };
+    }
+
+    private static boolean flag(String name, Object value) {
+        if (value instanceof Boolean flag) {
+            return flag;
+        }
+        throw wrong(name, value, "a boolean");
+    }
+
+    private static long number(String name, Object value) {
+        if (value instanceof Long number && number >= 0) {
+            return number;
+        }
+        throw wrong(name, value, "an integer of at least 0");
+    }
+
+    private static GatunException wrong(String name, Object value, String expected) {
+        return GatunException.invalidArgument("parameter '" + name + "' is " + value + ": expected " + expected);
+    }
+}

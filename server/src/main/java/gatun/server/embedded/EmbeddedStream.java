@@ -1,0 +1,162 @@
+package gatun.server.embedded;
+
+import gatun.client.InferRequest;
+import gatun.client.InferStream;
+import gatun.client.StreamReceiver;
+import gatun.memory.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceServer;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.BiFunction;
+
+/**
+ * Requests that are answered one after another by a thread of their own. The inputs are copied when a request is sent, so that the caller has
+ * its memory back. Any thread may send.
+ */
+final class EmbeddedStream implements InferStream {
+    /** Requests that may wait; who sends more waits too. */
+    private static final int MAX_WAITING = 32;
+
+    /** What waits: a request, or nothing for the end. */
+    private final BlockingQueue<Optional<InferenceRequest>> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
+
+    private final CountDownLatch done = new CountDownLatch(1);
+    private final InferenceServer server;
+    private final BiFunction<InferRequest, Boolean, InferenceRequest> begin;
+    private final StreamReceiver receiver;
+    private volatile boolean closed;
+    private volatile boolean cancelled;
+    private volatile Optional<InferenceRequest> running = Optional.empty();
+
+    /**
+     * Begins a stream.
+     *
+     * @param begin makes the runtime's request, with inputs copied unless they are lent
+     */
+    EmbeddedStream(
+            InferenceServer server,
+            BiFunction<InferRequest, Boolean, InferenceRequest> begin,
+            StreamReceiver receiver) {
+        this.server = server;
+        this.begin = begin;
+        this.receiver = receiver;
+        Thread.ofVirtual().name("embedded-stream").start(this::run);
+    }
+
+    @Override
+    public void send(InferRequest asked) {
+        requireOpen();
+        put(Optional.of(begin.apply(asked, false)));
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            put(Optional.empty());
+        }
+        await();
+    }
+
+    @Override
+    public void cancel() {
+        cancelled = true;
+        running.ifPresent(request -> request.cancellation().cancel());
+        close();
+    }
+
+    private void run() {
+        try {
+            for (Optional<InferenceRequest> next = take(); next.isPresent(); next = take()) {
+                if (cancelled) {
+                    next.get().close();
+                } else {
+                    answer(next.get());
+                }
+            }
+            if (!cancelled) {
+                receiver.finished();
+            }
+        } finally {
+            closed = true;
+            done.countDown();
+        }
+    }
+
+    private void answer(InferenceRequest request) {
+        String id = request.id();
+        running = Optional.of(request);
+        if (cancelled) {
+            request.cancellation().cancel();
+        }
+        try {
+            server.infer(request, (response, last) -> {
+                if (cancelled) {
+                    response.close();
+                } else {
+                    receiver.answer(EmbeddedAnswers.of(response), last);
+                }
+            });
+        } catch (GatunException e) {
+            if (!cancelled) {
+                receiver.failed(id, EmbeddedErrors.of(e));
+            }
+        } finally {
+            running = Optional.empty();
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("the stream has ended: open another to send more");
+        }
+    }
+
+    private void put(Optional<InferenceRequest> next) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                waiting.put(next);
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        restore(interrupted);
+    }
+
+    private Optional<InferenceRequest> take() {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                Optional<InferenceRequest> next = waiting.take();
+                restore(interrupted);
+                return next;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+    }
+
+    private void await() {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                done.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        restore(interrupted);
+    }
+
+    private static void restore(boolean interrupted) {
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
