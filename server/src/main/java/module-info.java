@@ -8,6 +8,7 @@ module gatun.server {
     requires gatun.listener;
     requires gatun.memory;
     requires gatun.runtime;
+    requires com.google.protobuf;
     requires gatun.tensorflow.serving;
     requires info.picocli;
     requires io.helidon.webserver;

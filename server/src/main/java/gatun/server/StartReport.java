@@ -1,18 +1,14 @@
 package gatun.server;
 
 import gatun.runtime.ModelStatus;
-import java.io.Console;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 
 /** What the operator sees on standard output: the table of models, then the URLs. Everything else is log. */
 final class StartReport {
-    private static final String BOX_CHARACTERS = "│─┌┬┐├┼┤└┴┘";
-
     private final PrintStream out;
     private final StartTable table;
 
@@ -23,11 +19,7 @@ final class StartReport {
 
     /** Standard output; lines are drawn where it is a terminal that can show them. */
     static StartReport standard() {
-        // Empty where standard input or output is no terminal.
-        Optional<Console> terminal = Optional.ofNullable(System.console()).filter(Console::isTerminal);
-        boolean boxes =
-                terminal.isPresent() && System.out.charset().newEncoder().canEncode(BOX_CHARACTERS);
-        return new StartReport(System.out, boxes ? StartTable.boxed() : StartTable.ascii());
+        return new StartReport(System.out, StartTable.standard());
     }
 
     /** Shows nothing. */

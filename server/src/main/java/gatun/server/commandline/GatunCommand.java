@@ -50,6 +50,8 @@ public final class GatunCommand implements Callable<Integer> {
         serveCommand.getCommandSpec().usageMessage().customSynopsis("gatun serve --model-repository=DIR [FLAG]...");
         CommandLine command = new CommandLine(new GatunCommand());
         command.addSubcommand(serveCommand);
+        command.addSubcommand(new CheckCommand());
+        command.addSubcommand(new ModelsCommand());
         command.getCommandSpec().version("gatun " + version);
         command.setParameterExceptionHandler(new FlagErrors());
         // As with Triton, the last of several values counts.

@@ -1,8 +1,10 @@
 package gatun.server.commandline;
 
+import gatun.runtime.check.NearestName;
 import java.util.Collection;
-import java.util.Comparator;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Finds the flag that somebody meant. */
 final class NearestFlag {
@@ -13,36 +15,13 @@ final class NearestFlag {
      * stands behind an equals sign, and the choice between {@code -} and {@code _}, do not count.
      */
     static Optional<String> to(String typed, Collection<String> flags) {
-        String name = plain(typed);
-        int limit = Math.max(2, name.length() / 3);
-        return flags.stream()
-                .filter(flag -> distance(name, plain(flag)) <= limit)
-                .min(Comparator.comparingInt((String flag) -> distance(name, plain(flag)))
-                        .thenComparing(Comparator.naturalOrder()));
+        Map<String, String> plain =
+                flags.stream().collect(Collectors.toMap(NearestFlag::plain, flag -> flag, (first, second) -> first));
+        return NearestName.to(plain(typed), plain.keySet()).map(plain::get);
     }
 
     private static String plain(String flag) {
         int equals = flag.indexOf('=');
         return (equals < 0 ? flag : flag.substring(0, equals)).replace('_', '-');
-    }
-
-    /** The least number of letters to insert, delete or replace to make one of the other (Levenshtein). */
-    static int distance(String left, String right) {
-        int[] previous = new int[right.length() + 1];
-        int[] row = new int[right.length() + 1];
-        for (int j = 0; j <= right.length(); j++) {
-            previous[j] = j;
-        }
-        for (int i = 1; i <= left.length(); i++) {
-            row[0] = i;
-            for (int j = 1; j <= right.length(); j++) {
-                int replaced = previous[j - 1] + (left.charAt(i - 1) == right.charAt(j - 1) ? 0 : 1);
-                row[j] = Math.min(replaced, Math.min(previous[j], row[j - 1]) + 1);
-            }
-            int[] done = previous;
-            previous = row;
-            row = done;
-        }
-        return previous[right.length()];
     }
 }

@@ -4,17 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 class NearestFlagTest {
-    @ParameterizedTest
-    @CsvSource({"'', '', 0", "a, '', 1", "kitten, sitting, 3", "flaw, lawn, 2", "port, port, 0", "prot, port, 2"})
-    void shouldCountTheLettersThatDiffer(String left, String right, int letters) {
-        assertThat(NearestFlag.distance(left, right)).isEqualTo(letters);
-        assertThat(NearestFlag.distance(right, left)).isEqualTo(letters);
-    }
-
     @Test
     void shouldTakeTheNearestOfSeveral() {
         List<String> flags = List.of("--grpc-port", "--http-port", "--metrics-port");

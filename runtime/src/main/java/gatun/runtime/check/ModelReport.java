@@ -1,0 +1,26 @@
+package gatun.runtime.check;
+
+import gatun.protocol.inference.ModelConfig;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What was found out about one model.
+ *
+ * @param name the model's name
+ * @param versions the versions that would be served, in decimal
+ * @param config the configuration as completed and filled with defaults; empty when the model cannot be served
+ * @param problems why it cannot be served, or not all of it; empty when all is well
+ */
+public record ModelReport(String name, List<String> versions, Optional<ModelConfig> config, List<Problem> problems) {
+    /** Keeps copies of the lists. */
+    public ModelReport {
+        versions = List.copyOf(versions);
+        problems = List.copyOf(problems);
+    }
+
+    /** Whether the model would be served as it is. */
+    public boolean isGood() {
+        return problems.isEmpty();
+    }
+}

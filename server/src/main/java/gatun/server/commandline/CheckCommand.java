@@ -1,0 +1,87 @@
+package gatun.server.commandline;
+
+import gatun.server.CheckSettings;
+import gatun.server.Checking;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code gatun check}: would these models be served, and if not, what is to be written instead? */
+@Command(
+        name = "check",
+        description = {
+            "Checks a model repository without serving it.",
+            "",
+            "Loads each model as the server would, shows its configuration as completed, and tells what is wrong with"
+                    + " file, line and what to write instead. Exits with 0 when all models would be served, with 1"
+                    + " when one would not, with 2 when there is nothing to check."
+        },
+        sortOptions = false,
+        usageHelpWidth = 80,
+        synopsisHeading = "Usage: ",
+        optionListHeading = "%nFlags:%n")
+final class CheckCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
+    CommandSpec spec;
+
+    @Parameters(arity = "1..*", paramLabel = "DIR", description = "A folder that holds one folder per model.")
+    List<Path> repositories = new ArrayList<>();
+
+    @Option(
+            names = "--model",
+            paramLabel = "NAME",
+            description = "Check this model and no other; may be given several times.")
+    List<String> models = new ArrayList<>();
+
+    @Option(names = "--quiet", description = "Do not show the configurations.")
+    boolean quiet;
+
+    @Option(
+            names = "--disable-auto-complete-config",
+            description = "Take each config.pbtxt as it is, and do not complete it from the model's file.")
+    boolean disableAutoComplete;
+
+    @Option(
+            names = "--model-config-name",
+            paramLabel = "NAME",
+            defaultValue = "",
+            description = "Take configs/NAME.pbtxt of each model that has it instead of its config.pbtxt.")
+    String configName = "";
+
+    @Option(
+            names = "--backend-config",
+            paramLabel = "BACKEND,K=V",
+            converter = FlagValues.Backend.class,
+            description = "An option of a backend; may be given several times.")
+    List<BackendOption> backendOptions = new ArrayList<>();
+
+    @Option(names = "--backend-directory", paramLabel = "DIR", description = "A folder with more backends.")
+    Optional<Path> backendDirectory = Optional.empty();
+
+    @Mixin
+    HelpFlag help = new HelpFlag();
+
+    @Override
+    public Integer call() {
+        Map<String, Map<String, String>> options = new HashMap<>();
+        for (BackendOption option : backendOptions) {
+            options.computeIfAbsent(option.backend(), backend -> new HashMap<>())
+                    .put(option.name(), option.value());
+        }
+        CheckSettings settings = new CheckSettings(
+                repositories, models, configName, !disableAutoComplete, options, backendDirectory, !quiet);
+        return Checking.run(
+                settings, spec.commandLine().getOut(), spec.commandLine().getErr());
+    }
+}
