@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the model files of examples/models that are built and not trained.
+"""Writes the model files of examples/models and examples/models-bench that are built and not trained.
 
 Needs Debian's python3-onnx. Writing them again changes nothing: the files are the same bytes on
 the same version of onnx. The network of `digits` is trained by digits/train.py.
@@ -10,10 +10,10 @@ import pathlib
 import onnx
 from onnx import TensorProto, helper
 
-MODELS = pathlib.Path(__file__).resolve().parent.parent / "models"
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent
 
 
-def write(model_name, nodes, inputs, outputs):
+def write(model_name, nodes, inputs, outputs, repository="models"):
     """Writes version 1 of a model; inputs and outputs are (name, element type, shape)."""
     graph = helper.make_graph(
         nodes, model_name,
@@ -23,7 +23,7 @@ def write(model_name, nodes, inputs, outputs):
         graph, producer_name="gatun-examples", ir_version=7,
         opset_imports=[helper.make_opsetid("", 13)])
     onnx.checker.check_model(model)
-    path = MODELS / model_name / "1" / "model.onnx"
+    path = EXAMPLES / repository / model_name / "1" / "model.onnx"
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(model, str(path))
     print(f"wrote {model_name}: {path.stat().st_size} bytes")
@@ -87,9 +87,19 @@ def running_sum():
           [("OUTPUT", TensorProto.INT32, shape), ("OUTPUT_STATE", TensorProto.INT32, shape)])
 
 
+def tensor_shape():
+    """The shape of a tensor of any size, whose data is not looked at: what moving a tensor costs, and nothing else."""
+    write("tensor_shape",
+          [helper.make_node("Shape", ["DATA"], ["SHAPE"])],
+          [("DATA", TensorProto.FLOAT, ["elements"])],
+          [("SHAPE", TensorProto.INT64, [1])],
+          repository="models-bench")
+
+
 if __name__ == "__main__":
     simple()
     simple_string()
     simple_sequence()
     running_sum()
     softmax()
+    tensor_shape()
