@@ -1,5 +1,6 @@
 package gatun.client;
 
+import gatun.client.http.HttpGatunClient;
 import gatun.memory.Tensor;
 import java.util.concurrent.CompletableFuture;
 
@@ -22,12 +23,11 @@ public interface GatunClient extends AutoCloseable {
     }
 
     /** A client with these options. Connects with the first call. */
-    @SuppressWarnings("DoNotCallSuggester")
     static GatunClient connect(ClientOptions options) {
-        if (options.server().protocol() == ServerAddress.Protocol.HTTP) {
-            throw new UnsupportedOperationException("HTTP is being built");
-        }
-        throw new UnsupportedOperationException("gRPC is being built");
+        return switch (options.server().protocol()) {
+            case HTTP -> new HttpGatunClient(options);
+            case GRPC -> throw new UnsupportedOperationException("gRPC is being built");
+        };
     }
 
     /** Asks {@code model} for all its outputs and waits for the answer, which the caller closes. */

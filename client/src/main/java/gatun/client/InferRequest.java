@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * One inference to be made, any number of times and by any client: what stands before the tensors' bytes is put together once. The bytes are
@@ -101,9 +102,18 @@ public final class InferRequest {
      * @param kind what is wanted; another kind takes the place of the one before
      */
     public <T> T encoded(Class<T> kind, Function<InferRequest, T> encode) {
-        Object known = encoded.getPlain();
+        return encoded(kind, _ -> true, encode);
+    }
+
+    /** As {@link #encoded(Class, Function)}, where not every value of that kind will do. */
+    public <T> T encoded(Class<T> kind, Predicate<T> fits, Function<InferRequest, T> encode) {
+        // What is remembered is immutable and was published by a release, or is seen as absent.
+        Object known = encoded.getAcquire();
         if (kind.isInstance(known)) {
-            return kind.cast(known);
+            T made = kind.cast(known);
+            if (fits.test(made)) {
+                return made;
+            }
         }
         T made = encode.apply(this);
         encoded.setRelease(made);

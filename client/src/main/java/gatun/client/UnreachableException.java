@@ -4,13 +4,31 @@ package gatun.client;
 public final class UnreachableException extends ClientException {
     private static final long serialVersionUID = 1;
 
-    /** A failure that something else caused. */
+    private final boolean arrived;
+
+    /** A failure that something else caused, after the request may have arrived. */
     public UnreachableException(String message, Throwable cause) {
-        super(message, cause);
+        this(message, cause, true);
     }
 
-    /** A failure without a cause. */
+    /** A failure without a cause, after the request may have arrived. */
     public UnreachableException(String message) {
         super(message);
+        this.arrived = true;
+    }
+
+    /**
+     * A failure that something else caused.
+     *
+     * @param mayHaveArrived see {@link #mayHaveArrived}
+     */
+    public UnreachableException(String message, Throwable cause, boolean mayHaveArrived) {
+        super(message, cause);
+        this.arrived = mayHaveArrived;
+    }
+
+    /** Whether the server may have got the request, and done what it asks; false when it certainly has not. */
+    public boolean mayHaveArrived() {
+        return arrived;
     }
 }

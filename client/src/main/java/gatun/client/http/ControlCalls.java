@@ -1,0 +1,104 @@
+package gatun.client.http;
+
+import gatun.client.ClientException;
+import gatun.client.ClientOptions;
+import gatun.client.MalformedReplyException;
+import gatun.client.ServerException;
+import gatun.client.calls.Attempts;
+import gatun.client.calls.Deadline;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+
+/** Calls that are no inferences, with the client's deadline and retries. Safe for any thread. */
+final class ControlCalls {
+    private static final Map<String, String> JSON = Map.of("Content-Type", "application/json");
+    private static final MemorySegment NOTHING = MemorySegment.NULL;
+
+    private final HttpExchanges exchanges;
+    private final ClientOptions options;
+
+    ControlCalls(HttpExchanges exchanges, ClientOptions options) {
+        this.exchanges = exchanges;
+        this.options = options;
+    }
+
+    /** Makes something of the body of an answer, which is valid meanwhile. */
+    @FunctionalInterface
+    interface BodyReader<T> {
+        /** What the body says. */
+        T read(MemorySegment body) throws IOException;
+    }
+
+    /** Asks for something, which does no harm when it is asked twice. */
+    <T> T get(String path, BodyReader<T> reader) {
+        return call("GET", path, Map.of(), NOTHING, true, reader);
+    }
+
+    /** Asks for something by a body. */
+    <T> T ask(String path, MemorySegment json, BodyReader<T> reader) {
+        return call("POST", path, JSON, json, true, reader);
+    }
+
+    /**
+     * Has something done.
+     *
+     * @param repeatable whether it does no harm when it is done twice
+     */
+    void act(String path, MemorySegment json, boolean repeatable) {
+        call("POST", path, JSON, json, repeatable, body -> body.byteSize());
+    }
+
+    /** As {@link #get}, once, whatever becomes of it. */
+    <T> T getOnce(String path, BodyReader<T> reader) {
+        Deadline deadline = Deadline.of(options.deadline());
+        return exchanges.exchange(
+                request("GET", path, Map.of(), NOTHING, true), connection -> read(connection, reader), deadline);
+    }
+
+    private <T> T call(
+            String method,
+            String path,
+            Map<String, String> headers,
+            MemorySegment json,
+            boolean repeatable,
+            BodyReader<T> reader) {
+        OutgoingRequest request = request(method, path, headers, json, repeatable);
+        Deadline deadline = Deadline.of(options.deadline());
+        return Attempts.make(
+                options.retries(),
+                deadline,
+                repeatable,
+                () -> exchanges.exchange(request, connection -> read(connection, reader), deadline));
+    }
+
+    private OutgoingRequest request(
+            String method, String path, Map<String, String> headers, MemorySegment json, boolean repeatable) {
+        List<MemorySegment> body = json.byteSize() == 0 ? List.of() : List.of(json);
+        return new PlainRequest(
+                method + " " + path, repeatable, exchanges.heads().of(method, path, headers, body), body);
+    }
+
+    /**
+     * @throws ServerException for a status of an error
+     * @throws ClientException for what cannot be read
+     */
+    private static <T> T read(HttpConnection connection, BodyReader<T> reader) throws IOException {
+        if (!connection.head().isSuccess()) {
+            throw ErrorReplies.read(connection);
+        }
+        try (WholeBody body = WholeBody.read(connection)) {
+            return read(body.bytes(), reader);
+        }
+    }
+
+    /** What goes wrong here is not the connection's fault. */
+    private static <T> T read(MemorySegment body, BodyReader<T> reader) {
+        try {
+            return reader.read(body);
+        } catch (IOException e) {
+            throw new MalformedReplyException("its JSON cannot be read: " + e.getMessage(), e);
+        }
+    }
+}

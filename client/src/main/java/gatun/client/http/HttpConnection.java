@@ -1,0 +1,198 @@
+package gatun.client.http;
+
+import gatun.client.MalformedReplyException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/** An open connection, which makes one exchange at a time. Used by one thread at a time; its channel may be closed by any. */
+final class HttpConnection {
+    /** The longest head of an answer, and the longest JSON that is read without memory of its own. */
+    private static final int BUFFER_BYTES = 16 << 10;
+
+    private final WatchedChannel channel;
+    private final Wire wire;
+    private final RequestWriter writer;
+    private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
+    private final MemorySegment inBytes = MemorySegment.ofBuffer(in.duplicate().clear());
+    private final ReplyHead head = new ReplyHead();
+    private final ReplyBody body;
+    private final LayoutMemory layouts = new LayoutMemory();
+
+    private long idleSince;
+    private int headFrom;
+    private int headTo;
+    private boolean sent;
+    private boolean answered;
+    private boolean persistent;
+
+    HttpConnection(WatchedChannel channel, Wire wire) {
+        this.channel = channel;
+        this.wire = wire;
+        this.writer = new RequestWriter(wire);
+        this.body = new ReplyBody(wire, in);
+    }
+
+    WatchedChannel channel() {
+        return channel;
+    }
+
+    /** Sends a request and reads the head of its answer. */
+    void exchange(OutgoingRequest request) throws IOException {
+        sent = false;
+        answered = false;
+        persistent = false;
+        if (in.hasRemaining()) {
+            throw new EOFException("the server sent " + in.remaining() + " bytes more than its last answer has");
+        }
+        in.clear().limit(0);
+        writer.begin();
+        try {
+            request.writeTo(writer);
+            writer.flush();
+            sent = true;
+        } catch (IOException e) {
+            awaitRefusal(e);
+            return;
+        }
+        readHead();
+        persistent = head.isPersistent();
+    }
+
+    /** A server may refuse a request before it has read it, and read no more. */
+    private void awaitRefusal(IOException failure) throws IOException {
+        try {
+            readHead();
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+            throw failure;
+        }
+        if (head.isSuccess()) {
+            throw failure;
+        }
+    }
+
+    /** The head of the answer. */
+    ReplyHead head() {
+        return head;
+    }
+
+    /** A copy of the head of the answer; only before its body is read. */
+    String headText() {
+        byte[] bytes = new byte[headTo - headFrom];
+        in.get(headFrom, bytes);
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    /** The body of the answer. */
+    ReplyBody body() {
+        return body;
+    }
+
+    /** What it remembers of the layout of answers. */
+    LayoutMemory layouts() {
+        return layouts;
+    }
+
+    /** The longest part of a body that {@link ReplyBody#await} can put into the buffer. */
+    int bufferByteSize() {
+        return BUFFER_BYTES;
+    }
+
+    /** The buffer, of which {@link #bufferedFrom} tells where the next bytes are. */
+    MemorySegment buffer() {
+        return inBytes;
+    }
+
+    int bufferedFrom() {
+        return in.position();
+    }
+
+    /** Whether the last request was sent wholly, so that the server may have done what it asks. */
+    boolean wasSent() {
+        return sent;
+    }
+
+    /** Whether any byte of an answer came. */
+    boolean wasAnswered() {
+        return answered;
+    }
+
+    /** Whether another exchange may follow. */
+    boolean isReusable() {
+        return persistent && body.isComplete();
+    }
+
+    /** Since when nobody uses it, in nanoseconds. */
+    long idleSince() {
+        return idleSince;
+    }
+
+    void becomeIdle(long now) {
+        idleSince = now;
+    }
+
+    private void readHead() throws IOException {
+        do {
+            int end = awaitHead();
+            head.parse(in, end);
+            headFrom = in.position();
+            headTo = end;
+            in.position(end);
+        } while (head.isInterim());
+        body.begin(head);
+    }
+
+    /** Reads until there is a whole head, and answers where it ends. */
+    private int awaitHead() throws IOException {
+        int scanned = in.position();
+        while (true) {
+            int end = headEnd(scanned);
+            if (end >= 0) {
+                return end;
+            }
+            scanned = Math.max(in.position(), in.limit() - 3);
+            if (in.limit() == in.capacity()) {
+                scanned -= in.position();
+                in.compact().flip();
+                if (in.limit() == in.capacity()) {
+                    throw new MalformedReplyException("the head of the answer has more than " + BUFFER_BYTES
+                            + " bytes, which is the client's limit");
+                }
+            }
+            int start = in.position();
+            in.position(in.limit()).limit(in.capacity());
+            int count;
+            try {
+                count = wire.read(in);
+            } finally {
+                in.limit(in.position()).position(start);
+            }
+            if (count < 0) {
+                throw new EOFException(
+                        answered
+                                ? "the server closed the connection within the answer's head"
+                                : "the server closed the connection without an answer");
+            }
+            answered = true;
+        }
+    }
+
+    /** Where the head ends whose empty line begins at {@code from} or later; -1 when it is not there yet. */
+    private int headEnd(int from) {
+        int limit = in.limit();
+        for (int at = from; at < limit - 1; at++) {
+            if (in.get(at) == '\n') {
+                if (in.get(at + 1) == '\n') {
+                    return at + 2;
+                }
+                if (in.get(at + 1) == '\r' && at + 2 < limit && in.get(at + 2) == '\n') {
+                    return at + 3;
+                }
+            }
+        }
+        return -1;
+    }
+}

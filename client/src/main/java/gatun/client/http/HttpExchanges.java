@@ -1,0 +1,241 @@
+package gatun.client.http;
+
+import gatun.client.ClientOptions;
+import gatun.client.MalformedReplyException;
+import gatun.client.UnreachableException;
+import gatun.client.calls.Deadline;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.SocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes requests to one server over HTTP/1.1, on connections that are kept open and used again. Owns them. Safe for any thread; each call
+ * occupies its thread until it is answered. An interrupt ends the call, and its connection.
+ *
+ * <p>A connection that was idle may have been closed by the server meanwhile. A request that fails on such a one before any byte of an answer
+ * came is made again on a fresh one, if the server may do it twice, or cannot have got all of it. Before any other request an idle connection
+ * is looked at first, and not used when it was closed.
+ */
+public final class HttpExchanges implements AutoCloseable {
+    private final ClientOptions options;
+    private final String address;
+    private final Connector connector;
+    private final RequestHeads heads;
+    private final IdleConnections idle = new IdleConnections();
+    /** All channels, idle or not. */
+    private final Set<WatchedChannel> channels = ConcurrentHashMap.newKeySet();
+
+    private final DeadlineWatch deadlines;
+    private volatile boolean closed;
+
+    /**
+     * Exchanges with the server of these options, with its headers and its deadline; retries and compression mean nothing here. Connects
+     * with the first request.
+     *
+     * @throws IllegalArgumentException for headers that HTTP cannot carry, or files of TLS that are missing or wrong
+     */
+    public HttpExchanges(ClientOptions options) {
+        this.options = options;
+        this.address = options.server().url();
+        this.connector = new Connector(options);
+        this.heads = new RequestHeads(options);
+        this.deadlines = new DeadlineWatch(channels, "gatun-client-deadlines " + address);
+    }
+
+    /**
+     * Makes any request and reads the whole answer, whatever its status.
+     *
+     * @param path with its slash, as it goes over the wire
+     * @param headers besides those of the options
+     * @param body its pieces; their memory is free again when this returns
+     * @throws gatun.client.ClientException when there is no answer
+     * @throws IllegalStateException when this was closed
+     */
+    public HttpReply exchange(String method, String path, Map<String, String> headers, MemorySegment... body) {
+        List<MemorySegment> pieces = List.of(body);
+        PlainRequest request = new PlainRequest(
+                method + " " + path, !method.equals("POST"), heads.of(method, path, headers, pieces), pieces);
+        return exchange(request, HttpReply::read, Deadline.of(options.deadline()));
+    }
+
+    /** Makes a request and lets {@code reader} read the answer. */
+    <T> T exchange(OutgoingRequest request, ReplyReader<T> reader, Deadline deadline) {
+        HttpConnection connection = takeIdle(request.isRepeatable());
+        if (connection != null) {
+            connection.channel().begin(deadline);
+            deadlines.watch(deadline);
+            try {
+                return exchangeOn(connection, request, reader);
+            } catch (IOException e) {
+                boolean mayBeStale = !connection.wasAnswered() && (request.isRepeatable() || !connection.wasSent());
+                if (!mayBeStale || isGivenUp(connection.channel(), deadline)) {
+                    throw broken(connection.channel(), connection.wasSent(), request, deadline, e);
+                }
+            } finally {
+                release(connection);
+            }
+        }
+        HttpConnection fresh = connect(request, deadline);
+        try {
+            return exchangeOn(fresh, request, reader);
+        } catch (IOException e) {
+            throw broken(fresh.channel(), fresh.wasSent(), request, deadline, e);
+        } finally {
+            release(fresh);
+        }
+    }
+
+    /** What stands before the body of each request. */
+    RequestHeads heads() {
+        return heads;
+    }
+
+    /** Where the server is, for texts. */
+    String address() {
+        return address;
+    }
+
+    /** Closes all connections; requests that are under way fail. A second call does nothing. */
+    @Override
+    public void close() {
+        closed = true;
+        idle.close();
+        for (WatchedChannel channel : channels) {
+            channel.close();
+        }
+        deadlines.close();
+    }
+
+    /**
+     * Fails when this was closed.
+     *
+     * @throws IllegalStateException then
+     */
+    void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("the client of " + address + " was closed: make another one");
+        }
+    }
+
+    private <T> T exchangeOn(HttpConnection connection, OutgoingRequest request, ReplyReader<T> reader)
+            throws IOException {
+        try {
+            connection.exchange(request);
+            return reader.read(connection);
+        } catch (MalformedReplyException e) {
+            throw new MalformedReplyException(
+                    address + " answered " + request.what() + " with what is no answer: " + e.getMessage(), e);
+        }
+    }
+
+    private @Nullable HttpConnection takeIdle(boolean repeatable) {
+        requireOpen();
+        HttpConnection connection = idle.poll();
+        while (connection != null && !repeatable && !connection.channel().isQuiet()) {
+            drop(connection.channel());
+            connection = idle.poll();
+        }
+        return connection;
+    }
+
+    private HttpConnection connect(OutgoingRequest request, Deadline deadline) {
+        IOException failure = new IOException("its name has no address");
+        try {
+            for (SocketAddress candidate : connector.addresses()) {
+                WatchedChannel channel = open(deadline);
+                boolean connected = false;
+                try {
+                    HttpConnection connection = connector.connect(channel, candidate);
+                    connected = true;
+                    return connection;
+                } catch (IOException e) {
+                    if (isGivenUp(channel, deadline)) {
+                        throw broken(channel, false, request, deadline, e);
+                    }
+                    failure = e;
+                } finally {
+                    if (!connected) {
+                        drop(channel);
+                    }
+                }
+            }
+        } catch (IOException | UnsupportedAddressTypeException e) {
+            throw unreachable(e);
+        }
+        throw unreachable(failure);
+    }
+
+    private WatchedChannel open(Deadline deadline) throws IOException {
+        SocketChannel channel = connector.channel();
+        WatchedChannel watched = new WatchedChannel(channel);
+        watched.begin(deadline);
+        channels.add(watched);
+        if (closed) {
+            // Who closed may not have seen it.
+            drop(watched);
+            requireOpen();
+        }
+        deadlines.watch(deadline);
+        return watched;
+    }
+
+    private void release(HttpConnection connection) {
+        long now = System.nanoTime();
+        connection.becomeIdle(now);
+        if (!connection.channel().end() || !connection.isReusable() || !idle.offer(connection)) {
+            drop(connection.channel());
+        }
+        idle.pollOld(now).ifPresent(old -> drop(old.channel()));
+    }
+
+    private void drop(WatchedChannel channel) {
+        channel.close();
+        channels.remove(channel);
+    }
+
+    /** Whether a call failed by what this side did. */
+    private boolean isGivenUp(WatchedChannel channel, Deadline deadline) {
+        return closed
+                || channel.hasExpired()
+                || deadline.hasPassed()
+                || Thread.currentThread().isInterrupted();
+    }
+
+    private RuntimeException broken(
+            WatchedChannel channel, boolean sent, OutgoingRequest request, Deadline deadline, IOException cause) {
+        if (closed) {
+            return new IllegalStateException(
+                    "the client of " + address + " was closed while " + request.what() + " was not answered", cause);
+        }
+        if (channel.hasExpired() || deadline.hasPassed()) {
+            return deadline.exceeded(request.what(), address);
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            return new UnreachableException(
+                    "the thread was interrupted before " + address + " answered " + request.what(), cause, sent);
+        }
+        return new UnreachableException(
+                "the connection to " + address + " broke before " + request.what() + " was answered: " + reason(cause),
+                cause,
+                sent);
+    }
+
+    private UnreachableException unreachable(Exception cause) {
+        return new UnreachableException(
+                "cannot connect to " + address + ": " + reason(cause) + "; is the server running there?", cause, false);
+    }
+
+    private static String reason(Exception cause) {
+        return Optional.ofNullable(cause.getMessage())
+                .filter(text -> !text.isBlank())
+                .orElse(cause.getClass().getSimpleName());
+    }
+}

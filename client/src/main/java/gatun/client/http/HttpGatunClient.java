@@ -1,0 +1,96 @@
+package gatun.client.http;
+
+import gatun.client.ClientOptions;
+import gatun.client.GatunClient;
+import gatun.client.InferRequest;
+import gatun.client.InferResponse;
+import gatun.client.InferStream;
+import gatun.client.ModelControl;
+import gatun.client.RegionControl;
+import gatun.client.ServerControl;
+import gatun.client.StreamReceiver;
+import gatun.client.calls.AsyncCall;
+import gatun.client.calls.Attempts;
+import gatun.client.calls.Deadline;
+import gatun.client.calls.TensorMemory;
+import java.util.concurrent.CompletableFuture;
+
+/** A client over HTTP/1.1, on TCP, TLS or a Unix socket. Owns its connections. */
+public final class HttpGatunClient implements GatunClient {
+    private final ClientOptions options;
+    private final HttpExchanges exchanges;
+    private final InferRequests requests;
+    private final ServerControl server;
+    private final ModelControl models;
+    private final RegionControl regions;
+
+    /** A client with these options, whose address is one of HTTP. Connects with the first call. */
+    public HttpGatunClient(ClientOptions options) {
+        this.options = options;
+        this.exchanges = new HttpExchanges(options);
+        this.requests = new InferRequests(options, exchanges.heads());
+        ControlCalls calls = new ControlCalls(exchanges, options);
+        this.server = new HttpServerControl(calls);
+        this.models = new HttpModelControl(calls);
+        this.regions = new HttpRegionControl(calls);
+    }
+
+    @Override
+    public InferResponse infer(InferRequest request) {
+        exchanges.requireOpen();
+        TensorMemory.requireReadable(request);
+        Deadline deadline = Deadline.of(request.deadline().isPresent() ? request.deadline() : options.deadline());
+        if (requests.areEncodedOnce()) {
+            return infer(request, requests.encoded(request), deadline);
+        }
+        try (GrowingBuffer body = requests.body(request)) {
+            return infer(request, requests.around(request, body), deadline);
+        }
+    }
+
+    private InferResponse infer(InferRequest request, OutgoingRequest outgoing, Deadline deadline) {
+        InferReplyReader reader = new InferReplyReader(request);
+        return Attempts.make(
+                options.retries(),
+                deadline,
+                outgoing.isRepeatable(),
+                () -> exchanges.exchange(outgoing, reader, deadline));
+    }
+
+    @Override
+    public CompletableFuture<InferResponse> inferAsync(InferRequest request) {
+        exchanges.requireOpen();
+        return AsyncCall.start(() -> infer(request), "gatun-client-infer");
+    }
+
+    @Override
+    public InferStream stream(StreamReceiver receiver) {
+        throw new UnsupportedOperationException("there are no streams over HTTP, which " + address()
+                + " speaks: make a client of the server's gRPC address, such as grpc://HOST:8001");
+    }
+
+    @Override
+    public ServerControl server() {
+        return server;
+    }
+
+    @Override
+    public ModelControl models() {
+        return models;
+    }
+
+    @Override
+    public RegionControl regions() {
+        return regions;
+    }
+
+    @Override
+    public String address() {
+        return exchanges.address();
+    }
+
+    @Override
+    public void close() {
+        exchanges.close();
+    }
+}

@@ -1,0 +1,71 @@
+package gatun.client.http;
+
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Open connections that nobody uses. The one that was used last is the first to be used again, so that others grow old and are closed. Safe
+ * for any thread.
+ */
+final class IdleConnections {
+    /** Many servers close connections that were idle for a minute or more. */
+    private static final long LONGEST_IDLE_NANOS = 50_000_000_000L;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Guarded by {@link #lock}; the youngest first. */
+    private final ArrayDeque<HttpConnection> connections = new ArrayDeque<>();
+    /** Guarded by {@link #lock}. */
+    private boolean closed;
+
+    /** Takes the youngest, or null where none is young enough. */
+    @Nullable
+    HttpConnection poll() {
+        HttpConnection found;
+        lock.lock();
+        try {
+            found = connections.pollFirst();
+        } finally {
+            lock.unlock();
+        }
+        return found;
+    }
+
+    /** Takes a connection back; false when no more are taken. The caller closes what was idle for too long. */
+    boolean offer(HttpConnection connection) {
+        lock.lock();
+        try {
+            if (!closed) {
+                connections.addFirst(connection);
+            }
+            return !closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes a connection out that was idle for too long at {@code now}. */
+    Optional<HttpConnection> pollOld(long now) {
+        lock.lock();
+        try {
+            HttpConnection oldest = connections.peekLast();
+            return oldest != null && now - oldest.idleSince() > LONGEST_IDLE_NANOS
+                    ? Optional.ofNullable(connections.pollLast())
+                    : Optional.empty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes no more. */
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+            connections.clear();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

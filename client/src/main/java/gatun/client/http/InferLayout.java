@@ -1,0 +1,59 @@
+package gatun.client.http;
+
+import gatun.memory.Buffer;
+import gatun.memory.TensorSpec;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the JSON of an answer says. Immutable.
+ *
+ * @param model who answered
+ * @param version which version of it
+ * @param id the request's, or empty
+ * @param parameters of the answer
+ * @param outputs in their order
+ * @param binaryByteSize the size of all outputs that follow the JSON
+ * @param memoryByteSize how much memory those need, each aligned
+ */
+record InferLayout(
+        String model,
+        String version,
+        String id,
+        Map<String, Object> parameters,
+        List<Output> outputs,
+        long binaryByteSize,
+        long memoryByteSize) {
+    /** An output. */
+    sealed interface Output {
+        TensorSpec spec();
+    }
+
+    /** An output whose bytes follow the JSON; {@code offset} is where they go in the answer's memory. */
+    record Binary(TensorSpec spec, long offset, long byteSize) implements Output {}
+
+    /** An output without data: it is in a region, or it has no elements. */
+    record Absent(TensorSpec spec) implements Output {}
+
+    /** An output whose elements stood in the JSON, of which the first {@code byteSize} bytes of {@code elements} were made. */
+    record Parsed(TensorSpec spec, Buffer elements, long byteSize) implements Output {}
+
+    /** Whether it says the same of any answer with that JSON. */
+    boolean isLasting() {
+        for (Output output : outputs) {
+            if (output instanceof Parsed) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Gives back what was made of elements. */
+    static void close(List<Output> outputs) {
+        for (Output output : outputs) {
+            if (output instanceof Parsed parsed) {
+                parsed.elements().close();
+            }
+        }
+    }
+}

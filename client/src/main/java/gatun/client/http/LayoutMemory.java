@@ -1,0 +1,26 @@
+package gatun.client.http;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** The JSON of a connection's last answer and what was read there: answers to like requests have the same. Used by one thread. */
+final class LayoutMemory {
+    private MemorySegment json = MemorySegment.NULL;
+    private @Nullable InferLayout layout;
+
+    /** What these bytes say, or null where they are not the last ones. */
+    @Nullable
+    InferLayout find(MemorySegment buffer, long from, long byteSize) {
+        return layout != null
+                        && json.byteSize() == byteSize
+                        && MemorySegment.mismatch(json, 0, byteSize, buffer, from, from + byteSize) < 0
+                ? layout
+                : null;
+    }
+
+    /** Remembers what {@code bytes} say, which never change. */
+    void put(byte[] bytes, InferLayout said) {
+        json = MemorySegment.ofArray(bytes);
+        layout = said;
+    }
+}

@@ -1,0 +1,49 @@
+package gatun.client.http;
+
+import gatun.memory.Buffer;
+import gatun.memory.Hold;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+
+/** A body in native memory, decompressed. Owns the memory. */
+final class WholeBody implements Hold {
+    private static final int FIRST_BYTES = 16 << 10;
+
+    private final Buffer buffer;
+    private final long byteSize;
+
+    private WholeBody(Buffer buffer, long byteSize) {
+        this.buffer = buffer;
+        this.byteSize = byteSize;
+    }
+
+    /** Reads all of the answer's body. */
+    static WholeBody read(HttpConnection connection) throws IOException {
+        ReplyBody body = connection.body();
+        // A length is believed as far as bytes come.
+        GrowingBuffer target = new GrowingBuffer(FIRST_BYTES);
+        try {
+            if (connection.head().encoding() == ReplyHead.Encoding.IDENTITY) {
+                while (target.readFrom(body)) {
+                    // Until there is no more.
+                }
+            } else {
+                BodyCompression.copy(connection.head().encoding(), body, target);
+            }
+            return new WholeBody(target.buffer(), target.byteSize());
+        } catch (Throwable t) {
+            target.close();
+            throw t;
+        }
+    }
+
+    /** The bytes; valid until {@link #close}. */
+    MemorySegment bytes() {
+        return buffer.segment().asSlice(0, byteSize);
+    }
+
+    @Override
+    public void close() {
+        buffer.close();
+    }
+}

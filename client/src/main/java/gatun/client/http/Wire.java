@@ -1,0 +1,17 @@
+package gatun.client.http;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** Bytes to a server and back, for one thread. Ends with its channel, which others own. */
+sealed interface Wire permits SocketWire, TlsWire {
+    /**
+     * Reads what is there, and waits for something.
+     *
+     * @return how many bytes; -1 at the end
+     */
+    int read(ByteBuffer into) throws IOException;
+
+    /** Writes all of the first {@code count} buffers. */
+    void write(ByteBuffer[] buffers, int count) throws IOException;
+}
