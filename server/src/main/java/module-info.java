@@ -1,6 +1,7 @@
 /** The program: command line, logging, start and stop. Nothing depends on it. */
 module gatun.server {
     requires static org.jspecify;
+    requires gatun.bench;
     requires gatun.bindings;
     requires transitive gatun.client;
     requires gatun.grpc;

@@ -25,9 +25,18 @@ public final class EmbeddedServer implements AutoCloseable {
     private final EmbeddedClient client;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private EmbeddedServer(Server server) {
+    private EmbeddedServer(Server server, boolean endsWithItsClient) {
         this.server = server;
-        this.client = new EmbeddedClient(server.inference());
+        this.client = new EmbeddedClient(server.inference(), endsWithItsClient ? this::close : () -> {});
+    }
+
+    /**
+     * The client of a server of its own, which ends when the client is closed.
+     *
+     * @throws GatunException with the reason when it cannot start
+     */
+    public static GatunClient ownedClient(Path modelRepository) {
+        return start(modelRepository, List.of(), true).client();
     }
 
     /**
@@ -37,6 +46,10 @@ public final class EmbeddedServer implements AutoCloseable {
      * @throws GatunException with the reason when it cannot start
      */
     public static EmbeddedServer start(Path modelRepository, List<String> flags) {
+        return start(modelRepository, flags, false);
+    }
+
+    private static EmbeddedServer start(Path modelRepository, List<String> flags, boolean endsWithItsClient) {
         List<String> arguments = new ArrayList<>(NO_LISTENERS);
         arguments.add("--model-repository=" + modelRepository);
         arguments.addAll(flags);
@@ -47,7 +60,8 @@ public final class EmbeddedServer implements AutoCloseable {
             return 0;
         });
         try {
-            return new EmbeddedServer(Server.start(settings.getFirst(), LogControl.fixed(), StartReport.none()));
+            return new EmbeddedServer(
+                    Server.start(settings.getFirst(), LogControl.fixed(), StartReport.none()), endsWithItsClient);
         } catch (StartException e) {
             throw new GatunException(ErrorCode.UNAVAILABLE, e.getMessage(), e);
         }

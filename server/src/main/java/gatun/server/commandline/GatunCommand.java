@@ -1,5 +1,7 @@
 package gatun.server.commandline;
 
+import gatun.bench.BenchCommand;
+import gatun.server.EmbeddedServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
@@ -52,6 +54,7 @@ public final class GatunCommand implements Callable<Integer> {
         command.addSubcommand(serveCommand);
         command.addSubcommand(new CheckCommand());
         command.addSubcommand(new ModelsCommand());
+        command.addSubcommand(new BenchCommand(EmbeddedServer::ownedClient));
         command.getCommandSpec().version("gatun " + version);
         command.setParameterExceptionHandler(new FlagErrors());
         // As with Triton, the last of several values counts.

@@ -32,11 +32,17 @@ public final class EmbeddedClient implements GatunClient {
     private final EmbeddedRegions regions;
     private final ServerControl control = new Control();
     private final ScheduledThreadPoolExecutor deadlines;
+    private final Runnable onClose;
     private volatile boolean ended;
 
-    /** The client of {@code server}, which it borrows. */
-    public EmbeddedClient(InferenceServer server) {
+    /**
+     * The client of {@code server}, which it borrows.
+     *
+     * @param onClose what closing this client does
+     */
+    public EmbeddedClient(InferenceServer server, Runnable onClose) {
         this.server = server;
+        this.onClose = onClose;
         this.requests = new EmbeddedRequests(server);
         this.models = new EmbeddedModels(server, this::requireOpen);
         this.regions = new EmbeddedRegions(server, this::requireOpen);
@@ -96,9 +102,10 @@ public final class EmbeddedClient implements GatunClient {
         return ADDRESS;
     }
 
-    /** Does nothing: the server is its owner's to close. */
     @Override
-    public void close() {}
+    public void close() {
+        onClose.run();
+    }
 
     /** Refuses every call from now on; those that run are the server's to end. */
     public void end() {
