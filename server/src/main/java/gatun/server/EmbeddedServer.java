@@ -4,8 +4,10 @@ import gatun.client.GatunClient;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.logging.LogSettings;
 import gatun.server.commandline.GatunCommand;
 import gatun.server.embedded.EmbeddedClient;
+import gatun.server.logging.Log;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,11 +33,12 @@ public final class EmbeddedServer implements AutoCloseable {
     }
 
     /**
-     * The client of a server of its own, which ends when the client is closed.
+     * The client of a server of its own, which ends when the client is closed, and logs only what is wrong: for a command of this program.
      *
      * @throws GatunException with the reason when it cannot start
      */
     public static GatunClient ownedClient(Path modelRepository) {
+        Log.install(LogSettings.standard().withInfo(false));
         return start(modelRepository, List.of(), true).client();
     }
 
