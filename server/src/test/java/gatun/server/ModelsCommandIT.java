@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,9 +24,9 @@ class ModelsCommandIT {
                 HttpApi http = new HttpApi(server)) {
             assertThat(http.post("/v2/models/good/infer", SimpleModel.json()).statusCode())
                     .isEqualTo(200);
-            for (String url : new String[] {
-                server.http("").toString(), "unix:" + socket, "grpc://localhost:" + server.grpcPort()
-            }) {
+            List<String> urls =
+                    List.of(server.http("").toString(), "unix:" + socket, "grpc://localhost:" + server.grpcPort());
+            for (String url : urls) {
                 ServerProcess listing = ServerProcess.run("models", "--url=" + url);
                 assertThat(listing.awaitExit(Duration.ZERO)).as(listing.log()).isZero();
                 assertThat(listing.output())
