@@ -63,7 +63,6 @@ class ClientAllocationIT {
                     .input("INPUT0", Datatype.FP32, values, 256)
                     .build();
             assertThat(bytesPerCall(unix, sent)).isLessThan(LIMIT);
-                    + bytesPerCall(tcp, sent));
             assertThat(bytesPerCall(tcp, sent)).isLessThan(LIMIT);
             unix.regions().unregister("tensors");
         }
