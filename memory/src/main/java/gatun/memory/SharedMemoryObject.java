@@ -7,6 +7,7 @@ import gatun.bindings.Posix;
 import gatun.bindings.SystemCallException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
@@ -20,6 +21,7 @@ public final class SharedMemoryObject implements AutoCloseable {
     private final Descriptor object;
     private final String key;
     private final boolean named;
+    private final AtomicBoolean linked = new AtomicBoolean(true);
     private final Arena lifetime;
     private final MemorySegment segment;
 
@@ -101,6 +103,27 @@ public final class SharedMemoryObject implements AutoCloseable {
     }
 
     /**
+     * Removes the object's name, when it has one, now: nobody can open it any more, and it goes with the last process that has it open. A
+     * second call does nothing, nor does one after somebody else has removed it.
+     *
+     * @throws GatunException when the system refuses
+     */
+    public void unlink() {
+        if (named && linked.compareAndSet(true, false)) {
+            translated(() -> {
+                try {
+                    Posix.shmUnlink(key);
+                } catch (SystemCallException e) {
+                    if (!e.is(Errno.ENOENT)) {
+                        throw e;
+                    }
+                }
+                return this;
+            });
+        }
+    }
+
+    /**
      * Unmaps the memory, and removes the object's name when it has one. A second call does nothing.
      *
      * @throws IllegalStateException while a native call of this process uses the memory; nothing is changed then
@@ -112,9 +135,7 @@ public final class SharedMemoryObject implements AutoCloseable {
         }
         lifetime.close();
         object.close();
-        if (named) {
-            Posix.shmUnlink(key);
-        }
+        unlink();
     }
 
     private static SharedMemoryObject translated(Supplier<SharedMemoryObject> calls) {

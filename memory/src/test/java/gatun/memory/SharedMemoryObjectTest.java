@@ -61,4 +61,24 @@ class SharedMemoryObjectTest {
             object.resize(16_384);
         }
     }
+
+    @Test
+    void shouldLoseItsNameBeforeItsMemory() throws Exception {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 64)) {
+            object.unlink();
+            object.unlink();
+            assertThat(Files.exists(Path.of("/dev/shm" + name))).isFalse();
+            object.segment().fill((byte) 1);
+            // Another one of that name is not its own to remove.
+            Files.write(Path.of("/dev/shm" + name), new byte[1]);
+        }
+        assertThat(Files.deleteIfExists(Path.of("/dev/shm" + name))).isTrue();
+    }
+
+    @Test
+    void shouldNotMindThatSomebodyElseRemovedItsName() throws Exception {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(name, 64)) {
+            Files.delete(Path.of("/dev/shm" + object.key()));
+        }
+    }
 }
