@@ -7,4 +7,7 @@ module gatun.client {
     requires com.google.protobuf.util;
 
     exports gatun.client;
+    // The load tool makes calls of other protocols over the same channels.
+    exports gatun.client.grpc to
+            gatun.bench;
 }

@@ -1,5 +1,6 @@
 package gatun.client;
 
+import gatun.client.grpc.GrpcGatunClient;
 import gatun.client.http.HttpGatunClient;
 import gatun.memory.Tensor;
 import java.util.concurrent.CompletableFuture;
@@ -26,7 +27,7 @@ public interface GatunClient extends AutoCloseable {
     static GatunClient connect(ClientOptions options) {
         return switch (options.server().protocol()) {
             case HTTP -> new HttpGatunClient(options);
-            case GRPC -> throw new UnsupportedOperationException("gRPC is being built");
+            case GRPC -> new GrpcGatunClient(options);
         };
     }
 

@@ -1,0 +1,152 @@
+package gatun.client.grpc;
+
+import gatun.client.ClientException;
+import gatun.client.DeadlineException;
+import gatun.client.MalformedReplyException;
+import gatun.client.ServerException;
+import gatun.client.StatusCode;
+import gatun.client.UnreachableException;
+import gatun.client.calls.Deadline;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.io.FileNotFoundException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.List;
+import java.util.Objects;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/** Turns gRPC's statuses into the client's exceptions: the one place that knows them. Stateless. */
+final class GrpcFailures {
+    /** What only an answer of a server has. */
+    private static final Metadata.Key<String> CONTENT_TYPE =
+            Metadata.Key.of("content-type", Metadata.ASCII_STRING_MARSHALLER);
+
+    /** How the transport's own texts begin where it gives no cause. */
+    private static final List<String> TRANSPORT_TEXTS = List.of(
+            "Network closed",
+            "Connection closed",
+            "Channel shutdown",
+            "HTTP/2 error code",
+            "RST_STREAM closed stream",
+            "io exception",
+            "Unable to resolve host",
+            "Transport stopped",
+            "transport was");
+
+    /** A connection that never was. */
+    private static final List<Class<? extends Exception>> NOT_CONNECTED = List.of(
+            ConnectException.class,
+            NoRouteToHostException.class,
+            UnknownHostException.class,
+            UnresolvedAddressException.class,
+            FileNotFoundException.class,
+            SSLException.class);
+
+    private GrpcFailures() {}
+
+    /**
+     * What became of a call that did not end with OK: a {@link ClientException}, or an {@link IllegalStateException} for a fault of the caller.
+     *
+     * @param what what was asked, for texts
+     * @param headers whether the server had begun to answer
+     * @param trailers what came at the end
+     */
+    static RuntimeException of(
+            Status status, boolean headers, Metadata trailers, Deadline deadline, String what, String address) {
+        String text = Objects.requireNonNullElse(status.getDescription(), "");
+        Throwable cause = status.getCause();
+        for (Throwable t = cause; t != null; t = t.getCause()) {
+            if (t instanceof MalformedReplyException) {
+                return new MalformedReplyException(what + " of " + address + ": " + t.getMessage(), t);
+            }
+            if (t instanceof IllegalStateException) {
+                // Memory that was freed, or that there is no more of.
+                return new IllegalStateException(what + " of " + address + ": " + t.getMessage(), t);
+            }
+        }
+        if (status.getCode() == Status.Code.DEADLINE_EXCEEDED && deadline.isSet()) {
+            DeadlineException exceeded = deadline.exceeded(what, address);
+            return exceeded;
+        }
+        boolean ofServer = cause == null && (headers || trailers.containsKey(CONTENT_TYPE)) && !isOfTransport(text);
+        if (ofServer) {
+            return new ServerException(code(status.getCode()), status.getCode().value(), text);
+        }
+        return switch (status.getCode()) {
+            case UNAVAILABLE, UNKNOWN, INTERNAL, CANCELLED ->
+                unreachable(
+                        what + " of " + address + " failed: " + reason(text, cause),
+                        status,
+                        neverConnected(cause, text));
+            // The library's own judgement of an answer or a request, such as a message that is too large.
+            case OK,
+                    INVALID_ARGUMENT,
+                    DEADLINE_EXCEEDED,
+                    NOT_FOUND,
+                    ALREADY_EXISTS,
+                    PERMISSION_DENIED,
+                    RESOURCE_EXHAUSTED,
+                    FAILED_PRECONDITION,
+                    ABORTED,
+                    OUT_OF_RANGE,
+                    UNIMPLEMENTED,
+                    DATA_LOSS,
+                    UNAUTHENTICATED ->
+                new ServerException(code(status.getCode()), status.getCode().value(), text);
+        };
+    }
+
+    /** What kind of refusal a status is. */
+    static StatusCode code(Status.Code code) {
+        return switch (code) {
+            case OK, UNKNOWN -> StatusCode.UNKNOWN;
+            case CANCELLED -> StatusCode.CANCELLED;
+            case INVALID_ARGUMENT, OUT_OF_RANGE -> StatusCode.INVALID_ARGUMENT;
+            case DEADLINE_EXCEEDED -> StatusCode.DEADLINE_EXCEEDED;
+            case NOT_FOUND -> StatusCode.NOT_FOUND;
+            case ALREADY_EXISTS -> StatusCode.ALREADY_EXISTS;
+            case PERMISSION_DENIED -> StatusCode.PERMISSION_DENIED;
+            case RESOURCE_EXHAUSTED -> StatusCode.RESOURCE_EXHAUSTED;
+            case FAILED_PRECONDITION, ABORTED -> StatusCode.FAILED_PRECONDITION;
+            case UNIMPLEMENTED -> StatusCode.UNIMPLEMENTED;
+            case INTERNAL, DATA_LOSS -> StatusCode.INTERNAL;
+            case UNAVAILABLE -> StatusCode.UNAVAILABLE;
+            case UNAUTHENTICATED -> StatusCode.UNAUTHENTICATED;
+        };
+    }
+
+    private static UnreachableException unreachable(String text, Status status, boolean neverConnected) {
+        return new UnreachableException(text, status.asException(), !neverConnected);
+    }
+
+    private static boolean isOfTransport(String text) {
+        for (String beginning : TRANSPORT_TEXTS) {
+            if (text.startsWith(beginning)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean neverConnected(@Nullable Throwable cause, String text) {
+        for (Throwable t = cause; t != null; t = t.getCause()) {
+            for (Class<? extends Exception> kind : NOT_CONNECTED) {
+                if (kind.isInstance(t)) {
+                    return true;
+                }
+            }
+        }
+        return text.startsWith("Unable to resolve host");
+    }
+
+    private static String reason(String text, @Nullable Throwable cause) {
+        if (cause == null || cause.getMessage() == null || text.contains(cause.getMessage())) {
+            return text.isEmpty() ? "the connection broke" : text;
+        }
+        return text.isEmpty() ? cause.getMessage() : text + ": " + cause.getMessage();
+    }
+}

@@ -1,0 +1,92 @@
+package gatun.client.grpc;
+
+import gatun.client.ClientOptions;
+import gatun.client.GatunClient;
+import gatun.client.InferRequest;
+import gatun.client.InferResponse;
+import gatun.client.InferStream;
+import gatun.client.ModelControl;
+import gatun.client.RegionControl;
+import gatun.client.ServerControl;
+import gatun.client.StreamReceiver;
+import gatun.client.calls.AsyncCall;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** The client over gRPC. */
+public final class GrpcGatunClient implements GatunClient {
+    private final ClientOptions options;
+    private final GrpcChannel channel;
+    private final UnaryCalls calls;
+    private final ServerControl server;
+    private final ModelControl models;
+    private final RegionControl regions;
+
+    /** A client with these options. Connects with the first call. */
+    public GrpcGatunClient(ClientOptions options) {
+        this.options = options;
+        this.channel = GrpcChannel.open(options);
+        this.calls = new UnaryCalls(channel.channel(), options);
+        this.server = new GrpcServerControl(calls);
+        this.models = new GrpcModelControl(calls);
+        this.regions = new GrpcRegionControl(calls);
+    }
+
+    @Override
+    public InferResponse infer(InferRequest request) {
+        InferMessage message = InferMessage.of(request);
+        Optional<Duration> deadline = request.deadline().isPresent() ? request.deadline() : options.deadline();
+        try (InferReply reply = calls.call(
+                message.isOfOneThread() ? InferMethods.INFER_WHEN_CONNECTED : InferMethods.INFER,
+                message,
+                deadline,
+                !request.isOfSequence(),
+                () -> "an inference of model '" + request.model() + "'")) {
+            return reply.toResponse(message.head(reply.head(), reply.headSize()), message::wantsInRegion);
+        }
+    }
+
+    @Override
+    public CompletableFuture<InferResponse> inferAsync(InferRequest request) {
+        calls.requireOpen();
+        return AsyncCall.start(() -> infer(request), "gatun-infer");
+    }
+
+    @Override
+    public InferStream stream(StreamReceiver receiver) {
+        calls.requireOpen();
+        return GrpcInferStream.open(channel.channel(), receiver, address());
+    }
+
+    @Override
+    public ServerControl server() {
+        return server;
+    }
+
+    @Override
+    public ModelControl models() {
+        return models;
+    }
+
+    @Override
+    public RegionControl regions() {
+        return regions;
+    }
+
+    @Override
+    public String address() {
+        return options.server().toString();
+    }
+
+    @Override
+    public void close() {
+        calls.close();
+        channel.close();
+    }
+
+    @Override
+    public String toString() {
+        return "client of " + address();
+    }
+}

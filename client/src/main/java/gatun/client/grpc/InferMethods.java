@@ -1,0 +1,56 @@
+package gatun.client.grpc;
+
+import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.Marshaller;
+import java.io.InputStream;
+import java.util.function.Function;
+
+/** The methods that carry tensors, read and written by this package instead of by protobuf's classes. */
+final class InferMethods {
+    /** One inference. */
+    static final MethodDescriptor<InferMessage, InferReply> INFER =
+            GRPCInferenceServiceGrpc.getModelInferMethod().toBuilder(new Requests(), new Replies(InferReply::parse))
+                    .build();
+
+    /**
+     * One inference whose memory only one thread may read. On the wire it is the same; but gRPC tells when there is a connection only to those
+     * who might send more.
+     */
+    static final MethodDescriptor<InferMessage, InferReply> INFER_WHEN_CONNECTED = INFER.toBuilder()
+            .setType(MethodDescriptor.MethodType.CLIENT_STREAMING)
+            .build();
+
+    /** A stream of them. */
+    static final MethodDescriptor<InferMessage, InferReply> STREAM =
+            GRPCInferenceServiceGrpc.getModelStreamInferMethod().toBuilder(
+                            new Requests(), new Replies(InferReply::parseStreamed))
+                    .build();
+
+    private InferMethods() {}
+
+    private static final class Requests implements Marshaller<InferMessage> {
+        @Override
+        public InputStream stream(InferMessage message) {
+            return message.stream();
+        }
+
+        @Override
+        public InferMessage parse(InputStream stream) {
+            throw new UnsupportedOperationException("a client reads no requests");
+        }
+    }
+
+    /** @param parse reads an answer */
+    private record Replies(Function<InputStream, InferReply> parse) implements Marshaller<InferReply> {
+        @Override
+        public InputStream stream(InferReply reply) {
+            throw new UnsupportedOperationException("a client writes no answers");
+        }
+
+        @Override
+        public InferReply parse(InputStream stream) {
+            return parse.apply(stream);
+        }
+    }
+}

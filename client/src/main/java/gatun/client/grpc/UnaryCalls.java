@@ -1,0 +1,84 @@
+package gatun.client.grpc;
+
+import gatun.client.ClientOptions;
+import gatun.client.calls.Attempts;
+import gatun.client.calls.Deadline;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.MethodDescriptor;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** Makes calls with one request and one answer, and waits for them on the caller's own thread. Safe for any thread. */
+final class UnaryCalls {
+    private final Channel channel;
+    private final ClientOptions options;
+    private volatile boolean closed;
+
+    UnaryCalls(Channel channel, ClientOptions options) {
+        this.channel = channel;
+        this.options = options;
+    }
+
+    /** Makes a call that may be made twice, within the client's deadline. */
+    <Q, A> A call(MethodDescriptor<Q, A> method, Q request, String what) {
+        return call(method, request, options.deadline(), true, () -> what);
+    }
+
+    /**
+     * Makes a call.
+     *
+     * @param limit how long it may take, all attempts together
+     * @param repeatable whether the server may do it twice
+     * @param what what is asked, for texts
+     */
+    <Q, A> A call(
+            MethodDescriptor<Q, A> method,
+            Q request,
+            Optional<Duration> limit,
+            boolean repeatable,
+            Supplier<String> what) {
+        Deadline deadline = Deadline.of(limit);
+        return Attempts.make(options.retries(), deadline, repeatable, () -> once(method, request, deadline, what));
+    }
+
+    /** How long a call may take that does not say it itself. */
+    Optional<Duration> deadline() {
+        return options.deadline();
+    }
+
+    /** Where the server is. */
+    String address() {
+        return options.server().toString();
+    }
+
+    /** Refuses all calls from now on. */
+    void close() {
+        closed = true;
+    }
+
+    /** Refuses a call of a closed client. */
+    void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("the client of " + address() + " was closed: make another one");
+        }
+    }
+
+    private <Q, A> A once(MethodDescriptor<Q, A> method, Q request, Deadline deadline, Supplier<String> what) {
+        requireOpen();
+        CallOptions how = CallOptions.DEFAULT;
+        if (deadline.isSet()) {
+            long left = deadline.remainingNanos();
+            if (left <= 0) {
+                throw deadline.exceeded(what.get(), address());
+            }
+            how = how.withDeadlineAfter(left, TimeUnit.NANOSECONDS);
+        }
+        UnaryExchange<Q, A> exchange = new UnaryExchange<>();
+        boolean whenConnected = !method.getType().clientSendsOneMessage();
+        exchange.run(channel.newCall(method, how.withExecutor(exchange)), request, whenConnected);
+        return exchange.answer(deadline, what, address());
+    }
+}
