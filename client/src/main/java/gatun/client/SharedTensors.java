@@ -1,0 +1,544 @@
+package gatun.client;
+
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.DeviceMemory;
+import gatun.memory.SharedMemoryObject;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tensors of a model in memory that this process and a server on the same machine share: write the inputs, infer as often as you like, read
+ * the outputs, and nothing is copied in between. Each tensor begins at a multiple of 64 bytes. Owns the memory, and the region under which
+ * the server knows it; {@link #close} gives both back, and so does the end of the process.
+ *
+ * <p>One inference at a time: what touches tensors while one runs is refused with an {@link IllegalStateException}, as is every use after
+ * {@link #close}. Any thread may call, one after the other. After a call that failed by its deadline, or that was cancelled, the server may
+ * still write to the outputs.
+ *
+ * <p>When the server does not know the region any more, because it was started anew, an inference registers it once more and is made again.
+ */
+public final class SharedTensors implements AutoCloseable {
+    /** What goes on with the memory. */
+    private enum State {
+        IDLE,
+        RUNNING,
+        CLOSED
+    }
+
+    private final GatunClient client;
+    private final String model;
+    private final String regionName;
+    private final SharedRegion region;
+    private final TensorSlot[] inputs;
+    private final TensorSlot[] outputs;
+    private final Consumer<InferRequest.Builder> more;
+    private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
+    /** The thread of a call that was cancelled and may still be ending. */
+    private volatile @Nullable Thread cancelled;
+    /** Null when an input has another size than when it was made. Guarded by {@link #state}. */
+    private @Nullable InferRequest request;
+    /** Whether an answer came; before that the outputs mean nothing. Guarded by {@link #state}. */
+    private boolean answered;
+
+    private SharedTensors(
+            GatunClient client,
+            String model,
+            SharedRegion region,
+            List<TensorSlot> inputs,
+            List<TensorSlot> outputs,
+            Consumer<InferRequest.Builder> more) {
+        this.client = client;
+        this.model = model;
+        this.regionName = uniqueName();
+        this.region = region;
+        this.inputs = inputs.toArray(TensorSlot[]::new);
+        this.outputs = outputs.toArray(TensorSlot[]::new);
+        this.more = more;
+    }
+
+    /**
+     * Tensors in memory that has no name and that nobody can truncate: what Gatun uses without a guard. The server has to run on this
+     * machine as the same user.
+     */
+    public static SharedTensorsBuilder sealed(GatunClient client, String model) {
+        return new SharedTensorsBuilder(
+                client, model, byteSize -> new SharedRegion.OfSystem(SharedMemoryObject.sealed(byteSize)));
+    }
+
+    /** Tensors in a POSIX shared-memory object with a name of its own: what every server on this machine that has the extension understands. */
+    public static SharedTensorsBuilder posix(GatunClient client, String model) {
+        return new SharedTensorsBuilder(
+                client,
+                model,
+                byteSize -> new SharedRegion.OfSystem(SharedMemoryObject.posix("/" + uniqueName(), byteSize)));
+    }
+
+    /**
+     * Tensors in the memory of GPU {@code gpu}, as CUDA counts them. The processor cannot reach them: values are copied there and back, or
+     * written by what computes on the GPU.
+     */
+    public static SharedTensorsBuilder cuda(GatunClient client, String model, int gpu) {
+        return new SharedTensorsBuilder(client, model, byteSize -> SharedRegion.OfGpu.allocate(gpu, byteSize));
+    }
+
+    /** Tells the server of {@code region}, and takes it over; a failure leaves it to the caller. */
+    static SharedTensors register(
+            GatunClient client,
+            String model,
+            SharedRegion region,
+            List<TensorSlot> inputs,
+            List<TensorSlot> outputs,
+            Consumer<InferRequest.Builder> more) {
+        SharedTensors tensors = new SharedTensors(client, model, region, inputs, outputs, more);
+        tensors.request();
+        OpenSharedTensors.add(tensors);
+        try {
+            region.register(client.regions(), tensors.regionName);
+            return tensors;
+        } catch (Throwable t) {
+            OpenSharedTensors.remove(tensors);
+            throw t;
+        }
+    }
+
+    /** The name of the region at the server. */
+    public String region() {
+        return regionName;
+    }
+
+    /**
+     * The memory of an input, to write to; of strings all their room. Valid until {@link #close}.
+     *
+     * @throws IllegalStateException on a GPU
+     */
+    public MemorySegment input(String name) {
+        TensorSlot slot = input(name, "input()");
+        return region.segment().asSlice(slot.offset, slot.byteSize);
+    }
+
+    /**
+     * An output as the last answer left it, in the shared memory itself: the next inference changes it. Valid until {@link #close}.
+     *
+     * @throws IllegalStateException on a GPU, or before the first answer
+     */
+    public Tensor output(String name) {
+        TensorSlot slot = output(name, "output()");
+        return slot.tensor(region.segment());
+    }
+
+    /** Name, datatype and shape of an output, as the last answer said it. */
+    public TensorSpec outputSpec(String name) {
+        return output(name, "outputSpec()").spec;
+    }
+
+    /** Where an input lies on its GPU. Valid until {@link #close}; what writes there has to be done before {@link #infer}. */
+    public DeviceMemory inputOnGpu(String name) {
+        TensorSlot slot = input(name, "inputOnGpu()");
+        return region.device().slice(slot.offset, slot.byteSize);
+    }
+
+    /** Where an output lies on its GPU. Valid until {@link #close}. */
+    public DeviceMemory outputOnGpu(String name) {
+        TensorSlot slot = find(outputs, "output", name, "outputOnGpu()");
+        return region.device().slice(slot.offset, slot.byteSize);
+    }
+
+    /** Sets an INT32 or UINT32 input. */
+    public void set(String name, int... values) {
+        set(name, MemorySegment.ofArray(values), "int[]", Datatype.INT32, Datatype.UINT32);
+    }
+
+    /** Sets an INT64 or UINT64 input. */
+    public void set(String name, long... values) {
+        set(name, MemorySegment.ofArray(values), "long[]", Datatype.INT64, Datatype.UINT64);
+    }
+
+    /** Sets an FP32 input. */
+    public void set(String name, float... values) {
+        set(name, MemorySegment.ofArray(values), "float[]", Datatype.FP32, Datatype.FP32);
+    }
+
+    /** Sets an FP64 input. */
+    public void set(String name, double... values) {
+        set(name, MemorySegment.ofArray(values), "double[]", Datatype.FP64, Datatype.FP64);
+    }
+
+    /** Sets an INT16 or UINT16 input, or one of FP16 or BF16 by its bits. */
+    public void set(String name, short... values) {
+        Datatype datatype = input(name, "set()").spec.datatype();
+        boolean half = datatype == Datatype.FP16 || datatype == Datatype.BF16;
+        set(name, MemorySegment.ofArray(values), "short[]", Datatype.INT16, half ? datatype : Datatype.UINT16);
+    }
+
+    /** Sets an INT8 or UINT8 input. */
+    public void set(String name, byte... values) {
+        set(name, MemorySegment.ofArray(values), "byte[]", Datatype.INT8, Datatype.UINT8);
+    }
+
+    /** Sets a BOOL input. */
+    public void set(String name, boolean... values) {
+        MemorySegment bytes = ArrayTensors.of(name, values).bytes();
+        set(name, bytes, "boolean[]", Datatype.BOOL, Datatype.BOOL);
+    }
+
+    /**
+     * Sets a BYTES input of texts, in UTF-8.
+     *
+     * @throws IllegalArgumentException when there is not one for each element, or not room for all
+     */
+    public void set(String name, String... values) {
+        TensorSlot slot = input(name, "set()");
+        if (!slot.isOfStrings()) {
+            throw slot.refusal("input", "String[]");
+        }
+        slot.requireCount(values.length);
+        fill(slot, ArrayTensors.of(name, values).bytes());
+    }
+
+    /**
+     * Copies an input from elsewhere, whatever its datatype: the bytes as they are to lie in memory.
+     *
+     * @param bytes on the heap or not, of exactly the tensor's size; strings each with its length before it, and no more than their room
+     */
+    public void write(String input, MemorySegment bytes) {
+        TensorSlot slot = input(input, "write()");
+        if (slot.isOfStrings()) {
+            if (!(BytesCodec.check(bytes, slot.spec.shape().elementCount()) instanceof BytesCodec.Check.Complete)) {
+                throw new IllegalArgumentException("input " + slot + " was given " + bytes.byteSize()
+                        + " bytes that are not its strings: expected "
+                        + slot.spec.shape().elementCount() + " times a length of 4 bytes and as many bytes");
+            }
+        } else if (bytes.byteSize() != slot.byteSize) {
+            String how = bytes.byteSize() < slot.byteSize ? "too small" : "too large";
+            throw new IllegalArgumentException("input " + slot + ": the segment is " + how + ", it has "
+                    + bytes.byteSize() + " bytes: expected " + slot.byteSize);
+        }
+        fill(slot, bytes);
+    }
+
+    /**
+     * Copies an output elsewhere.
+     *
+     * @param target on the heap or not, of exactly the output's size: see {@link #outputSpec}
+     */
+    public void read(String output, MemorySegment target) {
+        TensorSlot slot = output(output, "read()");
+        long byteSize = slot.content(region).byteSize();
+        if (target.byteSize() != byteSize) {
+            throw new IllegalArgumentException("output " + slot + " has " + byteSize
+                    + " bytes, and the target has room for " + target.byteSize() + ": expected as many");
+        }
+        region.read(slot.offset, target);
+    }
+
+    /** A copy of an INT32 or UINT32 output. */
+    public int[] ints(String output) {
+        return ArrayTensors.ints(copyable(output, "ints()"));
+    }
+
+    /** A copy of an INT64 or UINT64 output. */
+    public long[] longs(String output) {
+        return ArrayTensors.longs(copyable(output, "longs()"));
+    }
+
+    /** A copy of an FP32 output. */
+    public float[] floats(String output) {
+        return ArrayTensors.floats(copyable(output, "floats()"));
+    }
+
+    /** A copy of an FP64 output. */
+    public double[] doubles(String output) {
+        return ArrayTensors.doubles(copyable(output, "doubles()"));
+    }
+
+    /** A copy of an INT16, UINT16, FP16 or BF16 output. */
+    public short[] shorts(String output) {
+        return ArrayTensors.shorts(copyable(output, "shorts()"));
+    }
+
+    /** A copy of any output's bytes. */
+    public byte[] bytes(String output) {
+        return ArrayTensors.bytes(copyable(output, "bytes()"));
+    }
+
+    /** A copy of a BOOL output. */
+    public boolean[] booleans(String output) {
+        return ArrayTensors.booleans(copyable(output, "booleans()"));
+    }
+
+    /** A BYTES output as texts. */
+    public List<String> strings(String output) {
+        return ArrayTensors.strings(copyable(output, "strings()"));
+    }
+
+    /**
+     * Makes one inference, and waits for it. Copies no tensor.
+     *
+     * @throws ClientException when it fails
+     * @throws IllegalStateException while another one runs
+     */
+    public void infer() {
+        begin();
+        try {
+            exchange(request());
+        } finally {
+            state.set(State.IDLE);
+        }
+    }
+
+    /** As {@link #infer()}, with more to say in this one request, such as its part in a sequence. */
+    public void infer(Consumer<InferRequest.Builder> alsoSaid) {
+        begin();
+        try {
+            exchange(build(alsoSaid));
+        } finally {
+            state.set(State.IDLE);
+        }
+    }
+
+    /**
+     * Makes one inference on a virtual thread. The outputs are there when the future is done; cancelling it gives the call up.
+     *
+     * @throws IllegalStateException while another one runs
+     */
+    public CompletableFuture<Void> inferAsync() {
+        begin();
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread caller = Thread.ofVirtual().name("gatun-shared-tensors").unstarted(() -> {
+            Throwable failure = null;
+            try {
+                exchange(request());
+            } catch (Throwable t) {
+                failure = t;
+            }
+            // Before anybody who waited goes on.
+            state.set(State.IDLE);
+            if (failure == null) {
+                done.complete(null);
+            } else {
+                done.completeExceptionally(failure);
+            }
+        });
+        CompletableFuture<Void> ignored = done.whenComplete((nothing, failure) -> {
+            if (done.isCancelled()) {
+                cancelled = caller;
+                caller.interrupt();
+            }
+        });
+        caller.start();
+        return done;
+    }
+
+    /**
+     * The request that {@link #infer} makes, for other ways of sending it; whoever does so sees to it that only one is under way. Valid until
+     * an input of strings is set.
+     */
+    public InferRequest request() {
+        InferRequest known = request;
+        if (known == null) {
+            known = build(builder -> {});
+            request = known;
+        }
+        return known;
+    }
+
+    /**
+     * Has the server forget the region, and gives the memory back. The memory goes also where the server cannot be reached or the client is
+     * closed. A second call does nothing.
+     *
+     * @throws IllegalStateException while an inference runs; nothing is changed then
+     * @throws ClientException when the server refused to forget the region; the memory was given back
+     */
+    @Override
+    public void close() {
+        if (state.get() == State.CLOSED) {
+            return;
+        }
+        begin();
+        boolean freed = false;
+        try {
+            ClientException refusal = unregister();
+            region.free();
+            freed = true;
+            OpenSharedTensors.remove(this);
+            if (refusal != null) {
+                throw refusal;
+            }
+        } finally {
+            state.set(freed ? State.CLOSED : State.IDLE);
+        }
+    }
+
+    /** For the end of the process: asks the server to forget the region. */
+    void unregisterAtExit() {
+        ClientException ignored = unregister();
+    }
+
+    /** For the end of the process: leaves no name behind. */
+    void forgetAtExit() {
+        region.forget();
+    }
+
+    /** What the server, if it was reached, said against it. */
+    private @Nullable ClientException unregister() {
+        try {
+            region.unregister(client.regions(), regionName);
+            return null;
+        } catch (UnreachableException | IllegalStateException e) {
+            // The server is gone, and the region with it; or the client was closed before, as one who is in a hurry
+            // does.
+            return null;
+        } catch (ClientException e) {
+            return e;
+        }
+    }
+
+    private void exchange(InferRequest sent) {
+        try {
+            accept(client.infer(sent));
+        } catch (ServerException e) {
+            if (!isRegionUnknown(e)) {
+                throw e;
+            }
+            try {
+                region.register(client.regions(), regionName);
+            } catch (ClientException again) {
+                e.addSuppressed(again);
+                throw e;
+            }
+            accept(client.infer(sent));
+        }
+    }
+
+    /** Nothing was computed then, so that the request may be made again. */
+    private boolean isRegionUnknown(ServerException failure) {
+        String text = failure.getMessage();
+        return text != null && text.contains("Unable to find") && text.contains(regionName);
+    }
+
+    private void accept(InferResponse response) {
+        try (response) {
+            List<TensorSpec> written = response.inRegions();
+            for (TensorSlot slot : outputs) {
+                slot.answer(written, model);
+            }
+            answered = true;
+        }
+    }
+
+    private InferRequest build(Consumer<InferRequest.Builder> alsoSaid) {
+        InferRequest.Builder builder = InferRequest.to(model);
+        for (TensorSlot slot : inputs) {
+            builder.inputInRegion(
+                    slot.name(), slot.spec.datatype(), slot.spec.shape(), regionName, slot.offset, slot.usedBytes);
+        }
+        for (TensorSlot slot : outputs) {
+            builder.outputInRegion(slot.name(), regionName, slot.offset, slot.byteSize);
+        }
+        more.accept(builder);
+        alsoSaid.accept(builder);
+        return builder.build();
+    }
+
+    private void set(String name, MemorySegment values, String what, Datatype first, Datatype second) {
+        TensorSlot slot = input(name, "set()");
+        if (slot.spec.datatype() != first && slot.spec.datatype() != second) {
+            throw slot.refusal("input", what);
+        }
+        slot.requireCount(values.byteSize() / first.byteSize());
+        fill(slot, values);
+    }
+
+    private void fill(TensorSlot slot, MemorySegment bytes) {
+        if (bytes.byteSize() > slot.byteSize) {
+            throw new IllegalArgumentException("input " + slot + " was given " + bytes.byteSize()
+                    + " bytes, and its room is too small: " + slot.byteSize + " bytes; open it with more");
+        }
+        region.write(slot.offset, bytes);
+        if (slot.usedBytes != bytes.byteSize()) {
+            slot.usedBytes = bytes.byteSize();
+            request = null;
+        }
+    }
+
+    /** What arrays are copied from. */
+    private Tensor copyable(String name, String call) {
+        TensorSlot slot = output(name, call);
+        return new Tensor(slot.spec, slot.content(region));
+    }
+
+    private TensorSlot input(String name, String call) {
+        return find(inputs, "input", name, call);
+    }
+
+    private TensorSlot output(String name, String call) {
+        TensorSlot slot = find(outputs, "output", name, call);
+        if (!answered) {
+            throw new IllegalStateException(call + " of '" + name + "': no inference of model '" + model
+                    + "' was answered yet: call infer() first");
+        }
+        return slot;
+    }
+
+    private TensorSlot find(TensorSlot[] slots, String kind, String name, String call) {
+        State now = state.get();
+        if (now != State.IDLE) {
+            awaitCancelled();
+            now = state.get();
+        }
+        if (now != State.IDLE) {
+            throw refusal(now, call + " of '" + name + "'");
+        }
+        for (TensorSlot slot : slots) {
+            if (slot.name().equals(name)) {
+                return slot;
+            }
+        }
+        throw new IllegalArgumentException(
+                "the shared tensors of model '" + model + "' have no " + kind + " '" + name + "': expected one of "
+                        + List.of(slots).stream().map(TensorSlot::name).toList());
+    }
+
+    private void begin() {
+        awaitCancelled();
+        State found = state.compareAndExchange(State.IDLE, State.RUNNING);
+        if (found != State.IDLE) {
+            throw refusal(found, "this call");
+        }
+    }
+
+    private IllegalStateException refusal(State found, String what) {
+        return new IllegalStateException(
+                found == State.CLOSED
+                        ? "the shared tensors of model '" + model + "' were closed: open others for " + what
+                        : "region still in use: an inference of model '" + model + "' runs in region '" + regionName
+                                + "'; wait for its end before " + what);
+    }
+
+    /** A call that was cancelled ends at once, but not at the same moment. */
+    private void awaitCancelled() {
+        Thread ending = cancelled;
+        if (ending == null) {
+            return;
+        }
+        try {
+            ending.join();
+            cancelled = null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static String uniqueName() {
+        return "gatun-" + ProcessHandle.current().pid() + "-"
+                + Long.toHexString(ThreadLocalRandom.current().nextLong());
+    }
+}

@@ -1,0 +1,124 @@
+package gatun.client;
+
+import gatun.memory.BytesCodec;
+import gatun.memory.Datatype;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The place of one tensor in the region of {@link SharedTensors}, which see to it that one thread at a time uses it. */
+final class TensorSlot {
+    /** Where it begins in the region. */
+    final long offset;
+    /** How much room there is. */
+    final long byteSize;
+    /** What lies there now: for an output, what the last answer said of it. */
+    TensorSpec spec;
+    /** How much of the room an input fills; only strings leave some. */
+    long usedBytes;
+
+    private @Nullable Tensor tensor;
+
+    TensorSlot(TensorSpec spec, long offset, long byteSize, long usedBytes) {
+        this.spec = spec;
+        this.offset = offset;
+        this.byteSize = byteSize;
+        this.usedBytes = usedBytes;
+    }
+
+    String name() {
+        return spec.name();
+    }
+
+    boolean isOfStrings() {
+        return spec.datatype() == Datatype.BYTES;
+    }
+
+    /**
+     * Notes what an answer says of this output.
+     *
+     * @throws MalformedReplyException when the server did not write it, or says that it is larger than its room
+     */
+    void answer(List<TensorSpec> written, String model) {
+        for (int i = 0; i < written.size(); i++) {
+            TensorSpec said = written.get(i);
+            if (said.name().equals(spec.name())) {
+                long size = said.shape().byteSize(said.datatype());
+                boolean known = said.datatype().isFixedSize() && said.shape().isFixed();
+                if (known ? size < 0 || size > byteSize : said.datatype() != Datatype.BYTES) {
+                    throw new MalformedReplyException("the server wrote output '" + said.name() + "' " + said.datatype()
+                            + " " + said.shape() + " of model '" + model + "' to a region where it has room for "
+                            + byteSize + " bytes: expected a tensor of that size at most");
+                }
+                if (!spec.equals(said)) {
+                    spec = said;
+                }
+                return;
+            }
+        }
+        throw new MalformedReplyException("the server answered without having written output '" + spec.name()
+                + "' of model '" + model + "' to its region: it seems not to know the shared-memory extension");
+    }
+
+    /** The tensor in all of the region's memory. */
+    Tensor tensor(MemorySegment region) {
+        Tensor known = tensor;
+        if (known == null || !known.spec().equals(spec) || isOfStrings()) {
+            known = new Tensor(spec, trimmed(region.asSlice(offset, byteSize)));
+            tensor = known;
+        }
+        return known;
+    }
+
+    /** The tensor's bytes where the processor can read them: in place, or copied. */
+    MemorySegment content(SharedRegion region) {
+        long size = isOfStrings() ? byteSize : spec.shape().byteSize(spec.datatype());
+        return trimmed(region.view(offset, size));
+    }
+
+    /** What to say of values that this is not for. */
+    IllegalArgumentException refusal(String kind, String given) {
+        return new IllegalArgumentException(
+                kind + " " + this + " was given a " + given + ": expected " + arraysFor(spec.datatype()));
+    }
+
+    /** Refuses another number of values than there are elements. */
+    void requireCount(long count) {
+        if (count != spec.shape().elementCount()) {
+            throw new IllegalArgumentException("input " + this + " was given " + count + " values: expected "
+                    + spec.shape().elementCount());
+        }
+    }
+
+    private MemorySegment trimmed(MemorySegment room) {
+        if (!isOfStrings()) {
+            return room.asSlice(0, spec.shape().byteSize(spec.datatype()));
+        }
+        long end = 0;
+        for (long i = spec.shape().elementCount(); i > 0; i--) {
+            end += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(room, end);
+        }
+        return room.asSlice(0, end);
+    }
+
+    private static String arraysFor(Datatype datatype) {
+        return switch (datatype) {
+            case FP32 -> "a float[]";
+            case FP64 -> "a double[]";
+            case INT32, UINT32 -> "an int[]";
+            case INT64, UINT64 -> "a long[]";
+            case INT16, UINT16, FP16, BF16 -> "a short[]";
+            case INT8, UINT8 -> "a byte[]";
+            case BOOL -> "a boolean[]";
+            case BYTES -> "a String[]";
+            case INVALID -> "a datatype of the protocol";
+        };
+    }
+
+    @Override
+    public String toString() {
+        return "'" + spec.name() + "' " + spec.datatype() + " " + spec.shape();
+    }
+}
