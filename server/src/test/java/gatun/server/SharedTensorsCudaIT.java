@@ -31,7 +31,7 @@ class SharedTensorsCudaIT {
 
     /** The client is a process of its own: CUDA lets none open its own memory, and the tests' own has no driver. */
     @ParameterizedTest
-    @ValueSource(strings = {"grpc"})
+    @ValueSource(strings = {"grpc", "http"})
     void shouldShareTheMemoryOfAGpu(String protocol) throws Exception {
         String url = protocol.equals("grpc")
                 ? "grpc://127.0.0.1:" + server.grpcPort()

@@ -54,7 +54,7 @@ class SharedTensorsEndIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"grpc, sealed", "grpc, posix", "grpc, cuda"})
+    @CsvSource({"grpc, sealed", "grpc, posix", "grpc, cuda", "http, sealed", "http, posix", "http, cuda"})
     void shouldLeaveNothingWhenTheProcessEnds(String protocol, String memory) throws Exception {
         try (ChildJvm owner = launch(protocol, memory)) {
             List<String> regions = opened(owner);
@@ -67,7 +67,7 @@ class SharedTensorsEndIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"grpc, sealed", "grpc, posix", "grpc, cuda"})
+    @CsvSource({"grpc, sealed", "grpc, posix", "grpc, cuda", "http, sealed", "http, posix", "http, cuda"})
     void shouldGoOnWhenTheProcessIsKilled(String protocol, String memory) throws Exception {
         try (ChildJvm owner = launch(protocol, memory)) {
             List<String> regions = opened(owner);

@@ -68,12 +68,17 @@ class SharedTensorsIT {
     enum Way {
         SEALED_GRPC,
         POSIX_GRPC,
-        SEALED_GRPC_UNIX;
+        SEALED_GRPC_UNIX,
+        SEALED_HTTP,
+        POSIX_HTTP,
+        SEALED_HTTP_UNIX;
 
         GatunClient connect() {
             return GatunClient.connect(
                     switch (this) {
                         case SEALED_GRPC, POSIX_GRPC -> "grpc://127.0.0.1:" + server.grpcPort();
+                        case SEALED_HTTP, POSIX_HTTP -> "http://127.0.0.1:" + server.httpPort();
+                        case SEALED_HTTP_UNIX -> "unix:" + folder.resolve("http");
                         case SEALED_GRPC_UNIX -> "grpc+unix:" + folder.resolve("grpc");
                     });
         }
