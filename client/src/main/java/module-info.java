@@ -8,6 +8,8 @@ module gatun.client {
 
     exports gatun.client;
     // The load tool makes calls of other protocols over the same channels.
+    exports gatun.client.http to
+            gatun.bench;
     exports gatun.client.grpc to
             gatun.bench;
 }

@@ -1,11 +1,6 @@
 package gatun.bench;
 
-import gatun.bench.data.DataSet;
-import gatun.bench.data.ModelDescription;
 import gatun.bench.endpoint.TargetException;
-import gatun.bench.endpoint.Transport;
-import gatun.bench.endpoint.V2Models;
-import gatun.bench.endpoint.V2Target;
 import gatun.bench.load.Caller;
 import gatun.bench.load.Load;
 import gatun.bench.load.LoadRun;
@@ -16,7 +11,6 @@ import gatun.bench.report.ProgressLine;
 import gatun.bench.report.Report;
 import gatun.bench.report.Row;
 import gatun.client.ClientException;
-import gatun.client.GatunClient;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -63,27 +57,12 @@ final class Bench {
     }
 
     private void measure(Endpoint endpoint, List<Load> loads, int done, int all) {
-        GatunClient client = client(endpoint);
-        ModelDescription model;
-        DataSet data;
-        try {
-            model = V2Models.describe(client, flags.model, flags.version);
-            data = flags.data.plan(flags.load.seed).open(model);
-        } catch (RuntimeException | Error e) {
-            client.close();
-            throw e;
-        }
-        try (data;
-                Target target = V2Target.open(
-                        client, endpoint.transport(), model, flags.version, data, flags.data.inSequences())) {
-            answersChecked |= data.checksAnswers();
+        try (OpenTarget open = OpenTarget.open(flags, embedded, endpoint)) {
+            answersChecked |= open.data().checksAnswers();
             if (!flags.data.inSequences()) {
-                requireAnswer(endpoint, target);
+                requireAnswer(endpoint, open.target());
             }
-            long batch = model.batched()
-                    ? data.step(0).inputs().getFirst().spec().shape().dim(0)
-                    : 1;
-            measure(endpoint, target, batch, loads, done, all);
+            measure(endpoint, open.target(), open.batch(), loads, done, all);
         }
     }
 
@@ -105,14 +84,6 @@ final class Bench {
                 .latencyLimit
                 .filter(limit -> plan.rule().latencyNanos(measurement.window()) > limit.toNanos())
                 .isPresent();
-    }
-
-    private GatunClient client(Endpoint endpoint) {
-        if (endpoint.transport().wire() == Transport.Wire.EMBEDDED) {
-            return embedded.open(flags.connection.embedded.orElseThrow());
-        }
-        boolean json = endpoint.transport().wire() == Transport.Wire.HTTP_JSON;
-        return GatunClient.connect(flags.connection.options(endpoint.url()).withBinaryTensors(!json));
     }
 
     /** What is wrong with every request is said once, and before there is load. */

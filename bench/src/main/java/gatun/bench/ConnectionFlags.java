@@ -39,6 +39,7 @@ final class ConnectionFlags {
     @Option(
             names = "--protocol",
             paramLabel = "v2|tensorflow",
+            converter = FlagValue.ProtocolName.class,
             description = "What the server speaks: the Open Inference Protocol, or TensorFlow Serving's. (v2)")
     Protocol protocol = Protocol.V2;
 
@@ -86,6 +87,7 @@ final class ConnectionFlags {
     @Option(
             names = "--compression",
             paramLabel = "none|gzip|deflate",
+            converter = FlagValue.CompressionName.class,
             description = "How requests are compressed. (none)")
     Compression compression = Compression.NONE;
 

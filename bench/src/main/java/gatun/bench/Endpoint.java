@@ -24,12 +24,11 @@ record Endpoint(String url, Transport transport) {
      */
     static List<Endpoint> of(ConnectionFlags flags) {
         List<String> urls = flags.urls.isEmpty() && flags.embedded.isEmpty() ? List.of(DEFAULT_URL) : flags.urls;
-        List<String> names = flags.transports.isEmpty() ? List.of("binary") : flags.transports;
         Set<String> used = new LinkedHashSet<>();
         List<Endpoint> endpoints = new ArrayList<>();
         for (String url : urls) {
             ServerAddress address = ServerAddress.parse(url);
-            for (String name : names) {
+            for (String name : names(flags, address)) {
                 Optional<Transport> transport = Transport.parse(name, address.protocol());
                 if (transport.isPresent()) {
                     used.add(name);
@@ -37,7 +36,7 @@ record Endpoint(String url, Transport transport) {
                 }
             }
         }
-        for (String name : names) {
+        for (String name : flags.transports) {
             if (!urls.isEmpty() && !used.contains(name)) {
                 throw new IllegalArgumentException("--transport=" + name + ": " + String.join(", ", urls)
                         + " cannot do it: json wants an address of HTTP, stream one of gRPC");
@@ -47,6 +46,16 @@ record Endpoint(String url, Transport transport) {
             endpoints.add(new Endpoint("", new Transport(Transport.Wire.EMBEDDED, Transport.Placement.SENT)));
         }
         return endpoints;
+    }
+
+    private static List<String> names(ConnectionFlags flags, ServerAddress address) {
+        if (!flags.transports.isEmpty()) {
+            return flags.transports;
+        }
+        // TensorFlow Serving has nothing else over HTTP.
+        boolean json = flags.protocol == ConnectionFlags.Protocol.TENSORFLOW
+                && address.protocol() == ServerAddress.Protocol.HTTP;
+        return List.of(json ? "json" : "binary");
     }
 
     /** As a table calls it. */

@@ -1,13 +1,18 @@
 package gatun.bench;
 
+import gatun.bench.load.Distribution;
+import gatun.client.Compression;
 import gatun.memory.Shape;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -162,6 +167,30 @@ final class FlagValue {
         }
     }
 
+    /** The names of {@link ConnectionFlags.Protocol}, in any case. */
+    static final class ProtocolName implements ITypeConverter<ConnectionFlags.Protocol> {
+        @Override
+        public ConnectionFlags.Protocol convert(String value) {
+            return oneOf(value, "a protocol", ConnectionFlags.Protocol.values());
+        }
+    }
+
+    /** The names of {@link Distribution}, in any case. */
+    static final class DistributionName implements ITypeConverter<Distribution> {
+        @Override
+        public Distribution convert(String value) {
+            return oneOf(value, "a distribution", Distribution.values());
+        }
+    }
+
+    /** The names of {@link Compression}, in any case. */
+    static final class CompressionName implements ITypeConverter<Compression> {
+        @Override
+        public Compression convert(String value) {
+            return oneOf(value, "a compression", Compression.values());
+        }
+    }
+
     /** {@code NAME: VALUE}. */
     static final class Header implements ITypeConverter<Map.Entry<String, String>> {
         @Override
@@ -174,6 +203,20 @@ final class FlagValue {
                     value.substring(0, colon).strip(),
                     value.substring(colon + 1).strip());
         }
+    }
+
+    private static <E extends Enum<E>> E oneOf(String value, String what, E[] choices) {
+        for (E choice : choices) {
+            if (choice.name().equalsIgnoreCase(value)) {
+                return choice;
+            }
+        }
+        throw wrong(
+                value,
+                what + ": "
+                        + Arrays.stream(choices)
+                                .map(choice -> choice.name().toLowerCase(Locale.ROOT))
+                                .collect(Collectors.joining(" or ")));
     }
 
     private static List<Double> numbers(String value, String expected) {

@@ -34,6 +34,7 @@ final class LoadFlags {
     @Option(
             names = {"--distribution", "--request-distribution"},
             paramLabel = "poisson|constant",
+            converter = FlagValue.DistributionName.class,
             description = "The gaps between the requests of --request-rate. (poisson)")
     Distribution distribution = Distribution.POISSON;
 

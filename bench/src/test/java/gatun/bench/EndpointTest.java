@@ -52,6 +52,14 @@ class EndpointTest {
     }
 
     @Test
+    void shouldSpeakJsonWithTensorFlowServingOverHttp() {
+        ConnectionFlags flags = new ConnectionFlags();
+        flags.protocol = ConnectionFlags.Protocol.TENSORFLOW;
+        flags.urls = List.of("http://a:8501", "grpc://a:8500");
+        assertThat(Endpoint.of(flags)).extracting(Endpoint::text).containsExactly("http json", "grpc");
+    }
+
+    @Test
     void shouldMeasureOnlyThisProcessWhereNoServerIsNamedBesideIt() {
         ConnectionFlags flags = new ConnectionFlags();
         flags.embedded = Optional.of(Path.of("models"));

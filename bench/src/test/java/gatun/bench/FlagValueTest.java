@@ -3,6 +3,7 @@ package gatun.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.bench.load.Distribution;
 import gatun.memory.Shape;
 import java.time.Duration;
 import java.util.Map;
@@ -56,6 +57,14 @@ class FlagValueTest {
         assertThatThrownBy(() -> new FlagValue.NamedShape().convert("image")).hasMessageContaining("NAME:DIM,DIM...");
         assertThatThrownBy(() -> new FlagValue.NamedShape().convert("image:-1"))
                 .hasMessageContaining("NAME:DIM,DIM...");
+    }
+
+    @Test
+    void shouldReadNamesInAnyCase() {
+        assertThat(new FlagValue.ProtocolName().convert("tensorflow")).isEqualTo(ConnectionFlags.Protocol.TENSORFLOW);
+        assertThat(new FlagValue.DistributionName().convert("Constant")).isEqualTo(Distribution.CONSTANT);
+        assertThatThrownBy(() -> new FlagValue.CompressionName().convert("zip"))
+                .hasMessage("'zip' is not a compression: none or gzip or deflate");
     }
 
     @Test

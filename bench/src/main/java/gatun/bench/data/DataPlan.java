@@ -52,7 +52,7 @@ public record DataPlan(
                 .forEach(sequence -> sequence.forEach(step -> wanted.add(expected(from.file(), model, arena, step)))));
         int count = sequences.stream().mapToInt(List::size).sum();
         if (wanted.size() > 1 && wanted.size() != count) {
-            throw new DataException(answers.get().file().path() + " has expected outputs of " + wanted.size()
+            throw new DataException(answers.get().file().name() + " has expected outputs of " + wanted.size()
                     + " requests: expected one for all, or one for each of the " + count + " requests");
         }
         List<Step> steps = new ArrayList<>();

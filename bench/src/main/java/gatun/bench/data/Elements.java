@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /** Reads and writes single elements of tensors of fixed size. Stateless and safe for any thread. */
-final class Elements {
+public final class Elements {
     private static final ValueLayout.OfByte INT8 = ValueLayout.JAVA_BYTE;
     private static final ValueLayout.OfShort INT16 =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -65,7 +65,7 @@ final class Elements {
     }
 
     /** Element {@code index} of a tensor of fixed size as a text shows it. */
-    static String text(MemorySegment tensor, Datatype datatype, long index) {
+    public static String text(MemorySegment tensor, Datatype datatype, long index) {
         long offset = index * datatype.byteSize();
         return switch (datatype) {
             case FP16, BF16, FP64 -> Double.toString(get(tensor, datatype, index));

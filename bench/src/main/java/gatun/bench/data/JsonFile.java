@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -16,12 +17,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads a JSON file as a whole, for small ones and at the beginning.
+ * Reads JSON as a whole, where it does not matter how long that takes.
  *
- * @param path the file, for error texts
+ * @param name the file, or what else it is, for error texts
  * @param root what it holds
  */
-public record JsonFile(Path path, JsonValue root) {
+public record JsonFile(String name, JsonValue root) {
     private static final JsonFactory FACTORY = JsonFactory.builder()
             .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
             .streamReadConstraints(StreamReadConstraints.builder()
@@ -36,17 +37,8 @@ public record JsonFile(Path path, JsonValue root) {
      * @throws DataException when there is no such file, or when it is not JSON
      */
     public static JsonFile read(Path path) {
-        try (JsonParser parser = FACTORY.createParser(Files.newInputStream(path))) {
-            if (parser.nextToken() == null) {
-                throw new DataException(path + " is empty: expected JSON");
-            }
-            JsonFile file = new JsonFile(path, value(parser));
-            if (parser.nextToken() != null) {
-                throw new DataException(path + ", line " + line(parser) + ": expected the end of the file");
-            }
-            return file;
-        } catch (JsonProcessingException e) {
-            throw new DataException(path + ", line " + e.getLocation().getLineNr() + ": " + e.getOriginalMessage());
+        try (InputStream bytes = Files.newInputStream(path)) {
+            return parse(path.toString(), bytes);
         } catch (NoSuchFileException e) {
             throw new DataException(path + ": there is no such file");
         } catch (IOException e) {
@@ -54,9 +46,29 @@ public record JsonFile(Path path, JsonValue root) {
         }
     }
 
+    /**
+     * Reads what {@code bytes} have.
+     *
+     * @throws DataException when it is not JSON
+     */
+    public static JsonFile parse(String name, InputStream bytes) throws IOException {
+        try (JsonParser parser = FACTORY.createParser(bytes)) {
+            if (parser.nextToken() == null) {
+                throw new DataException(name + " is empty: expected JSON");
+            }
+            JsonFile file = new JsonFile(name, value(parser));
+            if (parser.nextToken() != null) {
+                throw new DataException(name + ", line " + line(parser) + ": expected the end");
+            }
+            return file;
+        } catch (JsonProcessingException e) {
+            throw new DataException(name + ", line " + e.getLocation().getLineNr() + ": " + e.getOriginalMessage());
+        }
+    }
+
     /** A failure that is about {@code value}. */
     DataException wrong(JsonValue value, String text) {
-        return new DataException(path + ", line " + value.line() + ": " + text);
+        return new DataException(name + ", line " + value.line() + ": " + text);
     }
 
     private static JsonValue value(JsonParser parser) throws IOException {

@@ -19,7 +19,7 @@ import java.util.Set;
  * Makes tensors of what a data file says of them: {@code [1, 2, 3]}, nested or flat; {@code {"content": [1, 2, 3], "shape": [3]}}; or the raw
  * bytes as {@code {"b64": "AQID"}}, also as content. For one thread.
  */
-final class TensorReader {
+public final class TensorReader {
     private static final long ALIGNMENT = 64;
     private static final Set<String> MEMBERS = Set.of("content", "shape", "b64");
 
@@ -32,15 +32,19 @@ final class TensorReader {
      * @param batched whether the first dimension is that of a batch: then data for one element of it serves for all
      * @param batch how many elements a batch has
      */
-    TensorReader(JsonFile file, boolean batched, long batch, Arena arena) {
+    public TensorReader(JsonFile file, boolean batched, long batch, Arena arena) {
         this.file = file;
         this.batched = batched;
         this.batch = batch;
         this.arena = arena;
     }
 
-    /** The tensor of {@code spec}, whose shape may have variable dimensions, of {@code value}. */
-    Tensor tensor(TensorSpec spec, JsonValue value) {
+    /**
+     * The tensor of {@code spec}, whose shape may have variable dimensions, of {@code value}.
+     *
+     * @throws DataException when it is none
+     */
+    public Tensor tensor(TensorSpec spec, JsonValue value) {
         if (!(value instanceof JsonValue.Obj object)) {
             return ofElements(spec, value, value);
         }

@@ -16,17 +16,19 @@ public final class V2Target implements Target {
     private final GatunClient client;
     private final Transport transport;
     private final RequestPlan plan;
+    private final Optional<SharedLayout> layout;
 
-    private V2Target(GatunClient client, Transport transport, RequestPlan plan) {
+    private V2Target(GatunClient client, Transport transport, RequestPlan plan, Optional<SharedLayout> layout) {
         this.client = client;
         this.transport = transport;
         this.plan = plan;
+        this.layout = layout;
     }
 
     /**
      * The target that {@code data} is sent to.
      *
-     * @param client closed with the target, and also when this fails
+     * @param client closed with the target; when this fails the caller still owns it
      * @param inSequences whether requests belong to sequences
      * @throws TargetException when the transport cannot carry the model's tensors
      */
@@ -37,20 +39,24 @@ public final class V2Target implements Target {
             String version,
             DataSet data,
             boolean inSequences) {
-        try {
-            requireCarried(transport, model, data);
-            RequestPlan plan = RequestPlan.of(model, version, data, inSequences);
-            return new V2Target(client, transport, plan);
-        } catch (RuntimeException | Error e) {
-            client.close();
-            throw e;
-        }
+        requireCarried(transport, model, data);
+        RequestPlan plan = RequestPlan.of(model, version, data, inSequences);
+        Optional<SharedLayout> layout = transport.placement() == Transport.Placement.SENT
+                ? Optional.empty()
+                : Optional.of(SharedLayout.of(client, transport.placement(), plan));
+        return new V2Target(client, transport, plan, layout);
     }
 
     @Override
     public Caller caller(int worker) {
         StepCursor cursor = plan.cursor(worker);
         boolean stream = transport.wire() == Transport.Wire.GRPC_STREAM;
+        if (layout.isPresent()) {
+            SharedRequests shared = layout.get().open(client, plan);
+            return stream
+                    ? new StreamCaller(client, shared, cursor, plan.model().decoupled())
+                    : new SharedCaller(shared, cursor);
+        }
         RequestSource requests = new SentRequests(plan);
         return stream
                 ? new StreamCaller(client, requests, cursor, plan.model().decoupled())
@@ -74,7 +80,15 @@ public final class V2Target implements Target {
                     + "' is decoupled, with any number of answers to a request: use --transport=stream over grpc://");
         }
         if (transport.placement() != Transport.Placement.SENT) {
-            throw new TargetException("tensors in shared memory are not measured by this version");
+            if (model.decoupled()) {
+                throw new TargetException(
+                        "model '" + model.name()
+                                + "' is decoupled: its answers would lie over each other in shared memory; use --transport=stream");
+            }
+            if (stream && data.checksAnswers()) {
+                throw new TargetException("answers on a stream that lie in shared memory are not compared with expected"
+                        + " outputs: leave stream or the expected outputs away");
+            }
         }
         if (transport.wire() == Transport.Wire.HTTP_JSON && transport.placement() == Transport.Placement.SENT) {
             model.outputs().forEach(output -> requireJson(model, output, "output"));

@@ -60,10 +60,8 @@ interface Axis {
         List<Double> marks = new ArrayList<>();
         int first = (int) Math.floor(Math.log10(least));
         int last = (int) Math.ceil(Math.log10(greatest));
-        // Of many decades only the powers are marked.
-        int[] factors = last - first > 4 ? new int[] {1} : new int[] {1, 2, 5};
         for (int power = first; power <= last; power++) {
-            for (int factor : factors) {
+            for (int factor : new int[] {1, 2, 5}) {
                 marks.add(factor * Math.pow(10, power));
             }
         }
@@ -75,12 +73,19 @@ interface Axis {
                 .filter(mark -> mark >= greatest)
                 .min(Double::compare)
                 .orElse(greatest);
+        // Of many decades only the powers are marked.
+        boolean all = last - first <= 4;
         List<Tick> ticks = marks.stream()
-                .filter(mark -> mark >= low && mark <= high)
+                .filter(mark -> mark >= low && mark <= high && (all || isPowerOfTen(mark)))
                 .map(mark -> new Tick(mark, text.of(mark)))
                 .toList();
         double range = Math.max(Math.log(high / low), Double.MIN_NORMAL);
         return new FunctionAxis(label, ticks, value -> Math.log(Math.max(value, low) / low) / range);
+    }
+
+    private static boolean isPowerOfTen(double mark) {
+        double power = Math.log10(mark);
+        return Math.abs(power - Math.rint(power)) < 1e-9;
     }
 
     private static double decades(double percentile) {

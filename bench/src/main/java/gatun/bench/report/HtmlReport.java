@@ -2,6 +2,7 @@ package gatun.bench.report;
 
 import gatun.bench.load.ServerCounters;
 import gatun.bench.load.Window;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -18,7 +19,7 @@ public final class HtmlReport {
             h1{font-size:24px;margin:0 0 4px}h2{font-size:17px;margin:28px 0 8px}p{margin:4px 0;color:var(--soft)}
             .scroll{overflow-x:auto;background:var(--card);border:1px solid var(--rule);border-radius:6px}
             table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-            th,td{padding:6px 12px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}
+            th,td{padding:6px 9px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}
             th{color:var(--soft);font-weight:600}tr:last-child td{border-bottom:0}
             th:first-child,td:first-child{text-align:left}.bad{color:var(--bad);font-weight:600}
             .plots{display:flex;flex-wrap:wrap;gap:16px}.plots svg{max-width:100%;height:auto;border:1px solid var(--rule);border-radius:6px}
@@ -39,7 +40,8 @@ public final class HtmlReport {
                 .append("</style>\n</head>\n<body>\n<main>\n<h1>")
                 .append(Markup.escape("Model " + report.model() + version))
                 .append("</h1>\n<p>Measured by gatun bench, ")
-                .append(Markup.escape(report.began().toString()))
+                .append(Markup.escape(
+                        report.began().truncatedTo(ChronoUnit.SECONDS).toString()))
                 .append(". Latencies last from when a request was due until all of its answer had come.</p>\n");
         html.append("<h2>Latency and throughput</h2>\n");
         table(html, latencyHeads(), latencies(report));

@@ -19,6 +19,7 @@ public final class LatencyPlot {
         long least = Long.MAX_VALUE;
         long greatest = 0;
         double rarest = LEAST_END;
+        boolean sameLoad = report.rows().stream().map(Row::loadText).distinct().count() == 1;
         for (Row row : report.rows()) {
             Histogram latencies = row.window().latencies();
             long count = latencies.getTotalCount();
@@ -27,15 +28,15 @@ public final class LatencyPlot {
             }
             // Beyond that a percentile is of less than one request.
             double end = Math.clamp(100.0 * (1 - 1.0 / (double) count), 0, 99.9999);
-            lines.add(new Series(row.text(), points(latencies, end), false));
+            lines.add(new Series(sameLoad ? row.transport() : row.text(), points(latencies, end), false));
             rarest = Math.max(rarest, end);
             least = Math.min(least, latencies.getMinNonZeroValue());
             greatest = Math.max(greatest, latencies.getMaxValue());
         }
         Axis x = Axis.percentiles(rarest);
         Axis y = greatest / LOGARITHMIC_FROM > least
-                ? Axis.logarithmic("latency", (double) Math.max(1, least), (double) greatest, Units::time)
-                : Axis.linear("latency", (double) greatest, Units::time);
+                ? Axis.logarithmic("latency", (double) Math.max(1, least), (double) greatest, Units::roundTime)
+                : Axis.linear("latency", (double) greatest, Units::roundTime);
         return new SvgPlot("Latency of model " + report.model() + " by percentile", x, y, lines).svg();
     }
 

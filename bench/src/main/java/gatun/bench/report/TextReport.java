@@ -135,18 +135,8 @@ public final class TextReport {
 
     private static String notes(Report report) {
         StringBuilder notes = new StringBuilder();
+        alike(notes, report.rows());
         for (Row row : report.rows()) {
-            if (row.measurement().verdict() == StoppingRule.Verdict.UNSTABLE
-                    && row.window().answered() > 0) {
-                notes.append(row.text())
-                        .append(": not stable after ")
-                        .append(row.measurement().windows())
-                        .append(" windows; the figures are of the last ")
-                        .append(Math.min(row.measurement().windows(), StoppingRule.COMPARED_WINDOWS))
-                        .append(".\n");
-            } else if (row.measurement().verdict() == StoppingRule.Verdict.CONTINUE) {
-                notes.append(row.text()).append(": interrupted; the figures are of what was measured until then.\n");
-            }
             if (row.measurement().overdue() > 0 && row.window().longestLagNanos() > NOTABLE_LAG_NANOS) {
                 notes.append(row.text())
                         .append(": at the end ")
@@ -162,6 +152,27 @@ public final class TextReport {
             notes.append("All answers were as expected.\n");
         }
         return notes.toString();
+    }
+
+    /** Says in few lines which figures are worth less than others. */
+    private static void alike(StringBuilder notes, List<Row> rows) {
+        String unstable = rows.stream()
+                .filter(row -> row.measurement().verdict() == StoppingRule.Verdict.UNSTABLE)
+                .filter(row -> row.window().answered() > 0)
+                .map(row -> row.text() + " (" + row.measurement().windows() + ")")
+                .collect(Collectors.joining("; "));
+        if (!unstable.isEmpty()) {
+            notes.append("Not stable after so many windows, the figures are of the last ")
+                    .append(StoppingRule.COMPARED_WINDOWS)
+                    .append(" at most: ")
+                    .append(unstable)
+                    .append(".\n");
+        }
+        for (Row row : rows) {
+            if (row.measurement().verdict() == StoppingRule.Verdict.CONTINUE) {
+                notes.append(row.text()).append(": interrupted; the figures are of what was measured until then.\n");
+            }
+        }
     }
 
     private static void counts(StringBuilder notes, Row row, Map<String, Long> counts, String what) {

@@ -35,7 +35,7 @@ final class ThroughputPlot {
         return new SvgPlot(
                         "Latency (" + name + ") of model " + report.model() + " by throughput",
                         Axis.linear("inferences per second", throughput, Units::digits),
-                        Axis.linear("latency, " + name, latency, Units::time),
+                        Axis.linear("latency, " + name, latency, Units::roundTime),
                         lines)
                 .svg();
     }

@@ -24,6 +24,11 @@ final class Units {
         return digits(nanos / BILLION) + "s";
     }
 
+    /** A time for an axis, which marks round values: without needless zeros. */
+    static String roundTime(double nanos) {
+        return time(nanos).replaceFirst("\\.0+(?=\\D)", "").replaceFirst("(\\.\\d*?)0+(?=\\D)", "$1");
+    }
+
     /** A time in whole nanoseconds. */
     static String time(long nanos) {
         return time((double) nanos);

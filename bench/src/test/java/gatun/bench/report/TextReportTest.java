@@ -27,7 +27,7 @@ class TextReportTest {
     void shouldSayWhatWentWrong() {
         assertThat(TextReport.text(ReportSamples.bad()))
                 .contains("The server tells of no statistics")
-                .contains("grpc, 250/s: not stable after 3 windows; the figures are of the last 3.")
+                .contains("Not stable after so many windows, the figures are of the last 3 at most: grpc, 250/s (3).")
                 .contains("grpc, 250/s: at the end 17 requests were due that could not be sent")
                 .contains("grpc, 250/s: 12 failed: " + ReportSamples.ODD_TEXT);
     }
@@ -36,7 +36,7 @@ class TextReportTest {
     void shouldShowWhereNothingWasAnswered() {
         assertThat(TextReport.text(ReportSamples.silent()))
                 .contains("http binary, concurrency 1: 3 failed: gone")
-                .doesNotContain("not stable");
+                .doesNotContain("Not stable");
     }
 
     @Test
@@ -45,6 +45,10 @@ class TextReportTest {
         assertThat(Units.time(1_230)).isEqualTo("1.23µs");
         assertThat(Units.time(45_600_000)).isEqualTo("45.6ms");
         assertThat(Units.time(7.89e9)).isEqualTo("7.89s");
+        assertThat(Units.roundTime(100_000)).isEqualTo("100µs");
+        assertThat(Units.roundTime(1_000_000)).isEqualTo("1ms");
+        assertThat(Units.roundTime(2_500_000)).isEqualTo("2.5ms");
+        assertThat(Units.roundTime(0)).isEqualTo("0ns");
         assertThat(Units.bytes(1536)).isEqualTo("1.50KiB");
         assertThat(Units.bytes(64 * 1024 * 1024)).isEqualTo("64.0MiB");
         assertThat(Units.digits(99.97)).isEqualTo("100");

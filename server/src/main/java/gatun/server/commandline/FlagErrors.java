@@ -1,6 +1,7 @@
 package gatun.server.commandline;
 
 import java.io.PrintWriter;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -34,7 +35,7 @@ final class FlagErrors implements IParameterExceptionHandler {
         }
         if (failure.getCause() instanceof TypeConversionException wrong
                 && failure.getArgSpec() instanceof OptionSpec flag) {
-            return flag.longestName() + ": " + wrong.getMessage() + ".";
+            return firstLongName(flag) + ": " + wrong.getMessage() + ".";
         }
         return failure.getMessage();
     }
@@ -45,8 +46,16 @@ final class FlagErrors implements IParameterExceptionHandler {
             return failure.getMessage();
         }
         return missing.stream()
-                .map(a -> ((OptionSpec) a).longestName() + "=" + a.paramLabel())
+                .map(a -> firstLongName((OptionSpec) a) + "=" + a.paramLabel())
                 .collect(Collectors.joining(", ", "missing ", ""));
+    }
+
+    /** What the help calls it first, of several names. */
+    private static String firstLongName(OptionSpec flag) {
+        return Arrays.stream(flag.names())
+                .filter(name -> name.startsWith("--"))
+                .findFirst()
+                .orElse(flag.longestName());
     }
 
     private static String unmatched(String argument, CommandLine command) {

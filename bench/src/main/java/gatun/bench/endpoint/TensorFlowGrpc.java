@@ -1,0 +1,182 @@
+package gatun.bench.endpoint;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.Int64Value;
+import com.google.protobuf.InvalidProtocolBufferException;
+import gatun.bench.data.DataSet;
+import gatun.bench.data.ExpectedOutputs;
+import gatun.bench.data.ModelDescription;
+import gatun.bench.data.Step;
+import gatun.client.ClientOptions;
+import gatun.client.grpc.GrpcChannel;
+import gatun.memory.Datatype;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import gatun.protocol.tensorflow.SignatureDef;
+import gatun.protocol.tensorflow.TensorInfo;
+import gatun.protocol.tensorflow.TensorProto;
+import gatun.protocol.tensorflow.serving.GetModelMetadataRequest;
+import gatun.protocol.tensorflow.serving.GetModelMetadataResponse;
+import gatun.protocol.tensorflow.serving.ModelSpec;
+import gatun.protocol.tensorflow.serving.PredictRequest;
+import gatun.protocol.tensorflow.serving.PredictResponse;
+import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
+import gatun.protocol.tensorflow.serving.SignatureDefMap;
+import io.grpc.StatusRuntimeException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/** A server of TensorFlow Serving's gRPC. Owns the connection. */
+final class TensorFlowGrpc implements TensorFlowServer {
+    private static final String SIGNATURES = "signature_def";
+
+    private final ClientOptions options;
+    private final GrpcChannel connection;
+    private final ModelSpec model;
+
+    TensorFlowGrpc(ClientOptions options, String model, String version, String signature) {
+        this.options = options;
+        this.connection = GrpcChannel.open(options);
+        ModelSpec.Builder spec = ModelSpec.newBuilder().setName(model).setSignatureName(signature);
+        if (!version.isEmpty()) {
+            spec.setVersion(Int64Value.of(Long.parseLong(version)));
+        }
+        this.model = spec.build();
+    }
+
+    @Override
+    public ModelDescription describe() {
+        GetModelMetadataResponse metadata;
+        try {
+            metadata = stub().getModelMetadata(GetModelMetadataRequest.newBuilder()
+                    .setModelSpec(model.toBuilder().clearSignatureName())
+                    .addMetadataField(SIGNATURES)
+                    .build());
+        } catch (StatusRuntimeException e) {
+            throw TensorFlowModels.refused(options.server().url(), model.getName(), text(e));
+        }
+        Map<String, SignatureDef> signatures = signatures(metadata);
+        SignatureDef signature = signatures.get(model.getSignatureName());
+        if (signature == null) {
+            throw TensorFlowModels.noSignature(model.getName(), model.getSignatureName(), signatures.keySet());
+        }
+        return TensorFlowModels.describe(
+                model.getName(), specs(signature.getInputsMap()), specs(signature.getOutputsMap()));
+    }
+
+    @Override
+    public List<Prediction> predictions(DataSet data) {
+        List<Prediction> predictions = new ArrayList<>();
+        for (int i = 0; i < data.size(); i++) {
+            Step step = data.step(i);
+            PredictRequest.Builder request = PredictRequest.newBuilder().setModelSpec(model);
+            for (Tensor input : step.inputs()) {
+                request.putInputs(input.spec().name(), TensorFlowProtos.message(input));
+            }
+            predictions.add(new GrpcPrediction(request.build(), step.expected()));
+        }
+        return predictions;
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+
+    private PredictionServiceGrpc.PredictionServiceBlockingStub stub() {
+        PredictionServiceGrpc.PredictionServiceBlockingStub stub =
+                PredictionServiceGrpc.newBlockingStub(connection.channel());
+        return options.deadline()
+                .map(time -> stub.withDeadlineAfter(time.toNanos(), TimeUnit.NANOSECONDS))
+                .orElse(stub);
+    }
+
+    private Map<String, SignatureDef> signatures(GetModelMetadataResponse metadata) {
+        try {
+            Any packed = metadata.getMetadataOrDefault(SIGNATURES, Any.getDefaultInstance());
+            return new TreeMap<>(packed.unpack(SignatureDefMap.class).getSignatureDefMap());
+        } catch (InvalidProtocolBufferException e) {
+            throw new TargetException(
+                    "the server at " + options.server() + " described model '" + model.getName()
+                            + "' by something that is no signature: " + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static List<TensorSpec> specs(Map<String, TensorInfo> tensors) {
+        return new TreeMap<>(tensors)
+                .entrySet().stream()
+                        .map(entry -> new TensorSpec(
+                                entry.getKey(),
+                                TensorFlowDatatypes.of(
+                                        entry.getValue().getDtype().name()),
+                                TensorFlowProtos.shape(entry.getValue().getTensorShape())))
+                        .toList();
+    }
+
+    private static String text(StatusRuntimeException failure) {
+        String description = failure.getStatus().getDescription();
+        return failure.getStatus().getCode() + (description == null ? "" : ": " + description);
+    }
+
+    /** One request, made again and again. */
+    private final class GrpcPrediction implements Prediction {
+        private final PredictRequest request;
+        private final ExpectedOutputs expected;
+
+        private GrpcPrediction(PredictRequest request, ExpectedOutputs expected) {
+            this.request = request;
+            this.expected = expected;
+        }
+
+        @Override
+        public Answer make() {
+            PredictResponse response;
+            try {
+                response = stub().predict(request);
+            } catch (StatusRuntimeException e) {
+                throw new TargetException(text(e), e);
+            }
+            return new GrpcAnswer(response, expected);
+        }
+    }
+
+    /**
+     * The answer to a request.
+     *
+     * @param response as it came
+     * @param expected what it should be
+     */
+    private record GrpcAnswer(PredictResponse response, ExpectedOutputs expected) implements Answer {
+        @Override
+        public String differences() {
+            if (expected.isNothing()) {
+                return "";
+            }
+            List<Tensor> outputs = new ArrayList<>();
+            for (Map.Entry<String, TensorProto> output :
+                    response.getOutputsMap().entrySet()) {
+                if (TensorFlowDatatypes.of(output.getValue().getDtype().name()) != Datatype.INVALID) {
+                    try {
+                        outputs.add(TensorFlowProtos.tensor(output.getKey(), output.getValue()));
+                    } catch (IllegalArgumentException e) {
+                        return "output '" + output.getKey() + "' cannot be read: " + e.getMessage();
+                    }
+                }
+            }
+            return expected.differences(outputs);
+        }
+
+        @Override
+        public long tensorByteSize() {
+            long byteSize = 0;
+            for (TensorProto output : response.getOutputsMap().values()) {
+                byteSize += TensorFlowProtos.byteSize(output);
+            }
+            return byteSize;
+        }
+    }
+}

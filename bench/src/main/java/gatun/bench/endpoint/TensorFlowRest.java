@@ -1,0 +1,227 @@
+package gatun.bench.endpoint;
+
+import gatun.bench.data.DataException;
+import gatun.bench.data.DataSet;
+import gatun.bench.data.ExpectedOutputs;
+import gatun.bench.data.JsonFile;
+import gatun.bench.data.JsonValue;
+import gatun.bench.data.ModelDescription;
+import gatun.bench.data.Step;
+import gatun.bench.data.TensorReader;
+import gatun.client.ClientException;
+import gatun.client.ClientOptions;
+import gatun.client.http.HttpExchanges;
+import gatun.client.http.HttpReply;
+import gatun.memory.Shape;
+import gatun.memory.Tensor;
+import gatun.memory.TensorSpec;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** A server of TensorFlow Serving's REST, with inputs and outputs by columns. Owns the connections. */
+final class TensorFlowRest implements TensorFlowServer {
+    private static final int OK = 200;
+    private static final Map<String, String> JSON = Map.of("content-type", "application/json");
+
+    private final ClientOptions options;
+    private final HttpExchanges exchanges;
+    private final String model;
+    private final String signature;
+    private final String path;
+
+    TensorFlowRest(ClientOptions options, String model, String version, String signature) {
+        this.options = options;
+        this.exchanges = new HttpExchanges(options);
+        this.model = model;
+        this.signature = signature;
+        this.path = options.server().path() + "/v1/models/"
+                + URLEncoder.encode(model, StandardCharsets.UTF_8).replace("+", "%20")
+                + (version.isEmpty() ? "" : "/versions/" + version);
+    }
+
+    @Override
+    public ModelDescription describe() {
+        HttpReply reply;
+        try {
+            reply = exchanges.exchange("GET", path + "/metadata", Map.of());
+        } catch (ClientException e) {
+            throw new TargetException("the server at " + options.server() + " cannot be asked: " + e.getMessage(), e);
+        }
+        if (reply.status() != OK) {
+            throw TensorFlowModels.refused(options.server().url(), model, error(reply));
+        }
+        JsonFile metadata = parse(reply);
+        JsonValue signatures = member(member(member(metadata.root(), "metadata"), "signature_def"), "signature_def");
+        if (!(signatures instanceof JsonValue.Obj known)) {
+            throw new TargetException("the server at " + options.server() + " described model '" + model
+                    + "' without signatures: is it TensorFlow Serving?");
+        }
+        if (!known.members().containsKey(signature)) {
+            throw TensorFlowModels.noSignature(model, signature, known.members().keySet());
+        }
+        JsonValue of = member(known, signature);
+        return TensorFlowModels.describe(model, specs(member(of, "inputs")), specs(member(of, "outputs")));
+    }
+
+    @Override
+    public List<Prediction> predictions(DataSet data) {
+        List<TensorSpec> outputs = describe().outputs();
+        List<Prediction> predictions = new ArrayList<>();
+        for (int i = 0; i < data.size(); i++) {
+            Step step = data.step(i);
+            byte[] body = TensorFlowJson.request(signature, step.inputs()).getBytes(StandardCharsets.UTF_8);
+            predictions.add(new RestPrediction(
+                    MemorySegment.ofArray(body), step.expected(), outputs.size(), byteSize(outputs, step)));
+        }
+        return predictions;
+    }
+
+    @Override
+    public void close() {
+        exchanges.close();
+    }
+
+    /** Of outputs whose size the signature tells; JSON itself has no sizes. */
+    private static long byteSize(List<TensorSpec> outputs, Step step) {
+        Shape first = step.inputs().getFirst().spec().shape();
+        long byteSize = 0;
+        for (TensorSpec output : outputs) {
+            Shape shape = output.shape();
+            if (shape.rank() > 0 && shape.dim(0) == Shape.VARIABLE && first.rank() > 0) {
+                shape = shape.withFirst(first.dim(0));
+            }
+            byteSize += Math.max(0, shape.byteSize(output.datatype()));
+        }
+        return byteSize;
+    }
+
+    private List<TensorSpec> specs(JsonValue tensors) {
+        List<TensorSpec> specs = new ArrayList<>();
+        if (tensors instanceof JsonValue.Obj object) {
+            new TreeMap<>(object.members()).forEach((name, info) -> {
+                String type = member(info, "dtype") instanceof JsonValue.Text text ? text.value() : "";
+                specs.add(new TensorSpec(name, TensorFlowDatatypes.of(type), shape(name, info)));
+            });
+        }
+        return specs;
+    }
+
+    private Shape shape(String name, JsonValue info) {
+        List<Long> dims = new ArrayList<>();
+        if (member(member(info, "tensor_shape"), "dim") instanceof JsonValue.Arr array) {
+            for (JsonValue dim : array.elements()) {
+                String size =
+                        switch (member(dim, "size")) {
+                            case JsonValue.Text text -> text.value();
+                            case JsonValue.Num number -> number.text();
+                            case JsonValue other ->
+                                throw new TargetException("the server at " + options.server() + " described '" + name
+                                        + "' of model '" + model + "' by a dimension that is no number");
+                        };
+                dims.add(Long.parseLong(size));
+            }
+        }
+        return Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
+    }
+
+    private JsonFile parse(HttpReply reply) {
+        try {
+            return JsonFile.parse("the answer of " + options.server(), new ByteArrayInputStream(reply.body()));
+        } catch (IOException e) {
+            throw new UncheckedIOException("memory cannot fail to be read", e);
+        }
+    }
+
+    private static JsonValue member(JsonValue value, String name) {
+        JsonValue found =
+                value instanceof JsonValue.Obj object ? object.members().get(name) : null;
+        return found == null ? new JsonValue.Null(value.line()) : found;
+    }
+
+    private String error(HttpReply reply) {
+        String text = new String(reply.body(), StandardCharsets.UTF_8).strip();
+        try {
+            if (member(parse(reply).root(), "error") instanceof JsonValue.Text error) {
+                text = error.value();
+            }
+        } catch (DataException e) {
+            // Then it is shown as it came.
+        }
+        return "HTTP " + reply.status() + ": " + text;
+    }
+
+    /** One request, made again and again. */
+    private final class RestPrediction implements Prediction {
+        private final MemorySegment body;
+        private final ExpectedOutputs expected;
+        private final int outputCount;
+        private final long outputByteSize;
+
+        private RestPrediction(MemorySegment body, ExpectedOutputs expected, int outputCount, long outputByteSize) {
+            this.body = body;
+            this.expected = expected;
+            this.outputCount = outputCount;
+            this.outputByteSize = outputByteSize;
+        }
+
+        @Override
+        public Answer make() {
+            HttpReply reply = exchanges.exchange("POST", path + ":predict", JSON, body);
+            if (reply.status() != OK) {
+                throw new TargetException(error(reply));
+            }
+            return new RestAnswer(reply, this);
+        }
+
+        private String differences(HttpReply reply) {
+            if (expected.isNothing()) {
+                return "";
+            }
+            try (Arena arena = Arena.ofConfined()) {
+                JsonFile answer = parse(reply);
+                JsonValue outputs = member(answer.root(), "outputs");
+                TensorReader reader = new TensorReader(answer, false, 1, arena);
+                List<Tensor> tensors = new ArrayList<>();
+                for (Tensor wanted : expected.outputs()) {
+                    // A single output has no name.
+                    JsonValue value = outputCount == 1
+                            ? outputs
+                            : member(outputs, wanted.spec().name());
+                    if (!(value instanceof JsonValue.Null)) {
+                        tensors.add(reader.tensor(wanted.spec(), value));
+                    }
+                }
+                return expected.differences(tensors);
+            } catch (DataException e) {
+                return String.valueOf(e.getMessage());
+            }
+        }
+    }
+
+    /**
+     * The answer to a request.
+     *
+     * @param reply as it came
+     * @param prediction what was asked
+     */
+    private record RestAnswer(HttpReply reply, RestPrediction prediction) implements Answer {
+        @Override
+        public String differences() {
+            return prediction.differences(reply);
+        }
+
+        @Override
+        public long tensorByteSize() {
+            return prediction.outputByteSize;
+        }
+    }
+}
