@@ -22,6 +22,11 @@ public final class ClientMemory {
         static final BufferPool POOL = open();
     }
 
+    /** The largest answer that there can be room for, in bytes. */
+    public static long limit() {
+        return Pool.POOL.byteLimit();
+    }
+
     /**
      * Lends {@code byteSize} bytes, aligned to 64, with undefined content.
      *

@@ -29,8 +29,8 @@ final class BodyCompression {
         };
     }
 
-    /** Decompresses a body to its end. */
-    static void copy(ReplyHead.Encoding encoding, ReplyBody body, GrowingBuffer target) throws IOException {
+    /** Decompresses a body to its end, or until it has more than {@code limit} bytes. */
+    static void copy(ReplyHead.Encoding encoding, ReplyBody body, GrowingBuffer target, long limit) throws IOException {
         InputStream raw = new BodyStream(body);
         byte[] piece = new byte[PIECE_BYTES];
         try (InputStream plain = encoding == ReplyHead.Encoding.GZIP
@@ -38,6 +38,9 @@ final class BodyCompression {
                 : new InflaterInputStream(raw)) {
             for (int count = plain.read(piece); count >= 0; count = plain.read(piece)) {
                 target.write(piece, 0, count);
+                if (target.byteSize() > limit) {
+                    return;
+                }
             }
             // What is behind the last byte of interest, mostly the empty last chunk.
             while (raw.read(piece) >= 0) {

@@ -16,6 +16,9 @@ final class ControlCalls {
     private static final Map<String, String> JSON = Map.of("Content-Type", "application/json");
     private static final MemorySegment NOTHING = MemorySegment.NULL;
 
+    /** Statistics of thousands of models are smaller. */
+    private static final long LIMIT = 64 << 20;
+
     private final HttpExchanges exchanges;
     private final ClientOptions options;
 
@@ -88,7 +91,7 @@ final class ControlCalls {
         if (!connection.head().isSuccess()) {
             throw ErrorReplies.read(connection);
         }
-        try (WholeBody body = WholeBody.read(connection)) {
+        try (WholeBody body = WholeBody.read(connection, LIMIT)) {
             return read(body.bytes(), reader);
         }
     }

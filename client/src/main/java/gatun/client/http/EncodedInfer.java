@@ -42,7 +42,14 @@ final class EncodedInfer implements OutgoingRequest {
     public void writeTo(RequestWriter writer) throws IOException {
         writer.put(head);
         for (Tensor tensor : tensors) {
-            writer.put(tensor.bytes());
+            try {
+                writer.put(tensor.bytes());
+            } catch (IllegalStateException e) {
+                throw new IllegalStateException(
+                        "the memory of tensor '" + tensor.spec().name() + "' was freed while " + what
+                                + " was sent: keep its arena open until the call has returned",
+                        e);
+            }
         }
     }
 }

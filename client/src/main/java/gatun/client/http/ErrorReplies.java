@@ -20,7 +20,7 @@ final class ErrorReplies {
     /** Reads the body of an answer that is an error. */
     static ServerException read(HttpConnection connection) throws IOException {
         int status = connection.head().status();
-        try (WholeBody body = WholeBody.read(connection)) {
+        try (WholeBody body = WholeBody.readUpTo(connection, TEXT_BYTES)) {
             return new ServerException(code(status), status, text(status, body.bytes()));
         }
     }

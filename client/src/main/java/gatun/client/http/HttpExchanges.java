@@ -51,7 +51,8 @@ public final class HttpExchanges implements AutoCloseable {
     }
 
     /**
-     * Makes any request and reads the whole answer, whatever its status.
+     * Makes any request and reads the whole answer, whatever its status. The server may get it twice, when it closes the connection without
+     * an answer.
      *
      * @param path with its slash, as it goes over the wire
      * @param headers besides those of the options
@@ -61,8 +62,8 @@ public final class HttpExchanges implements AutoCloseable {
      */
     public HttpReply exchange(String method, String path, Map<String, String> headers, MemorySegment... body) {
         List<MemorySegment> pieces = List.of(body);
-        PlainRequest request = new PlainRequest(
-                method + " " + path, !method.equals("POST"), heads.of(method, path, headers, pieces), pieces);
+        PlainRequest request =
+                new PlainRequest(method + " " + path, true, heads.of(method, path, headers, pieces), pieces);
         return exchange(request, HttpReply::read, Deadline.of(options.deadline()));
     }
 

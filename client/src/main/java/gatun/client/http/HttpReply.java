@@ -6,6 +6,9 @@ import java.util.Optional;
 
 /** An answer as it came, its body decompressed. Immutable, but for the body's bytes. */
 public final class HttpReply {
+    /** What an array of Java can hold, and a round number. */
+    private static final long LIMIT = 1 << 30;
+
     private final int status;
     private final String head;
     private final byte[] body;
@@ -18,7 +21,7 @@ public final class HttpReply {
 
     static HttpReply read(HttpConnection connection) throws IOException {
         String head = connection.headText();
-        try (WholeBody body = WholeBody.read(connection)) {
+        try (WholeBody body = WholeBody.read(connection, LIMIT)) {
             return new HttpReply(connection.head().status(), head, body.bytes().toArray(ValueLayout.JAVA_BYTE));
         }
     }

@@ -47,7 +47,7 @@ record InferReplyReader(InferRequest request) implements ReplyReader<InferRespon
 
     /** An answer whose length is not known before its end: it is read to its end, and its outputs are copied. */
     private InferResponse readWhole(HttpConnection connection) throws IOException {
-        try (WholeBody body = WholeBody.read(connection)) {
+        try (WholeBody body = WholeBody.read(connection, ClientMemory.limit())) {
             MemorySegment bytes = body.bytes();
             long json = jsonByteSize(connection.head(), bytes.byteSize());
             InferLayout layout = InferReplyJson.read(bytes.asSlice(0, json));

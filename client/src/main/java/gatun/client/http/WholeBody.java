@@ -1,5 +1,6 @@
 package gatun.client.http;
 
+import gatun.client.MalformedReplyException;
 import gatun.memory.Buffer;
 import gatun.memory.Hold;
 import java.io.IOException;
@@ -17,18 +18,32 @@ final class WholeBody implements Hold {
         this.byteSize = byteSize;
     }
 
-    /** Reads all of the answer's body. */
-    static WholeBody read(HttpConnection connection) throws IOException {
+    /**
+     * Reads all of the answer's body.
+     *
+     * @throws MalformedReplyException when it has more than {@code limit} bytes
+     */
+    static WholeBody read(HttpConnection connection, long limit) throws IOException {
+        WholeBody body = readUpTo(connection, limit);
+        if (body.byteSize > limit) {
+            body.close();
+            throw new MalformedReplyException("it has more than " + limit + " bytes: expected at most that many");
+        }
+        return body;
+    }
+
+    /** Reads the answer's body, and no further when it has more than {@code limit} bytes; then it is somewhat longer than that. */
+    static WholeBody readUpTo(HttpConnection connection, long limit) throws IOException {
         ReplyBody body = connection.body();
         // A length is believed as far as bytes come.
         GrowingBuffer target = new GrowingBuffer(FIRST_BYTES);
         try {
             if (connection.head().encoding() == ReplyHead.Encoding.IDENTITY) {
-                while (target.readFrom(body)) {
+                while (target.byteSize() <= limit && target.readFrom(body)) {
                     // Until there is no more.
                 }
             } else {
-                BodyCompression.copy(connection.head().encoding(), body, target);
+                BodyCompression.copy(connection.head().encoding(), body, target, limit);
             }
             return new WholeBody(target.buffer(), target.byteSize());
         } catch (Throwable t) {

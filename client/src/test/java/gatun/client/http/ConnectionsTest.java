@@ -11,6 +11,7 @@ import gatun.client.DeadlineException;
 import gatun.client.GatunClient;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
+import gatun.client.MalformedReplyException;
 import gatun.client.Retries;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
@@ -328,6 +329,40 @@ class ConnectionsTest {
             assertThatThrownBy(() -> client.stream(null))
                     .isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("grpc://");
+        }
+    }
+
+    @Test
+    void shouldNotReadAnErrorWithoutEnd() throws Exception {
+        byte[] endless = new byte[1 << 20];
+        try (ScriptedServer server = ScriptedServer.start(conversation -> {
+                    conversation.read();
+                    conversation.say("HTTP/1.1 500 Oops\r\nContent-Length: 9000000000000\r\n\r\nthe text");
+                    while (true) {
+                        conversation.say(endless);
+                    }
+                });
+                GatunClient client = server.client()) {
+            ServerException failure = catchThrowableOfType(ServerException.class, () -> client.infer(REQUEST));
+            assertThat(failure.code()).isEqualTo(StatusCode.INTERNAL);
+            assertThat(failure).hasMessageStartingWith("the text");
+        }
+    }
+
+    @Test
+    void shouldNotReadMetadataWithoutEnd() throws Exception {
+        byte[] endless = new byte[1 << 20];
+        try (ScriptedServer server = ScriptedServer.start(conversation -> {
+                    conversation.read();
+                    conversation.say("HTTP/1.1 200 OK\r\n\r\n");
+                    while (true) {
+                        conversation.say(endless);
+                    }
+                });
+                GatunClient client = server.client()) {
+            assertThatThrownBy(() -> client.server().metadata())
+                    .isInstanceOf(MalformedReplyException.class)
+                    .hasMessageContaining("more than 67108864 bytes");
         }
     }
 }
