@@ -24,6 +24,7 @@ final class Bench {
     private final ProgressLine progress;
     private final Interruption interruption;
     private final List<Row> rows = new ArrayList<>();
+    private final Map<String, String> servers = new LinkedHashMap<>();
     private boolean answersChecked;
 
     Bench(BenchCommand flags, EmbeddedModels embedded, ProgressLine progress, Interruption interruption) {
@@ -58,6 +59,7 @@ final class Bench {
 
     private void measure(Endpoint endpoint, List<Load> loads, int done, int all) {
         try (OpenTarget open = OpenTarget.open(flags, embedded, endpoint)) {
+            open.server().ifPresent(server -> servers.put("server " + endpoint.name(), server));
             answersChecked |= open.data().checksAnswers();
             if (!flags.data.inSequences()) {
                 requireAnswer(endpoint, open.target());
@@ -69,6 +71,7 @@ final class Bench {
     private void measure(Endpoint endpoint, Target target, long batch, List<Load> loads, int done, int all) {
         MeasurementPlan plan = flags.load.plan();
         for (int i = 0; i < loads.size() && !interruption.isAsked(); i++) {
+            interruption.measuring();
             progress.begin(endpoint.text(), done + i + 1, all);
             Measurement measurement =
                     LoadRun.measure(target, loads.get(i), plan, interruption::isAsked, progress::show);
@@ -97,8 +100,10 @@ final class Bench {
         }
     }
 
-    private static Map<String, String> environment() {
+    private Map<String, String> environment() {
         Map<String, String> environment = new LinkedHashMap<>();
+        environment.put("command", flags.commandLine());
+        environment.putAll(servers);
         environment.put("system", System.getProperty("os.name") + " " + System.getProperty("os.version"));
         environment.put("architecture", System.getProperty("os.arch"));
         environment.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));

@@ -6,6 +6,7 @@ import gatun.bench.report.ProgressLine;
 import gatun.bench.report.Report;
 import gatun.bench.report.TextReport;
 import gatun.client.ClientException;
+import gatun.memory.GatunException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -93,11 +94,35 @@ public final class BenchCommand implements Callable<Integer> {
             return report.failed() + report.wrong() == 0 && !report.rows().isEmpty() ? ExitCode.OK : ExitCode.SOFTWARE;
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-        } catch (TargetException | DataException | ClientException e) {
+        } catch (TargetException
+                | DataException
+                | ClientException
+                | GatunException
+                | IllegalStateException
+                | UnsupportedOperationException e) {
             progress.clear();
             spec.commandLine().getErr().println("gatun: " + e.getMessage());
             spec.commandLine().getErr().flush();
             return ExitCode.SOFTWARE;
         }
+    }
+
+    /** What was typed, without secrets. */
+    String commandLine() {
+        StringBuilder text = new StringBuilder("gatun bench");
+        boolean secret = false;
+        for (String argument : spec.commandLine().getParseResult().originalArgs()) {
+            String flag = argument.replaceFirst("=.*", "");
+            boolean isSecret = flag.equals("--token") || flag.equals("--header") || flag.startsWith("-H");
+            if (secret) {
+                text.append(" ...");
+            } else if (isSecret) {
+                text.append(' ').append(flag.startsWith("-H") ? "-H ..." : flag + "=...");
+            } else {
+                text.append(' ').append(argument);
+            }
+            secret = isSecret && argument.equals(flag) && !(flag.startsWith("-H") && flag.length() > 2);
+        }
+        return text.toString();
     }
 }

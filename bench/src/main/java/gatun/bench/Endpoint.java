@@ -58,6 +58,11 @@ record Endpoint(String url, Transport transport) {
         return List.of(json ? "json" : "binary");
     }
 
+    /** Which server it is. */
+    String name() {
+        return url.isEmpty() ? "in this process" : url;
+    }
+
     /** As a table calls it. */
     String text() {
         return transport.wire() == Transport.Wire.EMBEDDED ? "embedded" : transport.text(ServerAddress.parse(url));

@@ -4,7 +4,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets what was measured be printed when somebody presses Ctrl-C: the end of the process waits until {@link #close}. Safe for any thread.
+ * Lets what was measured be printed when somebody presses Ctrl-C: from {@link #measuring} on the end of the process waits until {@link #close}.
+ * Safe for any thread.
  */
 final class Interruption implements AutoCloseable {
     private static final long WAIT_SECONDS = 30;
@@ -12,6 +13,7 @@ final class Interruption implements AutoCloseable {
     private final CountDownLatch finished = new CountDownLatch(1);
     private final Thread hook = new Thread(this::interrupt, "bench-interruption");
     private volatile boolean asked;
+    private volatile boolean measuring;
 
     private Interruption() {}
 
@@ -25,6 +27,11 @@ final class Interruption implements AutoCloseable {
     /** Whether the process is to end. */
     boolean isAsked() {
         return asked;
+    }
+
+    /** From now on there is something to print. */
+    void measuring() {
+        measuring = true;
     }
 
     @Override
@@ -42,6 +49,9 @@ final class Interruption implements AutoCloseable {
 
     private void interrupt() {
         asked = true;
+        if (!measuring) {
+            return;
+        }
         try {
             if (!finished.await(WAIT_SECONDS, TimeUnit.SECONDS)) {
                 System.err.println("gatun: the measurement did not end within " + WAIT_SECONDS + " s");

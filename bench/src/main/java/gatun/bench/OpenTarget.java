@@ -9,7 +9,10 @@ import gatun.bench.endpoint.Transport;
 import gatun.bench.endpoint.V2Models;
 import gatun.bench.endpoint.V2Target;
 import gatun.bench.load.Target;
+import gatun.client.ClientException;
 import gatun.client.GatunClient;
+import gatun.client.ServerMetadata;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param target the server
  * @param data what is sent
  * @param batch how many inferences a request has
+ * @param server what the server calls itself; empty where it does not tell
  */
-record OpenTarget(Target target, DataSet data, long batch) implements AutoCloseable {
+record OpenTarget(Target target, DataSet data, long batch, Optional<String> server) implements AutoCloseable {
     /** Connects with {@code endpoint}, asks what the model is, and gets the data ready. */
     static OpenTarget open(BenchCommand flags, EmbeddedModels embedded, Endpoint endpoint) {
         return switch (flags.connection.protocol) {
@@ -41,7 +45,7 @@ record OpenTarget(Target target, DataSet data, long batch) implements AutoClosea
             data = flags.data.plan(flags.load.seed).open(model);
             Target target =
                     V2Target.open(client, endpoint.transport(), model, flags.version, data, flags.data.inSequences());
-            return new OpenTarget(target, data, batch(model, data));
+            return new OpenTarget(target, data, batch(model, data), server(client));
         } catch (RuntimeException | Error e) {
             client.close();
             close(data);
@@ -63,7 +67,7 @@ record OpenTarget(Target target, DataSet data, long batch) implements AutoClosea
         try {
             ModelDescription model = connection.describe();
             data = flags.data.plan(flags.load.seed).open(model);
-            return new OpenTarget(connection.target(data), data, batch(model, data));
+            return new OpenTarget(connection.target(data), data, batch(model, data), Optional.empty());
         } catch (RuntimeException | Error e) {
             connection.close();
             close(data);
@@ -77,6 +81,15 @@ record OpenTarget(Target target, DataSet data, long batch) implements AutoClosea
         }
         boolean json = endpoint.transport().wire() == Transport.Wire.HTTP_JSON;
         return GatunClient.connect(flags.connection.options(endpoint.url()).withBinaryTensors(!json));
+    }
+
+    private static Optional<String> server(GatunClient client) {
+        try {
+            ServerMetadata metadata = client.server().metadata();
+            return Optional.of(metadata.name() + " " + metadata.version());
+        } catch (ClientException e) {
+            return Optional.empty();
+        }
     }
 
     private static long batch(ModelDescription model, DataSet data) {

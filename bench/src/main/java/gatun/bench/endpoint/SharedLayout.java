@@ -71,7 +71,11 @@ record SharedLayout(
         }
         outputBytes.forEach(builder::outputBytes);
         long outputs = outputBytes.values().stream().mapToLong(Long::longValue).sum();
-        return new SharedRequests(builder.open(), plan, outputs);
+        try {
+            return new SharedRequests(builder.open(), plan, outputs);
+        } catch (IllegalArgumentException e) {
+            throw new TargetException("tensors of model '" + model + "' in shared memory: " + e.getMessage(), e);
+        }
     }
 
     private static Map<String, Long> outputBytes(GatunClient client, RequestPlan plan) {

@@ -9,6 +9,7 @@ import gatun.memory.Tensor;
 import gatun.protocol.tensorflow.TensorProto;
 import gatun.protocol.tensorflow.TensorShapeProto;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -31,9 +32,9 @@ final class TensorFlowProtos {
             BytesCodec.forEach(
                     bytes,
                     (offset, byteSize) -> message.addStringVal(
-                            ByteString.copyFrom(bytes.asSlice(offset, byteSize).asByteBuffer())));
+                            ByteString.copyFrom(bytes.asSlice(offset, byteSize).toArray(ValueLayout.JAVA_BYTE))));
         } else {
-            message.setTensorContent(ByteString.copyFrom(bytes.asByteBuffer()));
+            message.setTensorContent(ByteString.copyFrom(bytes.toArray(ValueLayout.JAVA_BYTE)));
         }
         return message.build();
     }

@@ -2,6 +2,7 @@ package gatun.bench.load;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAccumulator;
+import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
@@ -23,6 +24,8 @@ final class Worker implements Runnable {
     private final AtomicLong tensorBytes = new AtomicLong();
     private final TextTally failures;
     private final TextTally wrongAnswers;
+    // One for all requests, which make no garbage of their own.
+    private final BooleanSupplier isStopped = this::isStopped;
     private volatile boolean stopped;
     private Histogram drained = latencies.getIntervalHistogram();
 
@@ -50,7 +53,7 @@ final class Worker implements Runnable {
     private void one() {
         caller.prepare();
         long due = pace.next(clock.nanoTime());
-        clock.waitUntil(due, () -> stopped);
+        clock.waitUntil(due, isStopped);
         if (stopped) {
             return;
         }
@@ -62,6 +65,10 @@ final class Worker implements Runnable {
         if (!wrong.isEmpty()) {
             wrongAnswers.add(wrong);
         }
+    }
+
+    private boolean isStopped() {
+        return stopped;
     }
 
     /** Takes no more requests. */
