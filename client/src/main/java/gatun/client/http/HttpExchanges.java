@@ -54,6 +54,7 @@ public final class HttpExchanges implements AutoCloseable {
      * Makes any request and reads the whole answer, whatever its status. The server may get it twice, when it closes the connection without
      * an answer.
      *
+     * @param method any whose answers have bodies
      * @param path with its slash, as it goes over the wire
      * @param headers besides those of the options
      * @param body its pieces; their memory is free again when this returns
@@ -61,6 +62,10 @@ public final class HttpExchanges implements AutoCloseable {
      * @throws IllegalStateException when this was closed
      */
     public HttpReply exchange(String method, String path, Map<String, String> headers, MemorySegment... body) {
+        if (method.equals("HEAD") || method.equals("CONNECT")) {
+            throw new IllegalArgumentException(
+                    "the method " + method + ", whose answers have no bodies: expected another, such as GET or POST");
+        }
         List<MemorySegment> pieces = List.of(body);
         PlainRequest request =
                 new PlainRequest(method + " " + path, true, heads.of(method, path, headers, pieces), pieces);

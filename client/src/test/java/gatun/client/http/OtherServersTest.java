@@ -2,6 +2,7 @@ package gatun.client.http;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.client.GatunClient;
@@ -154,6 +155,9 @@ class OtherServersTest {
                 assertThat(new String(reply.body(), UTF_8)).isEqualTo("POST /v1/models/m:predict HTTP/1.1 {}");
             }
             assertThat(server.connections()).isEqualTo(1);
+            assertThatThrownBy(() -> exchanges.exchange("HEAD", "/v2", Map.of()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("the method HEAD");
         }
     }
 }

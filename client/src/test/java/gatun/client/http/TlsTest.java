@@ -91,6 +91,10 @@ class TlsTest {
                     assertThat(response.model()).isEqualTo("m");
                 }
             }
+            // Of which the connection is looked at first.
+            try (InferResponse response = client.sequence("m").next(ArrayTensors.of("IN", new float[1]))) {
+                assertThat(response.model()).isEqualTo("m");
+            }
             assertThat(server.connections()).isEqualTo(1);
         }
     }
