@@ -14,19 +14,16 @@ import java.util.concurrent.atomic.AtomicLong;
  * @param model what is asked
  * @param version which version; empty for the server's choice
  * @param data what is sent
- * @param sequences the number of the last sequence; 0 where requests belong to none
+ * @param inSequences whether requests belong to sequences
+ * @param sequences the number of the last sequence
  */
-record RequestPlan(ModelDescription model, String version, DataSet data, AtomicLong sequences) {
+record RequestPlan(ModelDescription model, String version, DataSet data, boolean inSequences, AtomicLong sequences) {
     private static final String EMPTY_FINAL = "triton_enable_empty_final_response";
 
     static RequestPlan of(ModelDescription model, String version, DataSet data, boolean inSequences) {
         // Another run may have left sequences behind.
-        long first = inSequences ? ThreadLocalRandom.current().nextLong(1, 1L << 62) : 0;
-        return new RequestPlan(model, version, data, new AtomicLong(first));
-    }
-
-    boolean inSequences() {
-        return sequences.get() > 0;
+        long first = ThreadLocalRandom.current().nextLong(1, 1L << 62);
+        return new RequestPlan(model, version, data, inSequences, new AtomicLong(first));
     }
 
     StepCursor cursor(int worker) {
