@@ -14,6 +14,7 @@ import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ManagedChannelProvider.ProviderNotFoundException;
+import io.grpc.ManagedChannelRegistry;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.TlsChannelCredentials;
@@ -47,7 +48,7 @@ public final class GrpcChannel implements AutoCloseable {
         ManagedChannelBuilder<?> builder;
         try {
             builder = Grpc.newChannelBuilder(target(options.server()), credentials(options));
-        } catch (ProviderNotFoundException e) {
+        } catch (ProviderNotFoundException | ManagedChannelRegistry.ProviderNotFoundException e) {
             throw new IllegalStateException(
                     "no transport for gRPC is on the class path: add io.grpc:grpc-netty-shaded, or use http:// or unix:"
                             + " instead of " + options.server(),

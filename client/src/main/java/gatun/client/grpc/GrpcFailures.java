@@ -1,7 +1,6 @@
 package gatun.client.grpc;
 
 import gatun.client.ClientException;
-import gatun.client.DeadlineException;
 import gatun.client.MalformedReplyException;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
@@ -63,14 +62,12 @@ final class GrpcFailures {
             if (t instanceof MalformedReplyException) {
                 return new MalformedReplyException(what + " of " + address + ": " + t.getMessage(), t);
             }
-            if (t instanceof IllegalStateException) {
-                // Memory that was freed, or that there is no more of.
+            if (t instanceof UnusableMemoryException) {
                 return new IllegalStateException(what + " of " + address + ": " + t.getMessage(), t);
             }
         }
         if (status.getCode() == Status.Code.DEADLINE_EXCEEDED && deadline.isSet()) {
-            DeadlineException exceeded = deadline.exceeded(what, address);
-            return exceeded;
+            return deadline.exceeded(what, address);
         }
         boolean ofServer = cause == null && (headers || trailers.containsKey(CONTENT_TYPE)) && !isOfTransport(text);
         if (ofServer) {

@@ -43,6 +43,8 @@ final class GrpcInferStream extends ClientCall.Listener<InferReply> implements I
     private final Condition changed = lock.newCondition();
     /** No more requests. Guarded by {@link #lock}. */
     private boolean halfClosed;
+    /** The call was cancelled, for whatever reason. Guarded by {@link #lock}. */
+    private boolean givenUp;
     /** Nothing comes any more, and the receiver knows. Guarded by {@link #lock}. */
     private boolean ended;
 
@@ -127,7 +129,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferReply> implements I
     @Override
     public void cancel() {
         cancelled = true;
-        call.cancel("the stream was cancelled", null);
+        giveUp("the stream was cancelled", null);
     }
 
     @Override
@@ -156,7 +158,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferReply> implements I
             deliver(reply);
             call.request(1);
         } catch (ClientException e) {
-            call.cancel("the answer is malformed", e);
+            giveUp("the answer is malformed", e);
         } finally {
             delivering = null;
         }
@@ -214,7 +216,19 @@ final class GrpcInferStream extends ClientCall.Listener<InferReply> implements I
             callback.run();
         } catch (RuntimeException | Error e) {
             receiverFailure = e;
-            call.cancel("the receiver failed", e);
+            giveUp("the receiver failed", e);
+        }
+    }
+
+    /** What was cancelled takes no more, not even its end. */
+    private void giveUp(String why, @Nullable Throwable cause) {
+        lock.lock();
+        try {
+            givenUp = true;
+            call.cancel(why, cause);
+            changed.signalAll();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -226,7 +240,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferReply> implements I
     }
 
     private boolean isOver() {
-        return ended || halfClosed || cancelled;
+        return ended || halfClosed || givenUp;
     }
 
     private boolean isInReceiver() {

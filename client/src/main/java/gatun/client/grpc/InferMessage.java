@@ -179,9 +179,13 @@ final class InferMessage {
 
     private void writeTo(OutputStream target) throws IOException {
         target.write(head);
-        for (int i = 0; i < tensors.length; i++) {
-            target.write(lengths[i]);
-            write(tensors[i].tensor().bytes(), target);
+        try {
+            for (int i = 0; i < tensors.length; i++) {
+                target.write(lengths[i]);
+                write(tensors[i].tensor().bytes(), target);
+            }
+        } catch (IllegalStateException e) {
+            throw new UnusableMemoryException(e);
         }
     }
 

@@ -148,6 +148,9 @@ final class InferReply implements AutoCloseable {
         } catch (IOException e) {
             reply.close();
             throw new MalformedReplyException("the answer cannot be read: " + e.getMessage(), e);
+        } catch (IllegalStateException e) {
+            reply.close();
+            throw new UnusableMemoryException(e);
         } catch (Throwable t) {
             reply.close();
             throw t;

@@ -54,7 +54,7 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
     A answer(Deadline deadline, Supplier<String> what, String address) {
         Status end = status;
         A received = answer;
-        if (end != null && end.isOk() && received != null && !surplus) {
+        if (end != null && end.isOk() && received != null && !surplus && !interrupted) {
             return received;
         }
         if (received instanceof InferReply reply) {
