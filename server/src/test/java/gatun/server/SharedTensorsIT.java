@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import com.sun.management.ThreadMXBean;
 import gatun.client.GatunClient;
 import gatun.client.InferResponse;
 import gatun.client.ServerException;
@@ -14,6 +15,7 @@ import gatun.memory.Datatype;
 import gatun.memory.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -32,6 +34,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(120)
 class SharedTensorsIT {
     private static final int LIMIT_SECONDS = 60;
+    private static final int WARM_UP = 20_000;
+    private static final int CALLS = 10_000;
 
     @TempDir
     static Path folder;
@@ -224,6 +228,24 @@ class SharedTensorsIT {
             tensors.set("INPUT1", SimpleModel.RIGHT);
             tensors.infer();
             assertThat(tensors.ints("OUTPUT0")).isEqualTo(SimpleModel.SUM);
+        }
+    }
+
+    /** The HTTP client's own bound, over everything that a call does. */
+    @Test
+    void shouldMakeLittleGarbage() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (GatunClient client = Way.SEALED_HTTP_UNIX.connect();
+                SharedTensors tensors = SharedTensors.sealed(client, "simple").open()) {
+            for (int i = 0; i < WARM_UP; i++) {
+                tensors.infer();
+            }
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < CALLS; i++) {
+                tensors.infer();
+            }
+            assertThat((threads.getCurrentThreadAllocatedBytes() - before) / CALLS)
+                    .isLessThan(2048);
         }
     }
 
