@@ -18,12 +18,14 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The Java client over a Unix socket beside a loop that writes and reads the same bytes on a socket of its own, in turn, to the same server
- * process: latency, and the heap that a call of the client takes.
+ * The Java client over a Unix socket beside a loop that writes and reads the same bytes on a socket of its own, call by call in turn, to the
+ * same server process: latency, and the heap that a call of the client takes. Then tensors of several sizes in shared memory, in turn too.
  */
 final class ClientComparison {
     private static final int CALLS = 3_000;
     private static final int WARM_UP_TURNS = 4;
+    private static final int[] SHARED_KIB = {1, 16, 256, 1024, 16_384};
+    private static final long LARGEST = 16L << 20;
     private static final ThreadMXBean MEMORY = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private ClientComparison() {}
@@ -36,7 +38,9 @@ final class ClientComparison {
         Process server = serve(socket);
         try (GatunClient client = GatunClient.connect("unix:" + socket);
                 Arena arena = Arena.ofShared();
-                SharedMemoryObject object = SharedMemoryObject.sealed(1 << 20)) {
+                SharedMemoryObject object = SharedMemoryObject.sealed(LARGEST);
+                SharedMemoryObject posix = SharedMemoryObject.posix(
+                        "/gatun-bench-" + ProcessHandle.current().pid(), LARGEST)) {
             client.regions().register("bench", object.key(), 0, 1 << 20);
             System.out.printf(
                     "%-24s %10s %12s %12s %8s %12s%n",
@@ -51,6 +55,10 @@ final class ClientComparison {
                         .build();
                 compare(kib + " KiB sent", client, RecordedExchange.of(socket, scratch, sent), sent, turns);
             }
+            client.regions().unregister("bench");
+            System.out.printf("%n%-24s %10s %12s %12s %8s%n", "in shared memory", "bytes", "", "client, ns", "ratio");
+            flatness("sealed memfd", client, object, turns);
+            flatness("POSIX object", client, posix, turns);
         } finally {
             server.destroy();
             server.waitFor();
@@ -59,6 +67,7 @@ final class ClientComparison {
         }
     }
 
+    /** Calls by both ways in turn, so that both meet the same moments of the machine. */
     private static void compare(
             String what, GatunClient client, RecordedExchange exchange, InferRequest request, int turns)
             throws IOException {
@@ -68,39 +77,82 @@ final class ClientComparison {
             double[] sockets = new double[turns];
             double[] clients = new double[turns];
             double[] ratios = new double[turns];
-            long heap = 0;
             for (int turn = -WARM_UP_TURNS; turn < turns; turn++) {
                 for (int i = 0; i < CALLS; i++) {
                     long begin = System.nanoTime();
                     exchange.call();
-                    socketNanos[i] = System.nanoTime() - begin;
-                }
-                long before = MEMORY.getCurrentThreadAllocatedBytes();
-                for (int i = 0; i < CALLS; i++) {
-                    long begin = System.nanoTime();
+                    long between = System.nanoTime();
                     client.infer(request).close();
-                    clientNanos[i] = System.nanoTime() - begin;
+                    clientNanos[i] = System.nanoTime() - between;
+                    socketNanos[i] = between - begin;
                 }
-                heap = (MEMORY.getCurrentThreadAllocatedBytes() - before) / CALLS;
                 if (turn >= 0) {
                     sockets[turn] = median(socketNanos);
                     clients[turn] = median(clientNanos);
                     ratios[turn] = clients[turn] / sockets[turn];
                 }
             }
-            Arrays.sort(sockets);
-            Arrays.sort(clients);
-            Arrays.sort(ratios);
+            long before = MEMORY.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < CALLS; i++) {
+                client.infer(request).close();
+            }
+            long heap = (MEMORY.getCurrentThreadAllocatedBytes() - before) / CALLS;
             System.out.printf(
                     Locale.ROOT,
                     "%-24s %10d %12.0f %12.0f %8.2f %12d%n",
                     what,
                     exchange.requestBytes(),
-                    sockets[turns / 2],
-                    clients[turns / 2],
-                    ratios[turns / 2],
+                    median(sockets),
+                    median(clients),
+                    median(ratios),
                     heap);
         }
+    }
+
+    /** Tensors of several sizes in shared memory, one call of each in turn. */
+    private static void flatness(String kind, GatunClient client, SharedMemoryObject object, int turns) {
+        client.regions().register("flat", object.key(), 0, LARGEST);
+        InferRequest[] requests = new InferRequest[SHARED_KIB.length];
+        for (int k = 0; k < requests.length; k++) {
+            long byteSize = SHARED_KIB[k] * 1024L;
+            requests[k] = InferRequest.to("tensor_shape")
+                    .inputInRegion("DATA", Datatype.FP32, Shape.of(byteSize / Float.BYTES), "flat", 0, byteSize)
+                    .build();
+        }
+        long[][] nanos = new long[requests.length][CALLS];
+        double[][] medians = new double[requests.length][turns];
+        for (int turn = -WARM_UP_TURNS; turn < turns; turn++) {
+            for (int i = 0; i < CALLS; i++) {
+                for (int k = 0; k < requests.length; k++) {
+                    // Each size comes after each other one as often.
+                    int size = (k + i) % requests.length;
+                    long begin = System.nanoTime();
+                    client.infer(requests[size]).close();
+                    nanos[size][i] = System.nanoTime() - begin;
+                }
+            }
+            for (int k = 0; k < requests.length && turn >= 0; k++) {
+                medians[k][turn] = median(nanos[k]);
+            }
+        }
+        client.regions().unregister("flat");
+        double smallest = median(medians[0]);
+        for (int k = 0; k < requests.length; k++) {
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-24s %10d %12s %12.0f %8.2f%n",
+                    kind,
+                    SHARED_KIB[k] * 1024L,
+                    "",
+                    median(medians[k]),
+                    median(medians[k]) / smallest);
+        }
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
     }
 
     private static double median(long[] nanos) {
