@@ -51,7 +51,7 @@ final class ConnectionFlags {
 
     @Option(
             names = "--transport",
-            paramLabel = "NAME,...",
+            paramLabel = "NAME",
             split = ",",
             description = {
                 "How tensors travel: binary, json (HTTP only), stream (gRPC only), and posix, sealed or cuda for shared"

@@ -34,6 +34,8 @@ class CancellationTest {
     private final CountDownLatch gate = new CountDownLatch(1);
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
     private TestServer test;
+    /** Whether the engine forgets at the beginning of a run what it was told before, as engines do that remember it from the run before. */
+    private volatile boolean forgets;
 
     @BeforeEach
     void open(@TempDir Path folder) {
@@ -43,6 +45,10 @@ class CancellationTest {
             if (busy.getCount() > 0) {
                 busy.countDown();
                 await(() -> gate.getCount() == 0 || test.backend.stopped.get() > 0);
+                if (forgets) {
+                    test.backend.stopped.set(0);
+                    execution.inferStarted();
+                }
                 if (test.backend.stopped.get() > 0) {
                     throw new GatunException(ErrorCode.INTERNAL, "stopped half way");
                 }
@@ -123,6 +129,18 @@ class CancellationTest {
         assertThat(test.backend.stopped).hasValue(1);
         assertThat(statistics().failureCanceled()).isEqualTo(1);
         assertThat(statistics().failureBackend()).isZero();
+        assertThat(infer(request()).get(30, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldStopARunThatIsGivenUpWhenItsEngineDoesNotListenYet() throws Exception {
+        forgets = true;
+        InferenceRequest request = request();
+        Future<Integer> running = infer(request);
+        assertThat(busy.await(30, TimeUnit.SECONDS)).isTrue();
+        request.cancellation().cancel();
+        assertCancelled(() -> running.get(30, TimeUnit.SECONDS));
+        assertThat(test.backend.stopped).hasValue(1);
         assertThat(infer(request()).get(30, TimeUnit.SECONDS)).isEqualTo(1);
     }
 

@@ -82,6 +82,11 @@ final class ModelInstance implements Worker<InferenceTicket> {
                 ? new BatchExecution(signature, pool, responses)
                 : new RaggedExecution(signature, batchTensors, pool, responses);
         sequenceExecution = sequences == null ? null : new SequenceExecution(signature, sequences, pool, responses);
+        execution.beforeInfer(this::stopAgain);
+        batchExecution.beforeInfer(this::stopAgain);
+        if (sequenceExecution != null) {
+            sequenceExecution.beforeInfer(this::stopAgain);
+        }
     }
 
     @Override
@@ -170,6 +175,24 @@ final class ModelInstance implements Worker<InferenceTicket> {
                 stopped = true;
                 stop(opened);
             }
+        } finally {
+            running.unlock();
+        }
+    }
+
+    /**
+     * Tells the engine again what it may have missed: at the beginning of a run it forgets that the one before was to stop, and with it what
+     * it was told of this one a moment before. By the thread of the run.
+     */
+    private void stopAgain() {
+        BackendInstance opened = backend;
+        if (opened == null || batch.isEmpty() || !isUnwanted(batch)) {
+            return;
+        }
+        running.lock();
+        try {
+            stopped = true;
+            stop(opened);
         } finally {
             running.unlock();
         }

@@ -16,6 +16,7 @@ abstract class TimedExecution implements Execution, Moments {
     private @Nullable Thread runner;
     private int requests;
     private InferenceTicket[] answered = new InferenceTicket[1];
+    private Runnable beforeInfer = () -> {};
     private long started;
     private long inferStarted;
     private long inferEnded;
@@ -23,6 +24,11 @@ abstract class TimedExecution implements Execution, Moments {
 
     TimedExecution(BufferPool pool) {
         this.pool = pool;
+    }
+
+    /** Says what to do whenever the engine is about to compute. */
+    final void beforeInfer(Runnable action) {
+        beforeInfer = action;
     }
 
     /** Notes that a run begins. */
@@ -102,6 +108,7 @@ abstract class TimedExecution implements Execution, Moments {
     @Override
     public final void inferStarted() {
         inferStarted = System.nanoTime();
+        beforeInfer.run();
     }
 
     @Override

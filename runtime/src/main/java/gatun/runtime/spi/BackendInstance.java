@@ -27,7 +27,8 @@ public interface BackendInstance extends AutoCloseable {
 
     /**
      * Asks the run under way to end soon, by a failure: nobody wants its answer any more. Called by other threads, but only during {@link
-     * #execute}, and held against its end: must return at once. An engine that cannot be stopped does nothing.
+     * #execute}, and held against its end: must return at once. Called again by {@link Execution#inferStarted} where nobody wants the answer
+     * by then, so that {@link #execute} may forget at its beginning what it was told. An engine that cannot be stopped does nothing.
      */
     default void stop() {}
 
