@@ -102,7 +102,7 @@ public final class InferRequest {
      * @param kind what is wanted; another kind takes the place of the one before
      */
     public <T> T encoded(Class<T> kind, Function<InferRequest, T> encode) {
-        return encoded(kind, _ -> true, encode);
+        return encoded(kind, any -> true, encode);
     }
 
     /** As {@link #encoded(Class, Function)}, where not every value of that kind will do. */

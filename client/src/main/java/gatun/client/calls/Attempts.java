@@ -45,7 +45,8 @@ public final class Attempts {
         return switch (failure) {
             case ServerException refused -> refused.code() == StatusCode.UNAVAILABLE;
             case UnreachableException unreachable -> repeatable || !unreachable.mayHaveArrived();
-            case DeadlineException _, MalformedReplyException _ -> false;
+            case DeadlineException late -> false;
+            case MalformedReplyException malformed -> false;
         };
     }
 

@@ -111,7 +111,7 @@ public final class TlsContexts {
         for (String algorithm : KEY_ALGORITHMS) {
             try {
                 return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(der));
-            } catch (InvalidKeySpecException _) {
+            } catch (InvalidKeySpecException e) {
                 // A key of another algorithm.
             }
         }

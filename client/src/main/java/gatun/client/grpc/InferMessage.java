@@ -124,7 +124,7 @@ final class InferMessage {
             ModelInferRequest.InferRequestedOutputTensor.Builder wanted =
                     message.addOutputsBuilder().setName(output.name());
             switch (output) {
-                case InferOutput.Sent _ -> {
+                case InferOutput.Sent whole -> {
                     // It comes with the answer.
                 }
                 case InferOutput.Classes classes ->

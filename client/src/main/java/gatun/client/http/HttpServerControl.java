@@ -38,7 +38,7 @@ final class HttpServerControl implements ServerControl {
     private boolean isHealthy(String path, String field) {
         try {
             return calls.getOnce(path, body -> isTrue(body, field));
-        } catch (UnreachableException | DeadlineException _) {
+        } catch (UnreachableException | DeadlineException e) {
             return false;
         } catch (ServerException e) {
             if (e.code() == StatusCode.UNAUTHENTICATED || e.code() == StatusCode.PERMISSION_DENIED) {

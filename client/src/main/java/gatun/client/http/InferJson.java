@@ -97,7 +97,7 @@ final class InferJson {
         json.writeStringField("name", output.name());
         json.writeObjectFieldStart("parameters");
         switch (output) {
-            case InferOutput.Sent _ -> json.writeBooleanField("binary_data", binary);
+            case InferOutput.Sent sent -> json.writeBooleanField("binary_data", binary);
             case InferOutput.Classes classes -> {
                 json.writeNumberField("classification", classes.count());
                 json.writeBooleanField("binary_data", binary);

@@ -66,12 +66,16 @@ public final class EmbeddedClient implements GatunClient {
         } catch (ClientException e) {
             return CompletableFuture.failedFuture(e);
         }
-        CompletableFuture<InferResponse> future = new CompletableFuture<>();
-        var _ = future.whenComplete((response, failure) -> {
-            if (future.isCancelled()) {
-                request.cancellation().cancel();
+        CompletableFuture<InferResponse> future = new CompletableFuture<>() {
+            @Override
+            public boolean cancel(boolean mayInterruptIfRunning) {
+                boolean cancelled = super.cancel(mayInterruptIfRunning);
+                if (cancelled) {
+                    request.cancellation().cancel();
+                }
+                return cancelled;
             }
-        });
+        };
         Thread.ofVirtual().name("embedded-infer").start(() -> complete(future, asked, request));
         return future;
     }
