@@ -76,12 +76,17 @@ final class ControlJson {
 
         /** An integer, also one that stands in a string; 0 where it is missing. */
         long number(String name) {
-            return switch (values.get(name)) {
-                case null -> 0;
-                case Long number -> number;
-                case String digits when digits.matches("-?[0-9]{1,18}") -> Long.parseLong(digits);
-                default -> throw new MalformedReplyException("its '" + name + "' is no integer: " + values);
-            };
+            Object value = values.get(name);
+            if (value == null) {
+                return 0;
+            }
+            if (value instanceof Long number) {
+                return number;
+            }
+            if (value instanceof String digits && digits.matches("-?[0-9]{1,18}")) {
+                return Long.parseLong(digits);
+            }
+            throw new MalformedReplyException("its '" + name + "' is no integer: " + values);
         }
 
         /** Whether a truth value is there and false. */

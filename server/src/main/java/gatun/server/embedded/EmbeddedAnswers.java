@@ -52,11 +52,11 @@ final class EmbeddedAnswers {
 
     private static Object plain(ParameterValue parameter) {
         return switch (parameter) {
-            case ParameterValue.Bool(boolean value) -> value;
-            case ParameterValue.Int64(long value) -> value;
-            case ParameterValue.Uint64(long value) -> value;
-            case ParameterValue.Fp64(double value) -> value;
-            case ParameterValue.Text(String value) -> value;
+            case ParameterValue.Bool it -> it.value();
+            case ParameterValue.Int64 it -> it.value();
+            case ParameterValue.Uint64 it -> it.value();
+            case ParameterValue.Fp64 it -> it.value();
+            case ParameterValue.Text it -> it.value();
         };
     }
 }

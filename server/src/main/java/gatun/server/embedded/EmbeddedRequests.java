@@ -7,7 +7,6 @@ import gatun.memory.GatunException;
 import gatun.memory.RegionLease;
 import gatun.memory.RegionRegistry;
 import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ParameterValue;
@@ -57,25 +56,30 @@ final class EmbeddedRequests {
 
     private void addInput(InferenceRequest request, InferInput input, boolean lent) {
         switch (input) {
-            case InferInput.Sent(Tensor tensor) -> memory.addInput(request, tensor, lent);
-            case InferInput.InRegion(TensorSpec spec, String region, long offset, long byteSize) -> {
+            case InferInput.Sent sent -> memory.addInput(request, sent.tensor(), lent);
+            case InferInput.InRegion there -> {
                 RegionLease lease = server.regions()
-                        .borrow(region, offset, byteSize, RegionRegistry.Access.forInput(spec.datatype()));
+                        .borrow(
+                                there.region(),
+                                there.offset(),
+                                there.byteSize(),
+                                RegionRegistry.Access.forInput(there.spec().datatype()));
                 request.hold(lease);
-                request.addInput(Tensor.inRegion(spec, lease));
+                request.addInput(Tensor.inRegion(there.spec(), lease));
             }
         }
     }
 
     private void addOutput(InferenceRequest request, InferOutput output) {
         switch (output) {
-            case InferOutput.Sent(String name) -> request.addOutput(RequestedOutput.of(name));
-            case InferOutput.Classes(String name, int count) ->
-                request.addOutput(new RequestedOutput(name, Optional.empty(), count));
-            case InferOutput.InRegion(String name, String region, long offset, long byteSize) -> {
-                RegionLease lease = server.regions().borrow(region, offset, byteSize, RegionRegistry.Access.WRITE);
+            case InferOutput.Sent sent -> request.addOutput(RequestedOutput.of(sent.name()));
+            case InferOutput.Classes classes ->
+                request.addOutput(new RequestedOutput(classes.name(), Optional.empty(), classes.count()));
+            case InferOutput.InRegion there -> {
+                RegionLease lease = server.regions()
+                        .borrow(there.region(), there.offset(), there.byteSize(), RegionRegistry.Access.WRITE);
                 request.hold(lease);
-                request.addOutput(new RequestedOutput(name, Optional.of(lease), 0));
+                request.addOutput(new RequestedOutput(there.name(), Optional.of(lease), 0));
             }
         }
     }
