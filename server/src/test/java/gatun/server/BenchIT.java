@@ -199,7 +199,8 @@ class BenchIT {
                 Thread.onSpinWait();
             }
         }
-        bench.signal("INT");
+        // As Ctrl-C, whose signal a process that was started in the background ignores.
+        bench.signal("TERM");
         bench.awaitExit(LIMIT);
         assertThat(bench.output())
                 .as(bench.transcript())
