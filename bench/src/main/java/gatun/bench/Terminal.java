@@ -1,8 +1,10 @@
 package gatun.bench;
 
+import java.io.Console;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /** Where the process's streams go. */
 final class Terminal {
@@ -17,7 +19,9 @@ final class Terminal {
             return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
         } catch (IOException | UnsupportedOperationException e) {
             // Another system than Linux.
-            return System.console().isTerminal();
+            return Optional.ofNullable(System.console())
+                    .filter(Console::isTerminal)
+                    .isPresent();
         }
     }
 }

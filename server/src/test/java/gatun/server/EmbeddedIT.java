@@ -211,6 +211,7 @@ class EmbeddedIT {
                     .hasMessageContaining("'slow'")
                     .hasMessageContaining("50 ms");
             assertThat(cancelled.cancel(true)).isTrue();
+            assertThat(cancelled).isCancelled();
             // That the server closes at once, and not after an hour, shows that the run was given up.
         }
     }

@@ -57,7 +57,7 @@ final class ModelsCommand implements Callable<Integer> {
     List<String> headers = List.of();
 
     @Option(
-            names = "--ca",
+            names = "--tls-ca",
             paramLabel = "FILE",
             description = "Trust servers whose certificate one of these (PEM) signed.")
     Optional<Path> authorities = Optional.empty();

@@ -66,18 +66,7 @@ public final class EmbeddedClient implements GatunClient {
         } catch (ClientException e) {
             return CompletableFuture.failedFuture(e);
         }
-        CompletableFuture<InferResponse> future = new CompletableFuture<>() {
-            @Override
-            public boolean cancel(boolean mayInterruptIfRunning) {
-                boolean cancelled = super.cancel(mayInterruptIfRunning);
-                if (cancelled) {
-                    request.cancellation().cancel();
-                }
-                return cancelled;
-            }
-        };
-        Thread.ofVirtual().name("embedded-infer").start(() -> complete(future, asked, request));
-        return future;
+        return EmbeddedCall.start(request, () -> answer(asked, request));
     }
 
     @Override
@@ -162,17 +151,6 @@ public final class EmbeddedClient implements GatunClient {
             return EmbeddedAnswers.of(server.infer(request));
         } catch (GatunException e) {
             throw EmbeddedErrors.of(e);
-        }
-    }
-
-    private void complete(CompletableFuture<InferResponse> future, InferRequest asked, InferenceRequest request) {
-        try {
-            InferResponse response = answer(asked, request);
-            if (!future.complete(response)) {
-                response.close();
-            }
-        } catch (RuntimeException | Error e) {
-            future.completeExceptionally(e);
         }
     }
 
