@@ -11,6 +11,7 @@ module gatun.runtime {
     exports gatun.runtime;
     exports gatun.runtime.access;
     exports gatun.runtime.check;
+    exports gatun.runtime.limits;
     exports gatun.runtime.logging;
     exports gatun.runtime.spi;
     exports gatun.runtime.tracing;

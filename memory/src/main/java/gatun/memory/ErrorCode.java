@@ -13,6 +13,8 @@ public enum ErrorCode {
     NOT_FOUND,
     /** The request is wrong; sending it again cannot succeed. */
     INVALID_ARGUMENT,
+    /** The request is more than a limit of the server lets through; sending it again cannot succeed. */
+    RESOURCE_EXHAUSTED,
     /** The server cannot answer now: overloaded, starting, stopping, or the model is not ready. */
     UNAVAILABLE,
     /** The server does not do this, or not with its present settings. */

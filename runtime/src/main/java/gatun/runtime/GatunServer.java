@@ -9,6 +9,8 @@ import gatun.memory.cuda.CudaDevices;
 import gatun.runtime.cache.CachedModel;
 import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
@@ -38,6 +40,8 @@ public final class GatunServer implements InferenceServer {
     private final ChangeListeners listeners;
     private final List<Hold> gpuWatches;
     private final Optional<ResponseCache> cache;
+    private final RequestLimits limits;
+    private final HeapBudget heap;
     private final LogControl log;
     private final Tracing tracing;
     private final boolean listing;
@@ -55,6 +59,8 @@ public final class GatunServer implements InferenceServer {
         metadata = options.metadata();
         buffers = options.buffers();
         regions = options.regions();
+        limits = options.limits().request();
+        heap = new HeapBudget(options.limits().heapByteSize());
         log = options.log();
         tracing = options.tracing();
         listing = options.listed().isPresent();
@@ -286,6 +292,16 @@ public final class GatunServer implements InferenceServer {
     @Override
     public RegionRegistry regions() {
         return regions;
+    }
+
+    @Override
+    public RequestLimits limits() {
+        return limits;
+    }
+
+    @Override
+    public HeapBudget heap() {
+        return heap;
     }
 
     @Override

@@ -4,6 +4,8 @@ import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.RegionRegistry;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
@@ -167,6 +169,14 @@ public interface InferenceServer extends AutoCloseable {
 
     /** The shared-memory regions that clients registered. */
     RegionRegistry regions();
+
+    /** What one request may hold; edges check it before they make anything of what a client sent. */
+    default RequestLimits limits() {
+        return RequestLimits.STANDARD;
+    }
+
+    /** What all requests together may take of the Java heap for what is long in them. */
+    HeapBudget heap();
 
     /** The pool that request and response tensors are lent from. */
     BufferPool buffers();

@@ -3,6 +3,7 @@ package gatun.runtime;
 import gatun.memory.BufferPool;
 import gatun.memory.RegionRegistry;
 import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.spi.Backend;
@@ -47,6 +48,7 @@ public final class ServerOptions {
     private BatchingRules batching = BatchingRules.NONE;
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
+    private LimitSettings limits = LimitSettings.standard();
     private LogControl log = LogControl.fixed();
     private Tracing tracing = Tracing.off();
     private Consumer<ModelConfig> configurationRule = config -> {};
@@ -197,6 +199,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** How much clients may ask for; {@link LimitSettings#standard} without this call. */
+    public ServerOptions limits(LimitSettings newLimits) {
+        limits = newLimits;
+        return this;
+    }
+
     /** What clients may change of the log; nothing without this call. */
     public ServerOptions log(LogControl control) {
         log = control;
@@ -274,6 +282,10 @@ public final class ServerOptions {
 
     ServerMetadata metadata() {
         return new ServerMetadata(id, version, ServerMetadata.extensions(regions.supportsCuda()));
+    }
+
+    LimitSettings limits() {
+        return limits;
     }
 
     LogControl log() {

@@ -156,7 +156,8 @@ final class Edges {
                         case TENSORFLOW_REST -> http::configureTensorFlow;
                         case METRICS -> listener -> http.configureMetrics(listener, gpus);
                     };
-            listeners.add(Listener.start(place.protocol(), place.address(), settings.exitTimeout(), protocol));
+            listeners.add(Listener.start(
+                    place.protocol(), place.address(), settings.lifecycle().exitTimeout(), protocol));
         }
         return listeners.endpoints();
     }

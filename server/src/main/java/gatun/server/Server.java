@@ -48,7 +48,7 @@ final class Server implements AutoCloseable {
      */
     static Server start(ServerSettings settings, LogControl log, StartReport report) {
         settings.models().repositories().forEach(Server::requireFolder);
-        settings.readyFile().ifPresent(ReadyFile::removeStale);
+        settings.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
         Edges edges = new Edges(settings);
         edges.reserve();
         Opened opened = new Opened();
@@ -72,7 +72,7 @@ final class Server implements AutoCloseable {
                     .ifPresent(list -> opened.add(ModelListPoll.start(list, inference)));
             AutoCloseable announcement = inference::announceStop;
             opened.add(announcement);
-            settings.readyFile().ifPresent(file -> opened.add(ReadyFile.write(file, endpoints)));
+            settings.lifecycle().readyFile().ifPresent(file -> opened.add(ReadyFile.write(file, endpoints)));
             return new Server(opened, inference, endpoints);
         } catch (Throwable t) {
             try {
@@ -117,8 +117,9 @@ final class Server implements AutoCloseable {
                 .autoComplete(models.autoComplete())
                 .configurationRule(ExampleMappings::check)
                 .strictReadiness(models.strictReadiness())
+                .limits(settings.limits())
                 .responseCacheByteSize(settings.memory().responseCacheByteSize())
-                .exitTimeout(settings.exitTimeout());
+                .exitTimeout(settings.lifecycle().exitTimeout());
         if (models.warmUpIterations() > 0) {
             options.warmUps(new WarmUpRecords(buffers, models.warmUpIterations()));
         }

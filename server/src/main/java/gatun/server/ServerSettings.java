@@ -6,6 +6,7 @@ import gatun.http.Patience;
 import gatun.http.ShownMetrics;
 import gatun.http.TensorFlowSettings;
 import gatun.listener.TlsFiles;
+import gatun.runtime.limits.LimitSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -17,8 +18,7 @@ import java.util.Set;
  * Everything that the operator decided about one server.
  *
  * @param id the name that the server gives itself in its metadata
- * @param exitTimeout how long requests may take to finish after the server was told to stop
- * @param readyFile where to write the real addresses once the server is ready; empty for nowhere
+ * @param lifecycle how the server says that it is ready, and how it stops
  * @param models what to serve
  * @param memory what memory may be used
  * @param http where HTTP requests are taken
@@ -26,23 +26,23 @@ import java.util.Set;
  * @param metrics where metrics are shown
  * @param access who may ask for what
  * @param tracing which requests are traced
+ * @param limits how much clients may ask for
  */
 public record ServerSettings(
         String id,
-        Duration exitTimeout,
-        Optional<Path> readyFile,
+        LifecycleSettings lifecycle,
         ModelSettings models,
         MemorySettings memory,
         HttpSettings http,
         GrpcSettings grpc,
         MetricsSettings metrics,
         AccessSettings access,
-        TracingSettings tracing) {
+        TracingSettings tracing,
+        LimitSettings limits) {
     /** Checks that nothing is missing. */
     public ServerSettings {
         Objects.requireNonNull(id, "id");
-        Objects.requireNonNull(exitTimeout, "exitTimeout");
-        Objects.requireNonNull(readyFile, "readyFile");
+        Objects.requireNonNull(lifecycle, "lifecycle");
         Objects.requireNonNull(models, "models");
         Objects.requireNonNull(memory, "memory");
         Objects.requireNonNull(http, "http");
@@ -50,7 +50,16 @@ public record ServerSettings(
         Objects.requireNonNull(metrics, "metrics");
         Objects.requireNonNull(access, "access");
         Objects.requireNonNull(tracing, "tracing");
+        Objects.requireNonNull(limits, "limits");
     }
+
+    /**
+     * How the server says that it is ready, and how it stops.
+     *
+     * @param readyFile where to write the real addresses once the server is ready; empty for nowhere
+     * @param exitTimeout how long requests may take to finish after the server was told to stop
+     */
+    public record LifecycleSettings(Optional<Path> readyFile, Duration exitTimeout) {}
 
     /**
      * What native memory may be used.

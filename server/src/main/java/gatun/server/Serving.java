@@ -45,8 +45,8 @@ final class Serving {
             signals.await();
             log.info(
                     "Stopping: no new connections, and {} s for running requests to finish",
-                    settings.exitTimeout().toSeconds());
-            StopDeadline.start(settings.exitTimeout());
+                    settings.lifecycle().exitTimeout().toSeconds());
+            StopDeadline.start(settings.lifecycle().exitTimeout());
         } catch (StartException e) {
             log.error("{}", e.getMessage());
             return FAILED;

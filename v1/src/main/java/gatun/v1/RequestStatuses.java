@@ -41,6 +41,7 @@ public final class RequestStatuses {
                     case INVALID_ARGUMENT -> RequestStatusCode.INVALID_ARG;
                     // There was no code for a client that does not want its answer any more.
                     case UNAVAILABLE, CANCELLED -> RequestStatusCode.UNAVAILABLE;
+                    case RESOURCE_EXHAUSTED -> RequestStatusCode.INVALID_ARG;
                     case UNSUPPORTED -> RequestStatusCode.UNSUPPORTED;
                     case ALREADY_EXISTS -> RequestStatusCode.ALREADY_EXISTS;
                 };

@@ -18,6 +18,7 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
+import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.tracing.Tracing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,6 +54,7 @@ class ModelControlTest {
 
     /** A server whose models do what the test says, and are asked for nothing else. */
     private static final class Models implements InferenceServer {
+        private final HeapBudget heap = new HeapBudget(1 << 20);
         private final List<ModelStatus> states = new ArrayList<>();
         private final List<String> unloaded = new ArrayList<>();
 
@@ -123,6 +125,11 @@ class ModelControlTest {
         @Override
         public RegionRegistry regions() {
             throw unexpected();
+        }
+
+        @Override
+        public HeapBudget heap() {
+            return heap;
         }
 
         @Override

@@ -16,6 +16,7 @@ public final class StatusTable {
                     case NOT_FOUND -> Status.NOT_FOUND;
                     case INVALID_ARGUMENT -> Status.INVALID_ARGUMENT;
                     case UNAVAILABLE -> Status.UNAVAILABLE;
+                    case RESOURCE_EXHAUSTED -> Status.RESOURCE_EXHAUSTED;
                     case UNSUPPORTED -> Status.UNIMPLEMENTED;
                     case ALREADY_EXISTS -> Status.ALREADY_EXISTS;
                     case CANCELLED -> Status.CANCELLED;

@@ -33,6 +33,7 @@ import gatun.runtime.ParameterValue;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
+import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
 import gatun.runtime.tracing.Tracing;
@@ -59,6 +60,7 @@ import java.util.function.UnaryOperator;
  * begins with "fail" fails in its execution, one that begins with "reject" is rejected there.
  */
 final class FakeServer implements InferenceServer {
+    private final HeapBudget heap = new HeapBudget(1 << 20);
     private final Tracing tracing = Tracing.off();
     static final String MODEL = "echo";
 
@@ -349,6 +351,11 @@ final class FakeServer implements InferenceServer {
     @Override
     public FakeRegions regions() {
         return regions;
+    }
+
+    @Override
+    public HeapBudget heap() {
+        return heap;
     }
 
     @Override

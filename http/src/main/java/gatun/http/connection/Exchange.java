@@ -220,6 +220,7 @@ public final class Exchange {
             case INTERNAL -> Status.INTERNAL_SERVER_ERROR_500;
             case NOT_FOUND -> Status.NOT_FOUND_404;
             case UNAVAILABLE -> Status.SERVICE_UNAVAILABLE_503;
+            case RESOURCE_EXHAUSTED -> Status.REQUEST_ENTITY_TOO_LARGE_413;
             case UNSUPPORTED -> Status.NOT_IMPLEMENTED_501;
             case UNKNOWN, INVALID_ARGUMENT, ALREADY_EXISTS, CANCELLED -> Status.BAD_REQUEST_400;
         };

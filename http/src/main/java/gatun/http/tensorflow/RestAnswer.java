@@ -53,6 +53,7 @@ final class RestAnswer {
             case ALREADY_EXISTS -> Status.CONFLICT_409;
             case CANCELLED -> CLIENT_CLOSED_REQUEST;
             case INTERNAL, UNKNOWN -> Status.INTERNAL_SERVER_ERROR_500;
+            case RESOURCE_EXHAUSTED -> Status.REQUEST_ENTITY_TOO_LARGE_413;
             case UNSUPPORTED -> Status.NOT_IMPLEMENTED_501;
             case UNAVAILABLE -> Status.SERVICE_UNAVAILABLE_503;
         };

@@ -14,11 +14,13 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
+import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.tracing.Tracing;
 import java.util.List;
 
 /** A server that has counters and a buffer pool, and is asked for nothing else. */
 final class CountedServer implements InferenceServer {
+    private final HeapBudget heap = new HeapBudget(1 << 20);
     private final Tracing tracing = Tracing.off();
     private final BufferPool buffers = new BufferPool(1 << 20);
     private final List<ModelStatistics> statistics;
@@ -46,6 +48,11 @@ final class CountedServer implements InferenceServer {
     @Override
     public List<EngineStatistics> engines() {
         return List.of(new EngineStatistics("onnxruntime", 12));
+    }
+
+    @Override
+    public HeapBudget heap() {
+        return heap;
     }
 
     @Override

@@ -95,7 +95,8 @@ final class EnsembleCounters {
                     case UNAVAILABLE -> FailureReason.REJECTED;
                     case CANCELLED -> FailureReason.CANCELED;
                     case INTERNAL -> FailureReason.BACKEND;
-                    case UNKNOWN, NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, ALREADY_EXISTS -> FailureReason.OTHER;
+                    case UNKNOWN, NOT_FOUND, INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNSUPPORTED, ALREADY_EXISTS ->
+                        FailureReason.OTHER;
                 },
                 arrivedNanos);
     }

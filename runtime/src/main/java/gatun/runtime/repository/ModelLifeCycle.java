@@ -219,6 +219,7 @@ final class ModelLifeCycle {
             case NOT_FOUND -> "Not found";
             case INVALID_ARGUMENT -> "Invalid argument";
             case UNAVAILABLE -> "Unavailable";
+            case RESOURCE_EXHAUSTED -> "Resource exhausted";
             case UNSUPPORTED -> "Unsupported";
             case ALREADY_EXISTS -> "Already exists";
             case CANCELLED -> "Cancelled";

@@ -45,6 +45,14 @@ final class FlagValues {
         }
     }
 
+    /** A limit of a count or of bytes that lets something through. */
+    static final class Limit implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return (int) number(value, 1, Integer.MAX_VALUE, "a limit: a number from 1 to " + Integer.MAX_VALUE);
+        }
+    }
+
     /** A number of bytes; zero is allowed. */
     static final class ByteSizeOrNone implements ITypeConverter<Long> {
         @Override

@@ -1,6 +1,7 @@
 package gatun.server.commandline;
 
 import gatun.server.ServerSettings;
+import gatun.server.ServerSettings.LifecycleSettings;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -55,6 +56,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin(name = "Memory")
     MemoryFlags memory = new MemoryFlags();
 
+    @Mixin(name = "Limits")
+    LimitFlags limits = new LimitFlags();
+
     @Mixin(name = "Server")
     ServerFlags server = new ServerFlags();
 
@@ -85,14 +89,14 @@ final class ServeCommand implements Callable<Integer> {
     private ServerSettings settings() {
         return new ServerSettings(
                 server.id,
-                Duration.ofSeconds(server.exitTimeoutSeconds),
-                server.readyFile,
+                new LifecycleSettings(server.readyFile, Duration.ofSeconds(server.exitTimeoutSeconds)),
                 models.settings(spec, modelList, batching, tensorFlow),
                 memory.settings(spec),
                 http.settings(httpTls.files(spec)),
                 grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
                 metrics.settings(http.address),
                 access.settings(spec),
-                trace.settings());
+                trace.settings(),
+                limits.settings());
     }
 }

@@ -27,6 +27,7 @@ final class EmbeddedErrors {
                     case NOT_FOUND -> StatusCode.NOT_FOUND;
                     case INVALID_ARGUMENT -> StatusCode.INVALID_ARGUMENT;
                     case UNAVAILABLE -> StatusCode.UNAVAILABLE;
+                    case RESOURCE_EXHAUSTED -> StatusCode.RESOURCE_EXHAUSTED;
                     case UNSUPPORTED -> StatusCode.UNIMPLEMENTED;
                     case ALREADY_EXISTS -> StatusCode.ALREADY_EXISTS;
                     case CANCELLED -> StatusCode.CANCELLED;

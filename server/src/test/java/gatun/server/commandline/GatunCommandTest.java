@@ -39,8 +39,8 @@ class GatunCommandTest extends CommandFixture {
     void shouldServeWithTheDefaultsOfTriton() {
         ServerSettings settings = serve();
         assertThat(settings.id()).isEqualTo("triton");
-        assertThat(settings.exitTimeout()).isEqualTo(Duration.ofSeconds(30));
-        assertThat(settings.readyFile()).isEmpty();
+        assertThat(settings.lifecycle().exitTimeout()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(settings.lifecycle().readyFile()).isEmpty();
         assertThat(settings.http())
                 .isEqualTo(new HttpSettings(
                         true,
@@ -146,9 +146,9 @@ class GatunCommandTest extends CommandFixture {
         assertThat(settings.http().unixSocket()).contains(Path.of("/run/g"));
         assertThat(settings.grpc().port()).isEqualTo(9);
         assertThat(settings.metrics().enabled()).isFalse();
-        assertThat(settings.exitTimeout()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(settings.lifecycle().exitTimeout()).isEqualTo(Duration.ofSeconds(1));
         assertThat(settings.id()).isEqualTo("mine");
-        assertThat(settings.readyFile()).contains(Path.of("r"));
+        assertThat(settings.lifecycle().readyFile()).contains(Path.of("r"));
     }
 
     @Test

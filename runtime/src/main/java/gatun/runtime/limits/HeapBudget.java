@@ -1,0 +1,84 @@
+package gatun.runtime.limits;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Hold;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Counts what requests take of the Java heap for their long parts, so that all of them together stay within it. Who reads
+ * something long reserves its heap before it makes anything. Safe for any thread; never waits.
+ */
+public final class HeapBudget {
+    /** What every request may make without asking, in bytes: its usual texts, shapes and objects. */
+    public static final long FREE_BYTE_SIZE = 16 << 10;
+
+    private static final Hold NOTHING = () -> {};
+
+    private final long byteLimit;
+    private final AtomicLong used = new AtomicLong();
+
+    /** A budget of {@code byteLimit} bytes. */
+    public HeapBudget(long byteLimit) {
+        this.byteLimit = byteLimit;
+    }
+
+    /**
+     * Reserves {@code byteSize} bytes of the heap; nothing is counted up to {@link #FREE_BYTE_SIZE}.
+     *
+     * @return the reservation; its owner closes it, more than once does no harm
+     * @throws GatunException UNAVAILABLE when others have taken what is needed, RESOURCE_EXHAUSTED when it could never be had
+     */
+    public Hold reserve(long byteSize) {
+        if (byteSize <= FREE_BYTE_SIZE) {
+            return NOTHING;
+        }
+        if (byteSize > byteLimit) {
+            throw new GatunException(
+                    ErrorCode.RESOURCE_EXHAUSTED,
+                    "the request needs " + byteSize
+                            + " bytes of heap, more than there are for all requests, " + byteLimit
+                            + "; the server's --limit-heap-byte-size sets it");
+        }
+        long before = used.get();
+        while (byteSize <= byteLimit - before) {
+            long seen = used.compareAndExchange(before, before + byteSize);
+            if (seen == before) {
+                return new Reservation(byteSize);
+            }
+            before = seen;
+        }
+        throw new GatunException(
+                ErrorCode.UNAVAILABLE,
+                "requests have taken " + before + " of the " + byteLimit
+                        + " bytes of heap that there are for them, and " + byteSize
+                        + " more are needed; try again later");
+    }
+
+    /** Bytes reserved now. */
+    public long usedBytes() {
+        return used.get();
+    }
+
+    /** The most bytes that may be reserved at a time. */
+    public long byteLimit() {
+        return byteLimit;
+    }
+
+    private final class Reservation implements Hold {
+        private final long byteSize;
+        private final AtomicBoolean open = new AtomicBoolean(true);
+
+        Reservation(long byteSize) {
+            this.byteSize = byteSize;
+        }
+
+        @Override
+        public void close() {
+            if (open.compareAndSet(true, false)) {
+                used.addAndGet(-byteSize);
+            }
+        }
+    }
+}

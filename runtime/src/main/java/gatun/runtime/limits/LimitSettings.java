@@ -1,0 +1,31 @@
+package gatun.runtime.limits;
+
+/**
+ * The limits of what clients may have the server make, beside tensors, which the buffer pool bounds.
+ *
+ * @param request what one request may hold
+ * @param model what one model's configuration may ask for
+ * @param heapByteSize the most bytes of the Java heap that all requests together may take for what is long in them
+ */
+public record LimitSettings(RequestLimits request, ModelLimits model, long heapByteSize) {
+    /** The share of the Java heap that long parts of requests may take by default. */
+    private static final int HEAP_SHARE = 4;
+
+    /** Checks the size. */
+    public LimitSettings {
+        if (heapByteSize < 1) {
+            throw new IllegalArgumentException(
+                    "the heap budget of requests is " + heapByteSize + " bytes: expected at least 1");
+        }
+    }
+
+    /** The defaults; the heap budget is a quarter of the largest heap that this JVM may have. */
+    public static LimitSettings standard() {
+        return new LimitSettings(RequestLimits.STANDARD, ModelLimits.STANDARD, standardHeapByteSize());
+    }
+
+    /** A quarter of the largest heap that this JVM may have, in bytes. */
+    public static long standardHeapByteSize() {
+        return Runtime.getRuntime().maxMemory() / HEAP_SHARE;
+    }
+}

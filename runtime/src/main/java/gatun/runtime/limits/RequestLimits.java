@@ -1,0 +1,97 @@
+package gatun.runtime.limits;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+
+/**
+ * What one request may hold beside the bytes of its tensors, whichever protocol it comes by. Checked before anything is made of it.
+ *
+ * @param textByteSize the most bytes of one text, in UTF-8: an id, a name, a version, a key of shared memory, a parameter's value
+ * @param textsByteSize the most bytes of all these texts of a request together
+ * @param tensors the most inputs, and the most requested outputs
+ * @param parameters the most parameters of a request, those of its inputs and outputs included
+ * @param controlByteSize the most bytes of a request that controls the server, the files of a model not counted
+ */
+public record RequestLimits(int textByteSize, int textsByteSize, int tensors, int parameters, int controlByteSize) {
+    /** Far beyond what clients send that mean well, and small beside a heap of 512 MiB. */
+    public static final RequestLimits STANDARD = new RequestLimits(64 << 10, 256 << 10, 4096, 1024, 4 << 20);
+
+    /** Checks that each limit lets something through. */
+    public RequestLimits {
+        requirePositive(textByteSize, "bytes of a text");
+        requirePositive(textsByteSize, "bytes of all texts");
+        requirePositive(tensors, "tensors");
+        requirePositive(parameters, "parameters");
+        requirePositive(controlByteSize, "bytes of a control request");
+    }
+
+    private static void requirePositive(int limit, String what) {
+        if (limit < 1) {
+            throw new IllegalArgumentException("the limit of " + what + " is " + limit + ": expected at least 1");
+        }
+    }
+
+    /**
+     * Checks one text before it is made.
+     *
+     * @param what the text's name for the client, such as {@code the request's id}
+     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
+     */
+    public void requireText(long byteSize, String what) {
+        if (byteSize > textByteSize) {
+            throw exceeded(what + " has " + byteSize + " bytes", textByteSize, "--limit-text-byte-size");
+        }
+    }
+
+    /**
+     * Checks all texts of a request together.
+     *
+     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
+     */
+    public void requireTexts(long byteSize) {
+        if (byteSize > textsByteSize) {
+            throw exceeded(
+                    "the texts of the request have " + byteSize + " bytes", textsByteSize, "--limit-texts-byte-size");
+        }
+    }
+
+    /**
+     * Checks a number of inputs, or of requested outputs.
+     *
+     * @param what {@code inputs} or {@code outputs}
+     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
+     */
+    public void requireTensors(long count, String what) {
+        if (count > tensors) {
+            throw exceeded("the request has " + count + " " + what + " or more", tensors, "--limit-tensors");
+        }
+    }
+
+    /**
+     * Checks the number of a request's parameters.
+     *
+     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
+     */
+    public void requireParameters(long count) {
+        if (count > parameters) {
+            throw exceeded("the request has " + count + " parameters or more", parameters, "--limit-parameters");
+        }
+    }
+
+    /**
+     * Checks the size of a request that controls the server.
+     *
+     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
+     */
+    public void requireControl(long byteSize) {
+        if (byteSize > controlByteSize) {
+            throw exceeded("the request has " + byteSize + " bytes", controlByteSize, "--limit-control-byte-size");
+        }
+    }
+
+    private static GatunException exceeded(String what, long limit, String flag) {
+        return new GatunException(
+                ErrorCode.RESOURCE_EXHAUSTED,
+                what + ", more than the limit of " + limit + "; the server's " + flag + " sets it");
+    }
+}
