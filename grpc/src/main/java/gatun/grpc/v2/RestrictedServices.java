@@ -41,7 +41,7 @@ public final class RestrictedServices implements ServerInterceptor {
             Map.entry("Regress", ApiGroup.INFERENCE),
             Map.entry("MultiInference", ApiGroup.INFERENCE),
             Map.entry("GetModelMetadata", ApiGroup.METADATA),
-            Map.entry("GetModelStatus", ApiGroup.HEALTH),
+            Map.entry("GetModelStatus", ApiGroup.METADATA),
             Map.entry("HandleReloadConfigRequest", ApiGroup.MODEL_REPOSITORY),
             Map.entry("Health", ApiGroup.HEALTH),
             Map.entry("Status", ApiGroup.METADATA),
