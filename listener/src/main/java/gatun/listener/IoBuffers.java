@@ -2,35 +2,139 @@ package gatun.listener;
 
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
-import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The read and write buffers of a listener's connections: native, all of one size, passed on from a closed connection to
- * the next. There are never more than connections were open at a time. Safe for any thread.
+ * The read and write buffers of a listener's connections: native, all of one size, passed from one use to the next. A connection
+ * takes one while it reads or writes, and gives it back before it waits for its client, so that there are as many as connections
+ * are busy at a time. Buffers that nobody needed for some seconds are freed, but for a few. Thread-safe; takes no system call and
+ * makes no garbage but for a new buffer.
  */
 public final class IoBuffers {
-    /** Bytes of each buffer. */
+    /** Bytes of each buffer, where the constructor is not told another size. */
     public static final int BYTE_SIZE = 64 * 1024;
 
-    /** Lives as long as the process: buffers pass from connection to connection and the last owner is not known. */
-    private final Arena arena = Arena.global();
+    /** So many bytes of free buffers are kept for the next connections. */
+    private static final int KEPT_BYTES = 4 << 20;
 
-    private final ConcurrentLinkedDeque<ByteBuffer> free = new ConcurrentLinkedDeque<>();
+    /** For how long a buffer must not have been needed before it is freed. */
+    private static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** No buffers yet. */
-    public IoBuffers() {}
+    private final int byteSize;
+    private final int kept;
+    private final long unusedNanos;
+    private final ReentrantLock lock = new ReentrantLock();
 
-    /** An empty buffer; its content is undefined. */
-    public ByteBuffer take() {
-        ByteBuffer buffer = free.pollFirst();
-        if (buffer == null) {
-            return arena.allocate(BYTE_SIZE, 64).asByteBuffer();
-        }
-        return buffer.clear();
+    // Guarded by lock.
+
+    /** The last one given back is taken first. */
+    private final ArrayDeque<ByteBuffer> free = new ArrayDeque<>();
+
+    private final IdentityHashMap<ByteBuffer, Arena> arenas = new IdentityHashMap<>();
+
+    /** The fewest free buffers since buffers were last freed. */
+    private int leastFree;
+
+    private boolean freeing;
+
+    /** No buffers yet, and each of {@link #BYTE_SIZE}. */
+    public IoBuffers() {
+        this(BYTE_SIZE);
     }
 
-    /** Passes on a buffer that nobody uses any more. */
+    /** No buffers yet, and each of {@code byteSize} bytes. */
+    public IoBuffers(int byteSize) {
+        this(byteSize, KEPT_BYTES / byteSize, UNUSED_NANOS);
+    }
+
+    /** The same, where {@code kept} free buffers are kept and others freed when unused for {@code unusedNanos}. */
+    IoBuffers(int byteSize, int kept, long unusedNanos) {
+        this.byteSize = byteSize;
+        this.kept = kept;
+        this.unusedNanos = unusedNanos;
+    }
+
+    /** An empty buffer; its content is undefined. Owned by the caller until {@link #give}. */
+    public ByteBuffer take() {
+        lock.lock();
+        try {
+            ByteBuffer buffer = free.pollFirst();
+            if (buffer != null) {
+                leastFree = Math.min(leastFree, free.size());
+                return buffer.clear();
+            }
+        } finally {
+            lock.unlock();
+        }
+        return allocate();
+    }
+
+    private ByteBuffer allocate() {
+        Arena arena = Arena.ofShared();
+        ByteBuffer buffer = arena.allocate(byteSize, 64).asByteBuffer();
+        lock.lock();
+        try {
+            arenas.put(buffer, arena);
+        } finally {
+            lock.unlock();
+        }
+        return buffer;
+    }
+
+    /** Passes on a buffer of {@link #take} that nobody uses any more; once. */
     public void give(ByteBuffer buffer) {
-        free.addFirst(buffer);
+        boolean begin;
+        lock.lock();
+        try {
+            free.addFirst(buffer);
+            begin = !freeing && free.size() > kept;
+            freeing |= begin;
+        } finally {
+            lock.unlock();
+        }
+        if (begin) {
+            Thread.ofVirtual().name("io-buffers").start(this::freeUnused);
+        }
+    }
+
+    /** How many buffers there are, in use or free. */
+    int count() {
+        lock.lock();
+        try {
+            return arenas.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void freeUnused() {
+        boolean more = true;
+        while (more) {
+            LockSupport.parkNanos(this, unusedNanos);
+            List<Arena> unused = new ArrayList<>();
+            more = removeUnused(unused);
+            unused.forEach(Arena::close);
+        }
+    }
+
+    /** Moves the buffers to {@code unused} that nobody needed since the last call; false when none is left to be looked at again. */
+    private boolean removeUnused(List<Arena> unused) {
+        lock.lock();
+        try {
+            for (int i = Math.min(leastFree, free.size()) - kept; i > 0; i--) {
+                unused.add(arenas.remove(free.removeLast()));
+            }
+            leastFree = free.size();
+            freeing = free.size() > kept;
+            return freeing;
+        } finally {
+            lock.unlock();
+        }
     }
 }
