@@ -5,4 +5,5 @@ module gatun.memory {
 
     exports gatun.memory;
     exports gatun.memory.cuda;
+    exports gatun.memory.threads;
 }

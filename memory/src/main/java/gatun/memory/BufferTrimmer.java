@@ -1,5 +1,6 @@
 package gatun.memory;
 
+import gatun.memory.threads.SupervisedThread;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
@@ -15,7 +16,7 @@ final class BufferTrimmer implements AutoCloseable {
     private volatile boolean closed;
 
     BufferTrimmer(Runnable trim) {
-        thread = Thread.ofPlatform().daemon().name("buffer-trimmer").unstarted(() -> run(trim));
+        thread = SupervisedThread.unstarted("buffer-trimmer", () -> run(trim));
     }
 
     /** Begins the work; called once at most. */

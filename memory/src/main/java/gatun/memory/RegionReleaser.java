@@ -1,5 +1,7 @@
 package gatun.memory;
 
+import gatun.memory.threads.FailureLog;
+import gatun.memory.threads.SupervisedThread;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -23,7 +25,7 @@ final class RegionReleaser implements AutoCloseable {
     private volatile boolean closed;
 
     RegionReleaser() {
-        thread = Thread.ofPlatform().daemon().name("region-releaser").start(this::run);
+        thread = SupervisedThread.start("region-releaser", this::run);
     }
 
     /** Counts one mapping that is going to be made, unless there are {@code limit} already. */
@@ -77,8 +79,13 @@ final class RegionReleaser implements AutoCloseable {
             } catch (InterruptedException e) {
                 // Nobody has a reason to interrupt this thread, and what is mapped has to be unmapped all the same.
                 LOG.log(Level.DEBUG, "the thread that unmaps regions was interrupted and goes on", e);
-            } catch (RuntimeException e) {
-                LOG.log(Level.ERROR, "a shared memory region could not be unmapped; its address space is lost", e);
+            } catch (Throwable t) {
+                FailureLog.write(
+                        t,
+                        failure -> LOG.log(
+                                Level.ERROR,
+                                "a shared memory region could not be unmapped; its address space is lost",
+                                failure));
             }
         }
     }

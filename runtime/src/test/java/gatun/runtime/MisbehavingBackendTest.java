@@ -72,6 +72,16 @@ class MisbehavingBackendTest {
         throw any;
     }
 
+    /** A failure whose text is a fault too: logging it fails. */
+    private static final class Unprintable extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("no text");
+        }
+    }
+
     private static int overflow(int depth) {
         return depth < 0 ? 0 : overflow(depth + 1) + 1;
     }
@@ -95,6 +105,9 @@ class MisbehavingBackendTest {
                     throw MisbehavingBackendTest.<RuntimeException>undeclared(new IOException("never declared"));
                 }),
                 fault(UNEXPECTED, execution -> assertThat(overflow(0)).isZero()),
+                fault(UNEXPECTED, execution -> {
+                    throw new Unprintable();
+                }),
                 fault(UNEXPECTED, execution -> execution.output(7, Datatype.FP32, shape(execution), 8)),
                 fault(UNEXPECTED, execution -> execution.input(-1)),
                 fault(UNEXPECTED, execution -> execution

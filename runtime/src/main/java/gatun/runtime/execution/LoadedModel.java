@@ -48,6 +48,10 @@ public final class LoadedModel implements ServedModel {
     /** How long an instance waits for a client that reads no response, while it could serve others. */
     private static final Duration RECEIVER_PATIENCE = Duration.ofSeconds(60);
 
+    /** Why a model refuses requests when its scheduler has failed. */
+    private static final String BROKEN =
+            "the model is out of service because of a fault of the server, of which its log says more; load it again";
+
     /** Changes only in its instance groups. */
     private volatile ModelConfig config;
 
@@ -368,7 +372,7 @@ public final class LoadedModel implements ServedModel {
 
     private GatunException stopping(long arrivedNanos) {
         counters.failed(FailureReason.REJECTED, arrivedNanos);
-        return new GatunException(ErrorCode.UNAVAILABLE, STOPPING);
+        return new GatunException(ErrorCode.UNAVAILABLE, scheduler.isBroken() ? BROKEN : STOPPING);
     }
 
     @Override
@@ -459,7 +463,7 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public Optional<String> unavailability() {
-        return instances.failure();
+        return scheduler.isBroken() ? Optional.of(BROKEN) : instances.failure();
     }
 
     @Override

@@ -3,6 +3,7 @@ package gatun.runtime.execution;
 import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.threads.FailureLog;
 import gatun.runtime.scheduling.Worker;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
@@ -121,6 +122,21 @@ final class ModelInstance implements Worker<InferenceTicket> {
         if (opened == null) {
             throw new IllegalStateException(spec.name() + " was not opened");
         }
+        try {
+            return run(opened, tickets);
+        } catch (Throwable t) {
+            // A fault in the handling of a failure, such as a stack that is full still: nobody may wait for ever.
+            for (InferenceTicket ticket : tickets) {
+                if (!ticket.hasFailed()) {
+                    ticket.fail(unexpected(t));
+                }
+            }
+            log(t);
+            return 0;
+        }
+    }
+
+    private long run(BackendInstance opened, List<InferenceTicket> tickets) {
         begin(tickets);
         if (isUnwanted(tickets)) {
             // Given up before they knew their instance: it is too late to leave the queue, and not to run.
@@ -203,7 +219,10 @@ final class ModelInstance implements Worker<InferenceTicket> {
             opened.stop();
         } catch (RuntimeException | Error e) {
             // Whoever gave the requests up has more to do than to learn of that.
-            LOG.error("Instance {} of model '{}' could not be told to stop", spec.name(), modelName, e);
+            FailureLog.write(
+                    e,
+                    failure -> LOG.error(
+                            "Instance {} of model '{}' could not be told to stop", spec.name(), modelName, failure));
         }
     }
 
@@ -289,12 +308,22 @@ final class ModelInstance implements Worker<InferenceTicket> {
                 return;
             }
         }
-        LOG.error("Instance {} of model '{}' failed unexpectedly", spec.name(), modelName, failure);
+        ticket.fail(unexpected(failure));
         modelCounters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
-        ticket.fail(new GatunException(
+        log(failure);
+    }
+
+    private GatunException unexpected(Throwable failure) {
+        return new GatunException(
                 ErrorCode.INTERNAL,
                 "model '" + modelName + "' failed unexpectedly; the server's log says more",
-                failure));
+                failure);
+    }
+
+    private void log(Throwable unexpected) {
+        FailureLog.write(
+                unexpected,
+                failure -> LOG.error("Instance {} of model '{}' failed unexpectedly", spec.name(), modelName, failure));
     }
 
     private void fail(InferenceTicket ticket, GatunException failure, FailureReason reason) {
@@ -322,7 +351,13 @@ final class ModelInstance implements Worker<InferenceTicket> {
             try {
                 opened.close();
             } catch (RuntimeException | Error e) {
-                LOG.error("Instance {} of model '{}' could not be closed in order", spec.name(), modelName, e);
+                FailureLog.write(
+                        e,
+                        failure -> LOG.error(
+                                "Instance {} of model '{}' could not be closed in order",
+                                spec.name(),
+                                modelName,
+                                failure));
             }
         }
         countNoMore();

@@ -21,11 +21,14 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
     private final Dispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
 
+    private final InlineRuns inlineRuns;
+
     /** Whether short runs may be on the threads that bring the tickets; asked under the lock. */
     private volatile boolean lends;
 
-    private InstanceScheduler(BatchPolicy policy, List<? extends Worker<T>> workers) {
-        threads = new InstanceThreads<>(workers, this::serve);
+    private InstanceScheduler(BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns) {
+        this.inlineRuns = inlineRuns;
+        threads = new InstanceThreads<>(workers, this::serve, this::stop);
         dispatcher = new Dispatcher<>(policy, workers.size(), threads.turns());
     }
 
@@ -36,7 +39,13 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
      * @param workers at least one
      */
     public static <T extends Ticket> InstanceScheduler<T> open(BatchPolicy policy, List<? extends Worker<T>> workers) {
-        InstanceScheduler<T> scheduler = new InstanceScheduler<>(policy, workers);
+        return open(policy, workers, InlineRuns.OF_THIS_JVM);
+    }
+
+    /** As {@link #open(BatchPolicy, List)}, with runs on request threads as far as {@code inlineRuns} lets them. */
+    static <T extends Ticket> InstanceScheduler<T> open(
+            BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns) {
+        InstanceScheduler<T> scheduler = new InstanceScheduler<>(policy, workers, inlineRuns);
         try {
             scheduler.threads.open();
         } catch (RuntimeException | Error e) {
@@ -58,7 +67,7 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
         int lent;
         lock.lock();
         try {
-            lent = lends ? dispatcher.lend(ticket) : Dispatcher.NONE;
+            lent = lends ? lend(ticket) : Dispatcher.NONE;
             if (lent == Dispatcher.NONE) {
                 long now = System.nanoTime();
                 admission = dispatcher.submit(ticket, now);
@@ -75,12 +84,29 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
         return admission;
     }
 
+    /** As {@link Dispatcher#lend}, unless all threads that may be held by runs are. */
+    private int lend(T ticket) {
+        if (!inlineRuns.tryBegin()) {
+            return Dispatcher.NONE;
+        }
+        int lent = Dispatcher.NONE;
+        try {
+            lent = dispatcher.lend(ticket);
+            return lent;
+        } finally {
+            if (lent == Dispatcher.NONE) {
+                inlineRuns.end();
+            }
+        }
+    }
+
     /** Runs a ticket on the thread that brings it, by an instance that was lent for that. */
     private void runHere(int instance, T ticket) {
         long ranNanos = 0;
         try {
             ranNanos = threads.get(instance).runElsewhere(List.of(ticket));
         } finally {
+            inlineRuns.end();
             ticket.become(Ticket.State.COMPLETED);
             giveBack(instance, ranNanos);
         }
@@ -123,13 +149,18 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
         return dispatcher.pendingCount();
     }
 
+    @Override
+    public boolean isBroken() {
+        return threads.isBroken();
+    }
+
     /** The life of an instance's thread: run what it is given, sleep where there is nothing. */
     private void serve(InstanceThread<T> thread) {
         List<T> batch = new ArrayList<>();
         long ranNanos = 0;
         thread.sleep(Dispatcher.FOREVER);
         while (true) {
-            long sleepNanos = take(thread, ranNanos, batch);
+            long sleepNanos = takeOrRefuse(thread, ranNanos, batch);
             if (sleepNanos == Dispatcher.END) {
                 return;
             }
@@ -139,6 +170,16 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
             } else {
                 ranNanos = run(thread, batch);
             }
+        }
+    }
+
+    /** As {@link #take}; a fault ends the tickets that it has taken out of the queue already. */
+    private long takeOrRefuse(InstanceThread<T> thread, long ranNanos, List<T> batch) {
+        try {
+            return take(thread, ranNanos, batch);
+        } catch (Throwable t) {
+            batch.forEach(Ticket::refuse);
+            throw t;
         }
     }
 
@@ -215,8 +256,12 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
         if (threads.join(grace)) {
             return true;
         }
-        end(dispatcher::stop);
+        stop();
         return threads.join(Duration.ZERO);
+    }
+
+    private void stop() {
+        end(dispatcher::stop);
     }
 
     private void end(Runnable how) {

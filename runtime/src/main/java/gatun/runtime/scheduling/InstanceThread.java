@@ -1,11 +1,14 @@
 package gatun.runtime.scheduling;
 
+import gatun.memory.threads.FailureLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The platform thread of one instance. While it is idle it parks, and whoever has work for it wakes it directly.
@@ -13,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param <T> what it runs
  */
 final class InstanceThread<T extends Ticket> {
+    private static final Logger LOG = LoggerFactory.getLogger(InstanceThread.class);
+
     private final int ordinal;
     private final Worker<T> worker;
     private final @Nullable Turn turn;
@@ -33,13 +38,14 @@ final class InstanceThread<T extends Ticket> {
      *
      * @param ordinal its number among the scheduler's threads, from 0
      * @param loop runs tickets until the scheduler ends; called on the thread when the worker has opened
+     * @param broken told when {@code loop} has thrown: the thread ends then, though the scheduler does not
      */
-    InstanceThread(int ordinal, Worker<T> worker, Consumer<InstanceThread<T>> loop) {
+    InstanceThread(int ordinal, Worker<T> worker, Consumer<InstanceThread<T>> loop, Consumer<Throwable> broken) {
         this.ordinal = ordinal;
         this.worker = worker;
         turn = worker.turn().orElse(null);
         // A daemon: an engine that never returns must not keep the process alive after its grace period.
-        thread = Thread.ofPlatform().name(worker.threadName()).daemon(true).unstarted(() -> live(loop));
+        thread = Thread.ofPlatform().name(worker.threadName()).daemon(true).unstarted(() -> live(loop, broken));
     }
 
     int ordinal() {
@@ -55,7 +61,7 @@ final class InstanceThread<T extends Ticket> {
         thread.start();
     }
 
-    private void live(Consumer<InstanceThread<T>> loop) {
+    private void live(Consumer<InstanceThread<T>> loop, Consumer<Throwable> broken) {
         try {
             worker.open();
         } catch (Throwable t) {
@@ -66,6 +72,10 @@ final class InstanceThread<T extends Ticket> {
         }
         try {
             loop.accept(this);
+        } catch (Throwable t) {
+            FailureLog.write(
+                    t, failure -> LOG.error("Thread {} ends because of a fault", worker.threadName(), failure));
+            broken.accept(t);
         } finally {
             worker.close();
         }
@@ -93,20 +103,44 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /** Runs tickets that are marked as running, on this thread; answers how long it took, in nanoseconds. */
+    /**
+     * Runs tickets that are marked as running, on this thread; answers how long it took, in nanoseconds. A failure of the worker, which
+     * is a fault, is logged and ends nothing.
+     */
     long run(List<T> batch) {
         assert Thread.currentThread().equals(thread) : "run by " + Thread.currentThread();
         try {
             return worker.run(batch);
+        } catch (Throwable t) {
+            logFault(t);
+            return 0;
         } finally {
             // Nobody interrupts this thread but the code that it runs; with the mark set it would never sleep again.
             Thread.interrupted();
         }
     }
 
-    /** Runs tickets that are marked as running on the calling thread, while this thread has nothing to run. */
+    /**
+     * As {@link #run}, on the calling thread, while this thread has nothing to run. A mark of interruption that the run leaves is taken
+     * away: it would break what the caller does next, such as the write of the response. One that was there before stays.
+     */
     long runElsewhere(List<T> batch) {
-        return worker.run(batch);
+        boolean interrupted = Thread.interrupted();
+        try {
+            return worker.run(batch);
+        } catch (Throwable t) {
+            logFault(t);
+            return 0;
+        } finally {
+            Thread.interrupted();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void logFault(Throwable fault) {
+        FailureLog.write(fault, failure -> LOG.error("A run of {} failed unexpectedly", worker.threadName(), failure));
     }
 
     /** As {@link Turn#ask}; this thread is woken when the turn has come. */

@@ -1,10 +1,13 @@
 package gatun.runtime.scheduling;
 
+import gatun.memory.threads.FailureLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The threads of a scheduler, one for each instance of its model. Safe for any thread.
@@ -12,10 +15,17 @@ import java.util.function.Consumer;
  * @param <T> what they run
  */
 final class InstanceThreads<T extends Ticket> {
+    private static final Logger LOG = LoggerFactory.getLogger(InstanceThreads.class);
+
     /** How long the other workers of one that failed to open may still take to open and close. */
     private static final Duration OPENING_GRACE = Duration.ofMinutes(10);
 
     private final Consumer<InstanceThread<T>> loop;
+
+    private final Runnable stop;
+
+    /** Whether the scheduler takes no more tickets because one of the threads has ended by a fault. */
+    private volatile boolean broken;
 
     /** By instance; replaced as a whole, under {@link #changing}. */
     private volatile List<InstanceThread<T>> threads;
@@ -30,14 +40,32 @@ final class InstanceThreads<T extends Ticket> {
      *
      * @param workers at least one
      * @param loop the life of each: runs tickets until the scheduler ends, or its instance is retired
+     * @param stop ends the scheduler, with what waits refused; called when a thread has ended though it should not
      */
-    InstanceThreads(List<? extends Worker<T>> workers, Consumer<InstanceThread<T>> loop) {
+    InstanceThreads(List<? extends Worker<T>> workers, Consumer<InstanceThread<T>> loop, Runnable stop) {
         this.loop = loop;
+        this.stop = stop;
         List<InstanceThread<T>> first = new ArrayList<>(workers.size());
         for (int i = 0; i < workers.size(); i++) {
-            first.add(new InstanceThread<>(i, workers.get(i), loop));
+            first.add(new InstanceThread<>(i, workers.get(i), loop, this::endAll));
         }
         threads = List.copyOf(first);
+    }
+
+    /** A thread has failed, so that nobody knows any more which instance has what: nothing is accepted from now on. */
+    private void endAll(Throwable fault) {
+        broken = true;
+        try {
+            stop.run();
+        } catch (Throwable t) {
+            t.addSuppressed(fault);
+            FailureLog.write(t, failure -> LOG.error("What waits for a broken scheduler cannot be refused", failure));
+        }
+    }
+
+    /** As {@link Scheduler#isBroken}. */
+    boolean isBroken() {
+        return broken;
     }
 
     /** Starts all and waits until their workers have opened. Throws the failure of the first that has not; the others are open then. */
@@ -70,7 +98,7 @@ final class InstanceThreads<T extends Ticket> {
                 if (number == Dispatcher.NONE) {
                     return false; // Only the first can be refused: nobody stops the scheduler meanwhile.
                 }
-                opening.add(put(new InstanceThread<>(number, worker, loop)));
+                opening.add(put(new InstanceThread<>(number, worker, loop, this::endAll)));
             }
         } finally {
             lock.unlock();

@@ -21,6 +21,9 @@ public interface Scheduler<T extends Ticket> {
     /** How many tickets wait for an instance. */
     int pendingCount();
 
+    /** Whether it has ended by a fault of its own, which the log tells: it refuses everything, as one that was closed does. */
+    boolean isBroken();
+
     /**
      * Runs tickets by other workers from now on; nobody's ticket is refused or delayed for it. Waits until those that are {@code added}
      * have opened. When one fails, those that have opened are closed again, its failure is thrown, and everything is as before. Those that

@@ -23,7 +23,7 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
     private final InstanceThreads<T> threads;
 
     private SequenceScheduler(SequencePolicy policy, List<? extends Worker<T>> workers) {
-        threads = new InstanceThreads<>(workers, this::serve);
+        threads = new InstanceThreads<>(workers, this::serve, this::stop);
         dispatcher = new SequenceDispatcher<>(policy, workers.size(), threads.turns());
     }
 
@@ -109,12 +109,17 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
         return dispatcher.pendingCount();
     }
 
+    @Override
+    public boolean isBroken() {
+        return threads.isBroken();
+    }
+
     /** The life of an instance's thread: run what it is given, sleep where there is nothing. */
     private void serve(InstanceThread<T> thread) {
         List<T> batch = new ArrayList<>();
         thread.sleep(Dispatcher.FOREVER);
         while (true) {
-            long sleepNanos = take(thread, batch);
+            long sleepNanos = takeOrRefuse(thread, batch);
             if (sleepNanos == Dispatcher.END) {
                 return;
             }
@@ -123,6 +128,16 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
             } else {
                 run(thread, batch);
             }
+        }
+    }
+
+    /** As {@link #take}; a fault ends the tickets that it has taken out of the queue already. */
+    private long takeOrRefuse(InstanceThread<T> thread, List<T> batch) {
+        try {
+            return take(thread, batch);
+        } catch (Throwable t) {
+            batch.forEach(Ticket::refuse);
+            throw t;
         }
     }
 
@@ -205,6 +220,11 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
         if (threads.join(grace)) {
             return true;
         }
+        stop();
+        return threads.join(Duration.ZERO);
+    }
+
+    private void stop() {
         List<Sequence> ended;
         lock.lock();
         try {
@@ -215,6 +235,5 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
         }
         ended.forEach(Sequence::close);
         threads.wakeAll();
-        return threads.join(Duration.ZERO);
     }
 }

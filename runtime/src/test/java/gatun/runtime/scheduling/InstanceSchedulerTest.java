@@ -330,4 +330,70 @@ class InstanceSchedulerTest {
             assertThat(scheduler.pendingCount()).isZero();
         }
     }
+
+    /** A ticket that breaks the scheduler: two of them cannot be compared. */
+    private static final class Breaking extends Ticket {
+        @Override
+        protected boolean joins(Ticket first) {
+            throw new IllegalStateException("a fault");
+        }
+    }
+
+    /** Waits for a permit before its first run. */
+    private static final class Gate implements Worker<Breaking> {
+        final CountDownLatch begun = new CountDownLatch(1);
+        final CountDownLatch permit = new CountDownLatch(1);
+        final CountDownLatch closed = new CountDownLatch(1);
+
+        @Override
+        public String threadName() {
+            return "gate";
+        }
+
+        @Override
+        public boolean isBoundToThread() {
+            return true;
+        }
+
+        @Override
+        public void open() {}
+
+        @Override
+        public long run(List<Breaking> batch) {
+            begun.countDown();
+            try {
+                assertThat(permit.await(20, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            throw new IllegalStateException("a run that throws ends nothing");
+        }
+
+        @Override
+        public void close() {
+            closed.countDown();
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatWaitsWhenItsThreadEndsByAFault() throws Exception {
+        Gate worker = new Gate();
+        BatchPolicy pairs = BatchPolicy.upTo(2, 10);
+        InstanceScheduler<Breaking> scheduler = InstanceScheduler.open(pairs, List.of(worker));
+        Breaking running = new Breaking();
+        assertThat(scheduler.submit(running)).isEqualTo(Admission.ACCEPTED);
+        assertThat(worker.begun.await(20, TimeUnit.SECONDS)).isTrue();
+        Breaking first = new Breaking();
+        Breaking second = new Breaking();
+        assertThat(scheduler.submit(first)).isEqualTo(Admission.ACCEPTED);
+        assertThat(scheduler.submit(second)).isEqualTo(Admission.ACCEPTED);
+        worker.permit.countDown();
+        assertThat(running.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(first.await(scheduler)).isEqualTo(Ticket.Outcome.REFUSED);
+        assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.REFUSED);
+        assertThat(scheduler.isBroken()).isTrue();
+        assertThat(scheduler.submit(new Breaking())).isEqualTo(Admission.STOPPING);
+        assertThat(worker.closed.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(scheduler.close(GRACE)).isTrue();
+    }
 }

@@ -29,6 +29,7 @@ class LentInstanceTest {
         final BlockingQueue<Boolean> begun = new LinkedBlockingQueue<>();
         final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
         volatile boolean gated;
+        volatile boolean interrupts;
         volatile boolean broken;
         volatile long runNanos = 1000;
         volatile Thread closedOn = Thread.currentThread();
@@ -58,6 +59,9 @@ class LentInstanceTest {
         public long run(List<Job> batch) {
             most.accumulateAndGet(running.incrementAndGet(), Math::max);
             batch.forEach(job -> job.ranOn = Thread.currentThread());
+            if (interrupts) {
+                Thread.currentThread().interrupt();
+            }
             if (gated) {
                 begun.add(true);
                 takePermit();
@@ -247,6 +251,64 @@ class LentInstanceTest {
         while (worker.begun.size() + other.begun.size() < count) {
             assertThat(System.nanoTime()).as("waiting for a run").isLessThan(deadline);
             Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void shouldTakeAwayTheInterruptOfARunAndKeepTheCallersOwn() {
+        earnTrust();
+        worker.interrupts = true;
+        assertThat(run().ranOn).isEqualTo(Thread.currentThread());
+        assertThat(Thread.currentThread().isInterrupted()).as("left by the run").isFalse();
+        Thread.currentThread().interrupt();
+        assertThat(run().ranOn).isEqualTo(Thread.currentThread());
+        assertThat(Thread.interrupted()).as("set by the caller").isTrue();
+    }
+
+    /** Models that have always been short take long now: all that may hold carrier threads do, and one carrier serves everybody else. */
+    @Test
+    void shouldLeaveACarrierToOthersWhenRunsOfManyModelsTakeLong() throws Exception {
+        InlineRuns one = new InlineRuns(1);
+        Runner second = new Runner(false);
+        InstanceScheduler<Job> other = InstanceScheduler.open(BatchPolicy.single(10), List.of(second), one);
+        assertThat(scheduler.close(GRACE)).isTrue();
+        scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker), one);
+        try {
+            earnTrust();
+            earnTrust(other);
+            worker.gated = true;
+            second.gated = true;
+            CompletableFuture<Thread> firstRanOn = new CompletableFuture<>();
+            Thread.ofVirtual().name("first").start(() -> firstRanOn.complete(ranOn(scheduler)));
+            assertThat(worker.begun.poll(20, TimeUnit.SECONDS)).isTrue();
+            CompletableFuture<Thread> secondRanOn = new CompletableFuture<>();
+            Thread.ofVirtual().name("second").start(() -> secondRanOn.complete(ranOn(other)));
+            assertThat(second.begun.poll(20, TimeUnit.SECONDS)).isTrue();
+            worker.permits.add(true);
+            second.permits.add(true);
+            assertThat(firstRanOn.get(20, TimeUnit.SECONDS).isVirtual())
+                    .as("the first")
+                    .isTrue();
+            assertThat(secondRanOn.get(20, TimeUnit.SECONDS).isVirtual())
+                    .as("the second")
+                    .isFalse();
+        } finally {
+            second.permits.add(true);
+            assertThat(other.close(GRACE)).isTrue();
+        }
+    }
+
+    private static Thread ranOn(InstanceScheduler<Job> scheduler) {
+        Job job = new Job();
+        assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
+        assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        return job.ranOn;
+    }
+
+    private static void earnTrust(InstanceScheduler<Job> scheduler) {
+        long deadline = System.nanoTime() + GRACE.toNanos();
+        while (!ranOn(scheduler).equals(Thread.currentThread())) {
+            assertThat(System.nanoTime()).as("waiting for a loan").isLessThan(deadline);
         }
     }
 }

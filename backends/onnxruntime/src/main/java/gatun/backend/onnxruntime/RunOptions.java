@@ -9,14 +9,10 @@ import java.lang.foreign.ValueLayout;
 final class RunOptions {
     private final Engine engine;
     private final MemorySegment handle;
-    private final MemorySegment terminate;
-
-    /** Whether the options say that runs stop; they go on saying it until they are told otherwise. */
-    private volatile boolean stops;
+    private final TerminateFlag terminate = new TerminateFlag(this::setTerminate, this::unsetTerminate);
 
     RunOptions(Engine engine) {
         this.engine = engine;
-        terminate = OrtApi.RunOptionsSetTerminate(engine.api());
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
             engine.check(OrtApi.CreateRunOptions.invoke(OrtApi.CreateRunOptions(engine.api()), out));
@@ -30,16 +26,20 @@ final class RunOptions {
 
     /** Tells the run under way to stop before its next operator. For any thread. */
     void stop() {
-        stops = true;
-        engine.check(OrtApi.RunOptionsSetTerminate.invoke(terminate, handle));
+        terminate.raise();
     }
 
     /** Lets the next run go on, whether or not one was stopped. */
     void resume() {
-        if (stops) {
-            stops = false;
-            engine.check(OrtApi.RunOptionsUnsetTerminate.invoke(OrtApi.RunOptionsUnsetTerminate(engine.api()), handle));
-        }
+        terminate.clear();
+    }
+
+    private void setTerminate() {
+        engine.check(OrtApi.RunOptionsSetTerminate.invoke(OrtApi.RunOptionsSetTerminate(engine.api()), handle));
+    }
+
+    private void unsetTerminate() {
+        engine.check(OrtApi.RunOptionsUnsetTerminate.invoke(OrtApi.RunOptionsUnsetTerminate(engine.api()), handle));
     }
 
     void close() {

@@ -1,0 +1,35 @@
+package gatun.memory.threads;
+
+import java.util.function.Consumer;
+
+/**
+ * Logs failures whose texts are foreign code: a plugin's exception may throw when it is asked for its message, and a log may be broken.
+ * Neither ends the thread that reports the failure.
+ */
+public final class FailureLog {
+    private FailureLog() {}
+
+    /**
+     * Writes one line of a log; never throws.
+     *
+     * @param failure what happened
+     * @param line logs the throwable that it is given: {@code failure}, or one in its place where that cannot be logged
+     */
+    public static void write(Throwable failure, Consumer<? super Throwable> line) {
+        try {
+            line.accept(failure);
+        } catch (Throwable unloggable) {
+            writeInPlace(failure, unloggable, line);
+        }
+    }
+
+    private static void writeInPlace(Throwable failure, Throwable unloggable, Consumer<? super Throwable> line) {
+        try {
+            line.accept(new IllegalStateException("a " + failure.getClass().getName()
+                    + ", which cannot be logged because of a "
+                    + unloggable.getClass().getName()));
+        } catch (Throwable broken) {
+            // The log itself is broken, and there is nowhere left to say so.
+        }
+    }
+}
