@@ -6,6 +6,8 @@ import gatun.grpc.v2.InferDecoder;
 import gatun.grpc.v2.InferMessage;
 import gatun.memory.BufferPool;
 import gatun.protocol.inference.ModelInferRequest;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -44,7 +46,7 @@ public class InferDecodeBenchmark {
 
     private final Arena arena = Arena.ofConfined();
     private final BufferPool pool = new BufferPool(256L << 20);
-    private final InferDecoder decoder = new InferDecoder();
+    private final InferDecoder decoder = new InferDecoder(RequestLimits.STANDARD, new HeapBudget(64 << 20));
     private byte[] message = {};
     private MemorySegment landed = MemorySegment.NULL;
 

@@ -14,6 +14,10 @@ public abstract class RawMessage implements InferenceCall.Message {
 
     private final MemorySegment bytes;
     private Hold hold;
+
+    /** The heap that is reserved for a message of many parts. */
+    private Hold reservation = NOTHING;
+
     private int[] ranges = new int[4];
     private int count;
 
@@ -63,11 +67,24 @@ public abstract class RawMessage implements InferenceCall.Message {
         hold = newHold;
     }
 
+    /** Takes over the heap that is reserved for what was read of the message, once. */
+    public final void reserve(Hold heap) {
+        reservation = heap;
+    }
+
     @Override
     public final Hold takeOwnership() {
-        Hold taken = hold;
+        Hold memory = hold;
+        Hold heap = reservation;
         hold = NOTHING;
-        return taken;
+        reservation = NOTHING;
+        if (heap.equals(NOTHING)) {
+            return memory;
+        }
+        return () -> {
+            memory.close();
+            heap.close();
+        };
     }
 
     /** Gives the memory back, unless somebody took it. */

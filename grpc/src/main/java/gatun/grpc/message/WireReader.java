@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
  * Reads protobuf's wire format from memory. Positions are offsets in that memory. One thread uses it. What is not well formed
  * is refused with INVALID_ARGUMENT, see {@link #malformed}.
  */
-public final class WireReader {
+public sealed class WireReader permits LimitedReader {
     /** Wire type of numbers in as few bytes as they need. */
     public static final int VARINT = 0;
     /** Wire type of eight bytes. */
@@ -41,28 +41,28 @@ public final class WireReader {
     }
 
     /** Where the next byte is read. */
-    public int position() {
+    public final int position() {
         return position;
     }
 
     /** Where reading ends. */
-    public int limit() {
+    public final int limit() {
         return limit;
     }
 
     /** Reads from {@code start} to {@code end} from now on. */
-    public void window(int start, int end) {
+    public final void window(int start, int end) {
         position = start;
         limit = end;
     }
 
     /** Whether there is more. */
-    public boolean hasMore() {
+    public final boolean hasMore() {
         return position < limit;
     }
 
     /** The next tag: the field's number and, in the lowest three bits, how it is written. */
-    public int tag() {
+    public final int tag() {
         long tag = varint();
         if (tag >>> TAG_TYPE_BITS == 0 || tag >>> Integer.SIZE != 0) {
             throw malformed("a field number that cannot be");
@@ -81,7 +81,7 @@ public final class WireReader {
     }
 
     /** A number of up to 64 bits. */
-    public long varint() {
+    public final long varint() {
         long value = 0;
         for (int shift = 0; shift < MAX_VARINT_BITS; shift += 7) {
             if (position >= limit) {
@@ -97,19 +97,19 @@ public final class WireReader {
     }
 
     /** Four bytes. */
-    public int fixed32() {
+    public final int fixed32() {
         int start = advance(Integer.BYTES);
         return bytes.get(INT, start);
     }
 
     /** Eight bytes. */
-    public long fixed64() {
+    public final long fixed64() {
         int start = advance(Long.BYTES);
         return bytes.get(LONG, start);
     }
 
     /** The length of a length-delimited field, which begins at {@link #position()} and lies within the limit. */
-    public int length() {
+    public final int length() {
         long length = varint();
         if (length < 0 || length > limit - position) {
             throw malformed(
@@ -119,7 +119,7 @@ public final class WireReader {
     }
 
     /** Passes over {@code count} bytes; answers where they begin. */
-    public int advance(int count) {
+    public final int advance(int count) {
         if (count > limit - position) {
             throw malformed("a value of " + count + " bytes where " + (limit - position) + " are left");
         }
@@ -129,7 +129,7 @@ public final class WireReader {
     }
 
     /** Passes over the value of a field. */
-    public void skip(int tag) {
+    public final void skip(int tag) {
         skip(tag, 0);
     }
 
@@ -157,7 +157,7 @@ public final class WireReader {
     }
 
     /** What to throw for a message that is not well formed. */
-    public GatunException malformed(String what) {
+    public final GatunException malformed(String what) {
         return GatunException.invalidArgument(
                 "the request message is not valid: " + what + " at byte " + position + " of " + bytes.byteSize());
     }

@@ -1,5 +1,6 @@
 package gatun.grpc.v2;
 
+import gatun.grpc.message.LimitedReader;
 import gatun.grpc.message.RepeatedField;
 import gatun.grpc.message.WireReader;
 import gatun.memory.Datatype;
@@ -14,7 +15,8 @@ final class ContentsReader {
     private ContentsReader() {}
 
     /** Reads a contents message from {@code start} to {@code end} and notes what it holds. Leaves the reader anywhere. */
-    static void survey(WireReader in, Contents contents, int start, int end) {
+    static void survey(LimitedReader in, Contents contents, int start, int end) {
+        in.countRange();
         contents.addRange(start, end);
         in.window(start, end);
         while (in.hasMore()) {

@@ -1,5 +1,6 @@
 package gatun.grpc.v2;
 
+import gatun.grpc.message.LimitedReader;
 import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
 import gatun.memory.Datatype;
@@ -7,8 +8,9 @@ import gatun.memory.GatunException;
 import gatun.memory.Hold;
 import gatun.memory.Shape;
 import gatun.runtime.ParameterValue;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.CharacterCodingException;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -49,17 +51,36 @@ public final class InferDecoder {
     private static final int USUAL_RANK = 4;
 
     private final TextCache texts = new TextCache();
+    private final RequestLimits limits;
+    private final HeapBudget heap;
+
+    /** A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}. */
+    public InferDecoder(RequestLimits limits, HeapBudget heap) {
+        this.limits = limits;
+        this.heap = heap;
+    }
 
     /**
      * Reads a message. The result owns {@code hold}; a failure leaves it to the caller.
      *
      * @param bytes the message
      * @param hold what keeps the bytes valid
-     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message
+     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more than a limit allows,
+     *     UNAVAILABLE when other requests have taken the heap that it needs
      */
     public InferMessage decode(MemorySegment bytes, Hold hold) {
+        LimitedReader in = new LimitedReader(bytes, limits, heap);
+        try {
+            InferMessage message = decode(in, bytes, hold);
+            message.reserve(in.takeReservation());
+            return message;
+        } finally {
+            in.takeReservation().close();
+        }
+    }
+
+    private InferMessage decode(LimitedReader in, MemorySegment bytes, Hold hold) {
         InferMessage message = new InferMessage(bytes, hold);
-        WireReader in = new WireReader(bytes);
         long[] dims = new long[USUAL_RANK];
         while (in.hasMore()) {
             int tag = in.tag();
@@ -70,13 +91,16 @@ public final class InferDecoder {
             int length = in.length();
             int start = in.advance(length);
             switch (WireReader.field(tag)) {
-                case MODEL_NAME -> message.modelName = text(in, bytes, start, length);
-                case MODEL_VERSION -> message.modelVersion = text(in, bytes, start, length);
-                case ID -> message.id = text(in, bytes, start, length);
-                case PARAMETERS -> message.add(parameter(in, bytes, start, length));
-                case INPUTS -> message.inputs.add(input(in, bytes, start, length, dims));
-                case OUTPUTS -> message.add(output(in, bytes, start, length));
-                case RAW_INPUT_CONTENTS -> message.addRaw(start, length);
+                case MODEL_NAME -> message.modelName = in.text(texts, start, length, "the model's name");
+                case MODEL_VERSION -> message.modelVersion = in.text(texts, start, length, "the model's version");
+                case ID -> message.id = in.text(texts, start, length, "the request's id");
+                case PARAMETERS -> message.add(parameter(in, start, length));
+                case INPUTS -> message.inputs.add(input(in, start, length, dims));
+                case OUTPUTS -> message.add(output(in, start, length));
+                case RAW_INPUT_CONTENTS -> {
+                    in.countRange();
+                    message.addRaw(start, length);
+                }
                 default -> {
                     // A field of a newer protocol: passed over already.
                 }
@@ -85,7 +109,8 @@ public final class InferDecoder {
         return message;
     }
 
-    private InferMessage.Input input(WireReader in, MemorySegment bytes, int start, int length, long[] scratch) {
+    private InferMessage.Input input(LimitedReader in, int start, int length, long[] scratch) {
+        in.countInput();
         InferMessage.Input input = new InferMessage.Input();
         long[] dims = scratch;
         int rank = 0;
@@ -107,8 +132,9 @@ public final class InferDecoder {
             int innerStart = in.position();
             int end = innerStart + innerLength;
             switch (field) {
-                case TENSOR_NAME -> input.name = text(in, bytes, innerStart, innerLength);
-                case TENSOR_DATATYPE -> input.datatype = Datatype.of(text(in, bytes, innerStart, innerLength));
+                case TENSOR_NAME -> input.name = in.text(texts, innerStart, innerLength, "an input's name");
+                case TENSOR_DATATYPE ->
+                    input.datatype = Datatype.of(in.text(texts, innerStart, innerLength, "an input's datatype"));
                 case TENSOR_SHAPE -> {
                     int limit = in.limit();
                     in.window(innerStart, end);
@@ -118,7 +144,7 @@ public final class InferDecoder {
                     }
                     in.window(end, limit);
                 }
-                case TENSOR_PARAMETERS -> input.add(parameter(in, bytes, innerStart, innerLength));
+                case TENSOR_PARAMETERS -> input.add(parameter(in, innerStart, innerLength));
                 case TENSOR_CONTENTS -> {
                     if (!input.contents.isPresent()) {
                         input.contents = new Contents();
@@ -136,7 +162,8 @@ public final class InferDecoder {
         return input;
     }
 
-    private static long[] withRoom(WireReader in, long[] dims, int rank) {
+    private static long[] withRoom(LimitedReader in, long[] dims, int rank) {
+        in.countDimension();
         if (rank < dims.length) {
             return dims;
         }
@@ -146,7 +173,8 @@ public final class InferDecoder {
         return Arrays.copyOf(dims, 2 * rank);
     }
 
-    private InferMessage.Output output(WireReader in, MemorySegment bytes, int start, int length) {
+    private InferMessage.Output output(LimitedReader in, int start, int length) {
+        in.countOutput();
         InferMessage.Output output = new InferMessage.Output();
         int outerLimit = in.limit();
         in.window(start, start + length);
@@ -159,8 +187,8 @@ public final class InferDecoder {
             int innerLength = in.length();
             int innerStart = in.advance(innerLength);
             switch (WireReader.field(tag)) {
-                case TENSOR_NAME -> output.name = text(in, bytes, innerStart, innerLength);
-                case OUTPUT_PARAMETERS -> output.add(parameter(in, bytes, innerStart, innerLength));
+                case TENSOR_NAME -> output.name = in.text(texts, innerStart, innerLength, "an output's name");
+                case OUTPUT_PARAMETERS -> output.add(parameter(in, innerStart, innerLength));
                 default -> {
                     // A field of a newer protocol.
                 }
@@ -171,7 +199,8 @@ public final class InferDecoder {
     }
 
     /** An entry of a map of parameters: key and value. Leaves the reader behind the entry. */
-    private InferMessage.Parameter parameter(WireReader in, MemorySegment bytes, int start, int length) {
+    private InferMessage.Parameter parameter(LimitedReader in, int start, int length) {
+        in.countParameter();
         String name = "";
         Optional<ParameterValue> value = Optional.empty();
         int outerLimit = in.limit();
@@ -185,8 +214,8 @@ public final class InferDecoder {
             int innerLength = in.length();
             int innerStart = in.advance(innerLength);
             switch (WireReader.field(tag)) {
-                case KEY -> name = text(in, bytes, innerStart, innerLength);
-                case VALUE -> value = value(in, bytes, innerStart, innerLength);
+                case KEY -> name = in.text(texts, innerStart, innerLength, "a parameter's name");
+                case VALUE -> value = value(in, innerStart, innerLength);
                 default -> {
                     // A field of a newer protocol.
                 }
@@ -196,7 +225,7 @@ public final class InferDecoder {
         return new InferMessage.Parameter(name, value);
     }
 
-    private Optional<ParameterValue> value(WireReader in, MemorySegment bytes, int start, int length) {
+    private Optional<ParameterValue> value(LimitedReader in, int start, int length) {
         Optional<ParameterValue> value = Optional.empty();
         int outerLimit = in.limit();
         in.window(start, start + length);
@@ -207,7 +236,8 @@ public final class InferDecoder {
                 case INT64_PARAM -> value = Optional.of(new ParameterValue.Int64(in.varint()));
                 case STRING_PARAM -> {
                     int textLength = in.length();
-                    value = Optional.of(new ParameterValue.Text(text(in, bytes, in.advance(textLength), textLength)));
+                    value = Optional.of(new ParameterValue.Text(
+                            in.text(texts, in.advance(textLength), textLength, "a parameter's value")));
                 }
                 case DOUBLE_PARAM ->
                     value = Optional.of(new ParameterValue.Fp64(Double.longBitsToDouble(in.fixed64())));
@@ -217,13 +247,5 @@ public final class InferDecoder {
         }
         in.window(start + length, outerLimit);
         return value;
-    }
-
-    private String text(WireReader in, MemorySegment bytes, int start, int length) {
-        try {
-            return texts.text(bytes, start, length);
-        } catch (CharacterCodingException e) {
-            throw in.malformed("a string that is not UTF-8");
-        }
     }
 }

@@ -25,7 +25,7 @@ public final class InferenceServices {
     public static ServerServiceDefinition of(
             InferenceServer server, boolean clientSharedMemory, HeaderForwarding forwarding) {
         InferRequests requests = new InferRequests(server, forwarding);
-        InferDecoder decoder = new InferDecoder();
+        InferDecoder decoder = new InferDecoder(server.limits(), server.heap());
         InPlaceMarshaller<InferMessage> marshaller = new InPlaceMarshaller<>(
                 bytes -> decoder.decode(bytes, RawMessage.NOTHING),
                 start -> RawAlignment.landingOffset(start, InferDecoder.RAW_INPUT_CONTENTS));

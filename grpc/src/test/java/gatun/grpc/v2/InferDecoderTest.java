@@ -12,6 +12,8 @@ import gatun.memory.Shape;
 import gatun.protocol.inference.InferParameter;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.runtime.ParameterValue;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -24,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class InferDecoderTest {
-    private final InferDecoder decoder = new InferDecoder();
+    private final InferDecoder decoder = new InferDecoder(RequestLimits.STANDARD, new HeapBudget(64 << 20));
     private final AtomicInteger closed = new AtomicInteger();
 
     private InferMessage decode(byte[] bytes) {

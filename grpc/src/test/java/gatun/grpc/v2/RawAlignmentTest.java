@@ -9,6 +9,8 @@ import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -37,7 +39,7 @@ class RawAlignmentTest {
         request.hold(buffer);
         MemorySegment place = buffer.segment().asSlice(offset, bytes.length);
         MemorySegment.copy(bytes, 0, place, ValueLayout.JAVA_BYTE, 0, bytes.length);
-        return new InferDecoder().decode(place, () -> {});
+        return new InferDecoder(RequestLimits.STANDARD, new HeapBudget(64 << 20)).decode(place, () -> {});
     }
 
     private static int landingOffset(ByteBuffer start) {

@@ -16,6 +16,9 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
     /** Far beyond what clients send that mean well, and small beside a heap of 512 MiB. */
     public static final RequestLimits STANDARD = new RequestLimits(64 << 10, 256 << 10, 4096, 1024, 4 << 20);
 
+    /** Dimensions of shapes for each tensor that a request may have; more than any model has. */
+    private static final int DIMENSIONS_PER_TENSOR = 16;
+
     /** Checks that each limit lets something through. */
     public RequestLimits {
         requirePositive(textByteSize, "bytes of a text");
@@ -64,6 +67,20 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
     public void requireTensors(long count, String what) {
         if (count > tensors) {
             throw exceeded("the request has " + count + " " + what + " or more", tensors, "--limit-tensors");
+        }
+    }
+
+    /**
+     * Checks the number of dimensions that all shapes of a request have together: sixteen for each tensor that it may have.
+     *
+     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
+     */
+    public void requireDimensions(long count) {
+        if (count > (long) DIMENSIONS_PER_TENSOR * tensors) {
+            throw exceeded(
+                    "the shapes of the request have " + count + " dimensions or more",
+                    (long) DIMENSIONS_PER_TENSOR * tensors,
+                    "--limit-tensors");
         }
     }
 
