@@ -1,0 +1,5 @@
+/** What hostile clients do to a server, for its integration tests and for the soak test. Knows protocols by their bytes only. */
+@NullMarked
+package gatun.testing.attacks;
+
+import org.jspecify.annotations.NullMarked;
