@@ -45,14 +45,29 @@ final class Picture {
         int y = charts++ * CHART_HEIGHT;
         double most = Math.max(1e-9, samples.stream().mapToDouble(value).max().orElse(1)) * 1.05;
         double seconds = Math.max(1, samples.getLast().seconds());
-        line("<g transform=\"translate(0 %d)\">", y);
-        line("<text x=\"%d\" y=\"18\" font-weight=\"bold\">%s</text>", LEFT, title);
-        line("<path d=\"M%d %d v%d h%d\" fill=\"none\" stroke=\"#999\"/>", LEFT, TOP, PLOT_HEIGHT, PLOT_WIDTH);
-        line("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>", LEFT - 6, TOP + 10, number(most));
-        line("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">0</text>", LEFT - 6, TOP + PLOT_HEIGHT);
-        line(
+        line(String.format(Locale.ROOT, "<g transform=\"translate(0 %d)\">", y));
+        line(String.format(Locale.ROOT, "<text x=\"%d\" y=\"18\" font-weight=\"bold\">%s</text>", LEFT, title));
+        line(String.format(
+                Locale.ROOT,
+                "<path d=\"M%d %d v%d h%d\" fill=\"none\" stroke=\"#999\"/>",
+                LEFT,
+                TOP,
+                PLOT_HEIGHT,
+                PLOT_WIDTH));
+        line(String.format(
+                Locale.ROOT,
+                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>",
+                LEFT - 6,
+                TOP + 10,
+                number(most)));
+        line(String.format(
+                Locale.ROOT, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">0</text>", LEFT - 6, TOP + PLOT_HEIGHT));
+        line(String.format(
+                Locale.ROOT,
                 "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.0f min</text>",
-                LEFT + PLOT_WIDTH, TOP + PLOT_HEIGHT + 14, seconds / 60);
+                LEFT + PLOT_WIDTH,
+                TOP + PLOT_HEIGHT + 14,
+                seconds / 60));
         StringBuilder points = new StringBuilder();
         for (Sample sample : samples) {
             points.append(String.format(
@@ -61,16 +76,17 @@ final class Picture {
                     LEFT + sample.seconds() / seconds * PLOT_WIDTH,
                     TOP + PLOT_HEIGHT - value.applyAsDouble(sample) / most * PLOT_HEIGHT));
         }
-        line(
+        line(String.format(
+                Locale.ROOT,
                 "<polyline points=\"%s\" fill=\"none\" stroke=\"#1f6feb\" stroke-width=\"1.5\"/>\n</g>",
-                points.toString().strip());
+                points.toString().strip()));
     }
 
     private static String number(double value) {
         return String.format(Locale.ROOT, value < 10 ? "%.2f" : "%.0f", value);
     }
 
-    private void line(String format, Object... values) {
-        svg.append(String.format(Locale.ROOT, format, values)).append('\n');
+    private void line(String element) {
+        svg.append(element).append('\n');
     }
 }
