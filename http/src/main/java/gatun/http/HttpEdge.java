@@ -4,6 +4,7 @@ import gatun.http.connection.AllowedOrigins;
 import gatun.http.connection.HttpConnections;
 import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
+import gatun.http.connection.StopNotice;
 import gatun.http.metrics.MetricsRoutes;
 import gatun.http.tensorflow.TensorFlowRoutes;
 import gatun.http.v1.V1Routes;
@@ -36,6 +37,7 @@ public final class HttpEdge {
     private final InferenceServer server;
     private final V1Api v1;
     private final HttpSettings settings;
+    private final StopNotice stop = new StopNotice();
 
     /** An edge in front of {@code server}. */
     public HttpEdge(InferenceServer server, HttpSettings settings) {
@@ -91,6 +93,16 @@ public final class HttpEdge {
         speak(listener, new MetricsRoutes(server, settings.metrics(), gpus), HttpRouting.builder(), Optional.empty());
     }
 
+    /** From now on responses tell clients that their connections end. New connections and requests are still served. */
+    public void drain() {
+        stop.drain();
+    }
+
+    /** From now on connections without a request to answer end. To be called when no new connections are wanted, before the listeners stop. */
+    public void end() {
+        stop.end();
+    }
+
     private Duration checkPeriod() {
         Duration half = settings.patience().idleTimeout().dividedBy(2);
         return half.compareTo(IDLE_CHECK_PERIOD) < 0 ? half : IDLE_CHECK_PERIOD;
@@ -105,6 +117,7 @@ public final class HttpEdge {
                 routes,
                 new AllowedOrigins(settings.allowedOrigins()),
                 tls,
+                stop,
                 settings.patience().bodyByteRate());
         listener.useNio(true)
                 .connectionOptions(connections.socketOptions())

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * the connection's thread.
  */
 final class ClientBytes extends DataReader {
+    private static final byte[] NONE = {};
     private static final String LAST_CHUNK = "0";
     private static final String NO_TRAILER = "";
 
@@ -38,15 +39,16 @@ final class ClientBytes extends DataReader {
 
     /**
      * Reads what {@code early} has read from the socket already, then {@code socket}, but first what looks at it have read. What begins
-     * between two requests is {@code direct}'s before it is Helidon's.
+     * between two requests is {@code direct}'s before it is Helidon's, and with it what came together with a head.
      */
     static ClientBytes of(
             DataReader early,
             DirectRequests direct,
             Supplier<byte[]> socket,
             ClientPresence presence,
+            RequestActivity activity,
             Progress progress) {
-        return new ClientBytes(new FirstRequest(() -> next(early, direct, socket, presence, progress)));
+        return new ClientBytes(new FirstRequest(() -> next(early, direct, socket, presence, activity, progress)));
     }
 
     private static byte @Nullable [] next(
@@ -54,11 +56,11 @@ final class ClientBytes extends DataReader {
             DirectRequests direct,
             Supplier<byte[]> socket,
             ClientPresence presence,
+            RequestActivity activity,
             Progress progress) {
         int available = early.available();
         if (available > 0) {
-            direct.leave();
-            return early.readBytes(available);
+            direct.putBack(early.readBytes(available));
         }
         byte[] other = direct.untilOther();
         if (other == null || other.length > 0) {
@@ -68,6 +70,7 @@ final class ClientBytes extends DataReader {
         if (kept != null) {
             return kept;
         }
+        activity.reads();
         progress.waitsForRequest();
         byte[] bytes = socket.get();
         progress.took(bytes == null ? 0 : bytes.length);
@@ -77,6 +80,12 @@ final class ClientBytes extends DataReader {
     /** Whether the client speaks HTTP/1.0, which knows no chunks. */
     boolean speaksOldHttp() {
         return source.wasOld();
+    }
+
+    /** What has been read from the socket and not been used. */
+    byte[] takeBuffered() {
+        int byteSize = super.available();
+        return byteSize == 0 ? NONE : readBytes(byteSize);
     }
 
     /** How many of at most {@code limit} bytes have been read from the socket and not been used. */

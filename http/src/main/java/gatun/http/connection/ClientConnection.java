@@ -43,6 +43,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Before a connection is closed, so many bytes of a body that nobody wants are read, so that the answer arrives. */
     private static final long LINGERING_BYTES = 64L << 20;
 
+    /** So many bytes of a next request are read while the server drains, to see whether there is one. */
+    private static final int READ_AHEAD = 4 * 1024;
+
     private static final byte[] NO_HEADERS = {};
     private static final String LINE_END = "\r\n";
     private static final String LAST_CHUNK = "0\r\n\r\n";
@@ -54,6 +57,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final Progress progress;
     private final ClientBytes bytes;
     private final ClientPresence presence;
+    private final RequestActivity activity;
     private final DisconnectWatch watch;
     private final JsonWriter json = new JsonWriter();
     private final JsonWriter head = new JsonWriter();
@@ -75,6 +79,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * @param origins which pages of other servers may read the answers
      * @param progress tells how long the client is waited for
      * @param watch notices when its client leaves while a request waits
+     * @param stop how far the stop of its listener has come
      * @param http1Connections makes Helidon's own connection
      */
     ClientConnection(
@@ -84,6 +89,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             AllowedOrigins origins,
             Progress progress,
             DisconnectWatch watch,
+            StopNotice stop,
             ServerConnectionSelector http1Connections) {
         this.context = context;
         this.socket = socket;
@@ -92,9 +98,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.answers = new AnswerBytes(transport, progress);
         this.watch = watch;
         this.presence = new ClientPresence(transport);
+        this.activity = new RequestActivity(stop);
         this.routing = new EdgeRouting(this, routes, origins, context.router());
-        this.direct = new DirectRequests(transport, progress, presence, routing);
-        this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, progress);
+        this.direct = new DirectRequests(transport, progress, presence, activity, routing);
+        this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, progress);
         this.remotePeer = context.remotePeer();
         this.http1 = http1Connections.connection(this);
     }
@@ -105,11 +112,20 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         moreHeaders = NO_HEADERS;
     }
 
-    /** Helidon is through with a request, but for what nobody wanted of its body. */
-    void endsRequest(IncomingRequest request) {
-        if (request.bodyConsumed() && bytes.buffered(1) == 0) {
-            direct.begin();
-        }
+    /**
+     * Helidon has read the head of a request.
+     *
+     * @throws CloseConnectionException when the connection was ended first
+     */
+    void beginsHelidonRequest() {
+        activity.beginsRequest();
+    }
+
+    /** A request that Helidon has read is answered; passes over what nobody wanted of its body. */
+    void endsRequest(HelidonRequest request) {
+        request.skipBody();
+        direct.begin(bytes.takeBuffered());
+        activity.endsRequest();
     }
 
     /** Adds whole lines, each with its line end, to the head of the answer to the present request. */
@@ -266,6 +282,12 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return direct.hasMore() || bytes.buffered(1) > 0;
     }
 
+    /** Whether the server drains and the client has sent nothing more, so that the response at hand ends the connection. */
+    boolean isLast() {
+        return activity.draining()
+                && (activity.mustBeLast() || !(hasMore() || presence.hasSentMore(ByteBuffer.allocate(READ_AHEAD))));
+    }
+
     /** As {@link ClientPresence#look}. */
     ClientPresence.Look look(ByteBuffer scratch) {
         return presence.look(scratch);
@@ -345,15 +367,17 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             // our thread.
             socket.close();
         }
-        // Helidon takes a request that is answered before it sees it for no request at all.
-        if (direct.stop() || interrupt) {
-            http1.close(interrupt);
+        if (interrupt) {
+            http1.close(true);
+        } else if (activity.endIfIdle()) {
+            // Without an interrupt, which could hit the thread in what it does after the wait.
+            socket.close();
         }
     }
 
     @Override
     public boolean canInterrupt() {
-        return !direct.atWork() && http1 instanceof InterruptableTask<?> task && task.canInterrupt();
+        return !activity.isBusy();
     }
 
     private Duration timeout() {

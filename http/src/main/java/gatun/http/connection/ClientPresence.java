@@ -92,6 +92,19 @@ final class ClientPresence {
         return bytes;
     }
 
+    /** Looks whether the client has sent something that nobody has read yet, and keeps it. For the connection's thread. */
+    boolean hasSentMore(ByteBuffer scratch) {
+        lock.lock();
+        try {
+            if (kept == null && !gone) {
+                hasLeft(scratch);
+            }
+            return kept != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Whether a request waits. For any thread. */
     boolean isWaitedFor() {
         lock.lock();

@@ -24,6 +24,7 @@ final class DirectRequest implements IncomingRequest {
     private static final byte[] POST = ascii("POST ");
     private static final byte[] VERSION = ascii(" HTTP/1.1\r\n");
     private static final boolean[] IN_PATHS = characters("-._~!$&'()*+,;=:@/");
+    private static final boolean[] IN_HOSTS = characters("-._~:[]");
     private static final boolean[] IN_NAMES = characters("!#$%&'*+-.^_`|~");
 
     /** What a request asks of the connection, or of what is to come: none of it is plain. */
@@ -129,6 +130,9 @@ final class DirectRequest implements IncomingRequest {
                 announcedByteSize = length(header);
                 lengths++;
             } else if (isNamed(header, "host")) {
+                if (!isHost(header)) {
+                    return false;
+                }
                 hosts++;
             } else if (isNamed(header, "connection")) {
                 if (!reads(places[PLACES * header + 2], places[PLACES * header + 3], "keep-alive")) {
@@ -144,6 +148,15 @@ final class DirectRequest implements IncomingRequest {
         }
         bodyConsumed = announcedByteSize == 0;
         return lengths <= 1 && hosts == 1 && announcedByteSize >= 0;
+    }
+
+    private boolean isHost(int header) {
+        for (int at = places[PLACES * header + 2]; at < places[PLACES * header + 3]; at++) {
+            if (!isIn(IN_HOSTS, bytes[at])) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** The number that is the header's value, or -1. */
@@ -275,6 +288,11 @@ final class DirectRequest implements IncomingRequest {
     /** Whether {@code text} can be the name of a header. */
     static boolean isName(String text) {
         return !text.isEmpty() && text.chars().allMatch(c -> c < IN_NAMES.length && IN_NAMES[c]);
+    }
+
+    /** Whether {@code b} can stand in the name of a header. */
+    static boolean isInNames(byte b) {
+        return isIn(IN_NAMES, b);
     }
 
     private static boolean isIn(boolean[] characters, byte b) {

@@ -6,14 +6,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Answers the plain requests of a connection before Helidon sees them, which spares what Helidon makes for each request: most of the time
- * and of the heap that a small inference takes. It stands where Helidon waits for the begin of a next request; what is not plain, or is
- * for the listener's own services, is handed to Helidon byte for byte. For the connection's thread, but for {@link #stop} and
- * {@link #atWork}.
+ * and of the heap that a small inference takes. Runs in place of Helidon's wait for the next request. The head of a request that is not
+ * plain, or is for the listener's own services, is checked and then handed to Helidon byte for byte. For the connection's thread.
  */
 final class DirectRequests {
     /** Room for a head and a small body. What goes beyond stays with the transport, from where bodies are read straight to their place. */
@@ -21,87 +19,120 @@ final class DirectRequests {
 
     private static final byte[] NONE = {};
 
-    private enum State {
-        WAITING,
-        AT_WORK,
-        STOPPED
-    }
-
     private final Transport transport;
     private final Progress progress;
     private final ClientPresence presence;
     private final EdgeRouting routing;
     private final DirectRequest request = new DirectRequest();
-    private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+    private final RequestActivity activity;
 
     /** What was read and not used lies in it, up to its limit. */
     private ByteBuffer bytes = ByteBuffer.allocate(0);
 
-    /** Whether what comes next is the begin of a request, all of which Helidon has left to this. */
+    private final RequestHeadSyntax syntax = new RequestHeadSyntax();
+
+    /** Whether what comes next is the begin of a request. */
     private boolean atBegin = true;
 
-    DirectRequests(Transport transport, Progress progress, ClientPresence presence, EdgeRouting routing) {
+    DirectRequests(
+            Transport transport,
+            Progress progress,
+            ClientPresence presence,
+            RequestActivity activity,
+            EdgeRouting routing) {
         this.transport = transport;
         this.progress = progress;
         this.presence = presence;
+        this.activity = activity;
         this.routing = routing;
     }
 
-    /** Says that Helidon reads the next request. */
-    void leave() {
-        atBegin = false;
-    }
-
-    /** Says that Helidon is through with a request and has read nothing of the next. */
-    void begin() {
+    /**
+     * Says that Helidon is through with a request.
+     *
+     * @param unused what it has read and not used, the first of what comes next
+     */
+    void begin(byte[] unused) {
+        putBack(unused);
         atBegin = true;
     }
 
+    /** Takes back what was read from the socket before anything else. */
+    void putBack(byte[] unused) {
+        if (unused.length > 0) {
+            byte[] all = Arrays.copyOf(unused, Math.max(unused.length + bytes.remaining(), AT_ONCE));
+            int byteSize = unused.length + bytes.remaining();
+            bytes.get(all, unused.length, bytes.remaining());
+            bytes = ByteBuffer.wrap(all).limit(byteSize);
+        }
+    }
+
     /**
-     * Answers plain requests, for as long as they come.
+     * Answers plain requests, for as long as they come, and refuses those whose heads are malformed.
      *
-     * @return the bytes of what is for Helidon; null when the client will send nothing more, and empty when Helidon is amid a request
+     * @return the head of a request for Helidon, and then what has been read of its body, empty when that is nothing; null when the client
+     *     will send nothing more
      * @throws CloseConnectionException when the connection is to end
      */
     byte @Nullable [] untilOther() {
         if (!atBegin) {
-            return NONE;
+            return take(bytes.limit());
         }
         while (bytes.hasRemaining() || read()) {
             int begin = bytes.position();
-            if (!request.read(bytes.array(), begin, bytes.limit())) {
-                return handOver();
-            }
-            bytes.position(request.headEnd());
-            if (!answered()) {
+            if (bytes.limit() <= AT_ONCE && request.read(bytes.array(), begin, bytes.limit())) {
+                bytes.position(request.headEnd());
+                if (answered()) {
+                    continue;
+                }
                 bytes.position(begin);
-                return handOver();
+            }
+            int headEnd = headEnd();
+            if (headEnd >= 0) {
+                atBegin = false;
+                return take(headEnd);
+            }
+            if (!read()) {
+                return null;
             }
         }
         return null;
     }
 
-    private byte[] handOver() {
-        atBegin = false;
-        byte[] all = new byte[bytes.remaining()];
-        bytes.get(all);
-        return all;
+    /** Where the head ends that is not plain, or -1 when more of it must come. */
+    private int headEnd() {
+        try {
+            int headEnd = syntax.check(bytes.array(), bytes.position(), bytes.limit());
+            if (headEnd >= 0) {
+                syntax.begin();
+            }
+            return headEnd;
+        } catch (RequestHeadSyntax.RefusedHead e) {
+            throw routing.refuse(e);
+        }
     }
 
-    /** Reads into the empty buffer; false when the client will send nothing more. */
+    private byte[] take(int end) {
+        if (bytes.position() == end) {
+            return NONE;
+        }
+        byte[] taken = new byte[end - bytes.position()];
+        bytes.get(taken);
+        return taken;
+    }
+
+    /** Reads behind what has not been used; false when the client will send nothing more. */
     private boolean read() {
         byte[] kept = presence.takeKept();
         if (kept != null) {
-            bytes = ByteBuffer.wrap(Arrays.copyOf(kept, Math.max(kept.length, AT_ONCE)))
-                    .limit(kept.length);
+            putBack(kept);
             return true;
         }
-        if (bytes.capacity() == 0) {
-            bytes = ByteBuffer.allocate(AT_ONCE);
-        }
-        progress.waitsForRequest();
+        makeRoom();
         try {
-            int count = transport.read(bytes.clear());
+            activity.reads();
+            progress.waitsForRequest();
+            int count = transport.read(bytes);
             if (count > 0) {
                 progress.took(count);
             }
@@ -113,22 +144,29 @@ final class DirectRequests {
         }
     }
 
-    private boolean answered() {
-        if (!state.compareAndSet(State.WAITING, State.AT_WORK)) {
-            throw stopped();
+    /** Has the next bytes go behind what has not been used. A long head makes the buffer grow for its own time. */
+    private void makeRoom() {
+        int unused = bytes.remaining();
+        if (unused == 0 && bytes.capacity() != AT_ONCE) {
+            bytes = ByteBuffer.allocate(AT_ONCE);
+        } else if (unused == bytes.capacity()) {
+            bytes = ByteBuffer.allocate(2 * unused).put(bytes);
+        } else {
+            bytes.compact();
         }
+    }
+
+    private boolean answered() {
+        activity.beginsRequest();
         try {
             if (!routing.answer(request)) {
                 return false;
             }
             skipBody();
+            return true;
         } finally {
-            state.compareAndSet(State.AT_WORK, State.WAITING);
+            activity.endsRequest();
         }
-        if (state.get() == State.STOPPED) {
-            throw stopped();
-        }
-        return true;
     }
 
     /** Passes over a body that no route wanted, so that the next request is found. */
@@ -156,19 +194,5 @@ final class DirectRequests {
     /** Whether the client has sent more than what was used. */
     boolean hasMore() {
         return bytes.hasRemaining();
-    }
-
-    /** Whether a request is being answered. For any thread. */
-    boolean atWork() {
-        return state.get() == State.AT_WORK;
-    }
-
-    /** Answers no more requests; false when one is being answered, after which the connection ends. For any thread. */
-    boolean stop() {
-        return state.getAndSet(State.STOPPED) != State.AT_WORK;
-    }
-
-    private static CloseConnectionException stopped() {
-        return new CloseConnectionException("the server stops");
     }
 }

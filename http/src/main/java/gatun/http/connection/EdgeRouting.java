@@ -2,6 +2,7 @@ package gatun.http.connection;
 
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import io.helidon.http.HeaderValues;
 import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.ConnectionContext;
@@ -43,12 +44,16 @@ final class EdgeRouting implements HttpRouting, Router {
 
     @Override
     public void route(ConnectionContext context, RoutingRequest request, RoutingResponse response) {
+        connection.beginsHelidonRequest();
         HelidonRequest incoming = new HelidonRequest(request, connection.bytes());
         Exchange exchange = new Exchange(connection, incoming);
         if (incoming.malformed()) {
             connection.beginsRequest();
             exchange.answerFailure(Status.BAD_REQUEST_400, MALFORMED_HEADER);
         } else if (!answer(exchange)) {
+            if (exchange.closes()) {
+                response.header(HeaderValues.CONNECTION_CLOSE);
+            }
             others.route(context, request, response);
         }
         exchange.finish();
@@ -68,6 +73,19 @@ final class EdgeRouting implements HttpRouting, Router {
         }
         exchange.finish();
         return true;
+    }
+
+    /**
+     * Answers a request whose head is refused, which ends the connection.
+     *
+     * @throws CloseConnectionException always
+     */
+    CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal) {
+        Exchange exchange = new Exchange(connection, new MalformedRequest());
+        connection.beginsRequest();
+        exchange.answerFailure(refusal.status(), String.valueOf(refusal.getMessage()));
+        exchange.finish();
+        return new CloseConnectionException("the head of a request is malformed");
     }
 
     private boolean answer(Exchange exchange) {

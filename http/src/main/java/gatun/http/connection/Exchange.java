@@ -34,6 +34,10 @@ public final class Exchange {
     private final IncomingRequest request;
     private final RequestBody body;
     private boolean answered;
+    /** Whether the connection was asked if this is its last response, and what it said. */
+    private boolean lastAsked;
+
+    private boolean last;
     /** The page of another server that may read the answer; empty for none. */
     private String allowedOrigin = "";
 
@@ -232,16 +236,25 @@ public final class Exchange {
         return Arrays.copyOf(json.array(), json.size());
     }
 
-    private boolean closes() {
+    /** Whether the response ends the connection; the same answer from the response's head on. */
+    boolean closes() {
         if (request.closes() || body.broken()) {
             return true;
         }
         if (request.bodyConsumed()) {
-            return false;
+            return isLast();
         }
         // Who asked whether to send the body, and is refused, may send it or not: what comes next could be either.
         return body.announcedByteSize() == RequestBody.IN_CHUNKS
                 || body.announcedByteSize() > UNWANTED_BYTES
                 || hasHeader(HeaderNames.EXPECT);
+    }
+
+    private boolean isLast() {
+        if (!lastAsked) {
+            lastAsked = true;
+            last = connection.isLast();
+        }
+        return last;
     }
 }

@@ -128,6 +128,13 @@ final class HelidonRequest implements IncomingRequest {
         }
     }
 
+    /** Reads what nobody wanted of the body. */
+    void skipBody() {
+        if (!bodyConsumed()) {
+            request.content().consume();
+        }
+    }
+
     @Override
     public boolean bodyConsumed() {
         return announcedByteSize == 0 || request.content().consumed();

@@ -48,6 +48,7 @@ public final class HttpConnections implements ServerConnectionSelector {
     private final Optional<ServerTls> tls;
     private final long bodyByteRate;
     private final IoBuffers tlsBuffers = new IoBuffers();
+    private final StopNotice stop;
     private final DisconnectWatch watch = new DisconnectWatch();
 
     /**
@@ -55,12 +56,15 @@ public final class HttpConnections implements ServerConnectionSelector {
      *
      * @param origins which pages of other servers may read the answers
      * @param tls what TLS is spoken with, and nothing but TLS; empty for none
+     * @param stop tells the connections how far the stop of the listener has come
      * @param bodyByteRate the bytes a second that clients have to send of a body, in the long run; 0 for any number
      */
-    public HttpConnections(Routes routes, AllowedOrigins origins, Optional<ServerTls> tls, long bodyByteRate) {
+    public HttpConnections(
+            Routes routes, AllowedOrigins origins, Optional<ServerTls> tls, StopNotice stop, long bodyByteRate) {
         this.routes = routes;
         this.origins = origins;
         this.tls = tls;
+        this.stop = stop;
         this.bodyByteRate = bodyByteRate;
     }
 
@@ -93,7 +97,7 @@ public final class HttpConnections implements ServerConnectionSelector {
 
     private ClientConnection connection(ConnectionContext context, SocketChannel channel) {
         Progress progress = new Progress(bodyByteRate, System::nanoTime);
-        return new ClientConnection(context, socket(context, channel), routes, origins, progress, watch, http1);
+        return new ClientConnection(context, socket(context, channel), routes, origins, progress, watch, stop, http1);
     }
 
     private ClientSocket socket(ConnectionContext context, SocketChannel channel) {

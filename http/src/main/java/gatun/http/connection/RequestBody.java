@@ -17,7 +17,6 @@ public final class RequestBody {
     /** The more chunks, the more they cost. */
     private static final int CHUNK_LIMIT = 65_536;
 
-    private static final int CHUNK_LINE_LIMIT = 1024;
     private static final long FIRST_CHUNKED_BYTES = 64 * 1024;
 
     private final ClientConnection connection;
@@ -109,7 +108,8 @@ public final class RequestBody {
         try {
             long byteSize = 0;
             int chunkCount = 0;
-            for (long chunk = chunkByteSize(); chunk > 0; chunk = chunkByteSize()) {
+            ChunkSyntax chunks = new ChunkSyntax();
+            for (long chunk = chunkByteSize(chunks); chunk > 0; chunk = chunkByteSize(chunks)) {
                 if (++chunkCount > CHUNK_LIMIT) {
                     throw GatunException.invalidArgument("Chunked request body exceeds maximum of " + CHUNK_LIMIT
                             + " non-empty chunks. Send fewer or larger HTTP chunks.");
@@ -121,10 +121,10 @@ public final class RequestBody {
                 fill(buffer.segment(), landingOffset + byteSize, chunk);
                 byteSize += chunk;
                 if (!line().isEmpty()) {
-                    throw malformed("a chunk is longer than announced");
+                    throw ChunkSyntax.malformed("a chunk is longer than announced");
                 }
             }
-            skipTrailer();
+            skipTrailer(chunks);
             request.endBody();
             broken = false;
             return new Landed(buffer, landingOffset, byteSize);
@@ -142,41 +142,23 @@ public final class RequestBody {
         }
     }
 
-    private long chunkByteSize() {
-        String line = line();
-        int extension = line.indexOf(';');
-        String digits = (extension < 0 ? line : line.substring(0, extension)).strip();
-        try {
-            int byteSize = Integer.parseUnsignedInt(digits, 16);
-            if (byteSize >= 0 && Character.digit(digits.charAt(0), 16) >= 0) {
-                return byteSize;
-            }
-        } catch (NumberFormatException e) {
-            throw malformed("the size of a chunk is '" + digits + "': expected hexadecimal digits");
-        }
-        throw malformed("the size of a chunk is '" + digits + "': expected less than 80000000");
+    private long chunkByteSize(ChunkSyntax chunks) {
+        return chunks.byteSize(line());
     }
 
-    private void skipTrailer() {
-        for (int i = 0; i < CHUNK_LINE_LIMIT; i++) {
-            if (line().isEmpty()) {
-                return;
-            }
+    private void skipTrailer(ChunkSyntax chunks) {
+        for (String line = line(); !line.isEmpty(); line = line()) {
+            chunks.trailer(line);
         }
-        throw malformed("more than " + CHUNK_LINE_LIMIT + " lines after the last chunk");
     }
 
     private String line() {
         try {
-            return connection.bytes().line(CHUNK_LINE_LIMIT);
+            return connection.bytes().line(ChunkSyntax.MAX_LINE_BYTES);
         } catch (DataReader.IncorrectNewLineException e) {
-            throw malformed("a line among the chunks does not end in a carriage return and a line feed");
+            throw ChunkSyntax.malformed("a line among the chunks does not end in a carriage return and a line feed");
         } catch (DataReader.InsufficientDataAvailableException e) {
-            throw malformed("the request body ended before its last chunk");
+            throw ChunkSyntax.malformed("the request body ended before its last chunk");
         }
-    }
-
-    private static GatunException malformed(String what) {
-        return GatunException.invalidArgument("malformed chunked request body: " + what);
     }
 }

@@ -348,11 +348,11 @@ class ConnectionTest {
     @Test
     void shouldTakeWholeAddressesAsProxiesAreAskedForThem() {
         try (RawClient client = connect()) {
-            client.sendLines("POST http://server:8000/v2/models/floats/infer?q=1 HTTP/1.1\nHost: h\n" + length(JSON)
-                            + "\n")
+            client.sendLines("POST http://server:8000/v2/models/floats/infer?q=1 HTTP/1.1\nHost: server:8000\n"
+                            + length(JSON) + "\n")
                     .send(JSON);
             assertThat(client.read().text()).isEqualTo(ANSWER);
-            client.sendLines("GET http://server:8000 HTTP/1.1\nHost: h\n\n");
+            client.sendLines("GET http://server:8000 HTTP/1.1\nHost: SERVER:8000\n\n");
             assertThat(client.read().status()).isEqualTo(404);
         }
     }

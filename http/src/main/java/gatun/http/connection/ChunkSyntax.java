@@ -1,0 +1,94 @@
+package gatun.http.connection;
+
+import gatun.memory.GatunException;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * The lines among the chunks of one body: sizes with their extensions, and trailers. Refuses whatever somebody in front of the server may
+ * read otherwise, and bounds what has no use. Not thread-safe.
+ */
+final class ChunkSyntax {
+    /** The most bytes of a line. */
+    static final int MAX_LINE_BYTES = 1024;
+
+    /** The most characters of all extensions of a body. */
+    private static final int MAX_EXTENSIONS = 16 * 1024;
+
+    private static final int MAX_TRAILERS = 64;
+    private static final int MAX_DIGITS = 8;
+
+    /** Fields that say where a request ends, for whom it is and who sends it: never in a trailer. */
+    private static final Set<String> NO_TRAILERS = Set.of(
+            "authorization",
+            "connection",
+            "content-encoding",
+            "content-length",
+            "content-type",
+            "expect",
+            "host",
+            "te",
+            "transfer-encoding",
+            "upgrade");
+
+    private int extensions;
+    private int trailers;
+
+    /**
+     * The size of the chunk that begins with {@code line}, in bytes; 0 for the last.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it is malformed
+     */
+    int byteSize(String line) {
+        int end = line.indexOf(';');
+        String digits = end < 0 ? line : line.substring(0, end);
+        requireExtension(line.length() - digits.length());
+        requireText(line);
+        if (digits.isEmpty() || !digits.chars().allMatch(c -> c < 0x80 && Character.digit(c, 16) >= 0)) {
+            throw malformed("the size of a chunk is '" + digits + "': expected hexadecimal digits");
+        }
+        int byteSize = digits.length() > MAX_DIGITS ? -1 : Integer.parseUnsignedInt(digits, 16);
+        if (byteSize < 0) {
+            throw malformed("the size of a chunk is '" + digits + "': expected less than 80000000");
+        }
+        return byteSize;
+    }
+
+    private void requireExtension(int length) {
+        extensions += length;
+        if (extensions > MAX_EXTENSIONS) {
+            throw malformed("the extensions of its chunks have more than " + MAX_EXTENSIONS + " bytes");
+        }
+    }
+
+    /**
+     * Checks a line after the last chunk, which has no meaning here.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it is malformed, or one too many
+     */
+    void trailer(String line) {
+        if (++trailers > MAX_TRAILERS) {
+            throw malformed("more than " + MAX_TRAILERS + " lines after the last chunk");
+        }
+        requireText(line);
+        int colon = line.indexOf(':');
+        String name = colon < 0 ? "" : line.substring(0, colon);
+        if (!DirectRequest.isName(name)) {
+            throw malformed("a line after the last chunk is no header");
+        }
+        if (NO_TRAILERS.contains(name.toLowerCase(Locale.ROOT))) {
+            throw malformed("'" + name + "' may not follow the last chunk");
+        }
+    }
+
+    private static void requireText(String line) {
+        if (line.chars().anyMatch(c -> (c < ' ' && c != '\t') || c == 0x7f)) {
+            throw malformed("a line among the chunks has a control character");
+        }
+    }
+
+    /** The failure of a body in chunks. */
+    static GatunException malformed(String what) {
+        return GatunException.invalidArgument("malformed chunked request body: " + what);
+    }
+}

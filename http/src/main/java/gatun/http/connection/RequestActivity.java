@@ -1,0 +1,91 @@
+package gatun.http.connection;
+
+import io.helidon.webserver.CloseConnectionException;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Whether a connection has a request to answer, decided in one word between its thread and whoever stops the listener: a request whose head
+ * was read is answered before the connection ends. For the connection's thread, but for {@link #endIfIdle} and {@link #isBusy}, which any
+ * may call.
+ */
+final class RequestActivity {
+    private enum State {
+        /** The thread waits for a head. */
+        IDLE,
+        /** A request is answered, or bytes that came with it are looked at. */
+        BUSY,
+        /** No request is begun any more. */
+        ENDED
+    }
+
+    /** The most requests that are answered after the drain began while their client goes on sending. */
+    private static final int MOST_PIPELINED = 256;
+
+    private final StopNotice stop;
+    private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
+    private boolean inRequest;
+    private int answeredWhileDraining;
+
+    RequestActivity(StopNotice stop) {
+        this.stop = stop;
+    }
+
+    /**
+     * The head of a request has been read.
+     *
+     * @throws CloseConnectionException when the connection was ended first
+     */
+    void beginsRequest() {
+        inRequest = true;
+        if (state.get() != State.BUSY && !state.compareAndSet(State.IDLE, State.BUSY)) {
+            throw stopped();
+        }
+    }
+
+    /** The request has been answered. */
+    void endsRequest() {
+        inRequest = false;
+    }
+
+    /**
+     * The thread is about to read from the socket. Between requests the connection may be ended from now on.
+     *
+     * @throws CloseConnectionException when it has been, or is to end now
+     */
+    void reads() {
+        if (inRequest) {
+            return;
+        }
+        if (state.get() == State.BUSY) {
+            state.set(State.IDLE);
+        }
+        // After the state was set: whoever ends all has said so before it looks at the state.
+        if (stop.ending() || state.get() == State.ENDED) {
+            throw stopped();
+        }
+    }
+
+    /** Whether the listener drains: responses should end the connection. */
+    boolean draining() {
+        return stop.draining();
+    }
+
+    /** Counts a response while the listener drains; whether it must be the last, whatever the client goes on sending. */
+    boolean mustBeLast() {
+        return ++answeredWhileDraining >= MOST_PIPELINED;
+    }
+
+    /** Ends the connection unless a request is answered; whether it has ended. The caller then wakes its thread. */
+    boolean endIfIdle() {
+        return state.compareAndSet(State.IDLE, State.ENDED) || state.get() == State.ENDED;
+    }
+
+    /** Whether a request is answered. */
+    boolean isBusy() {
+        return state.get() == State.BUSY;
+    }
+
+    private static CloseConnectionException stopped() {
+        return new CloseConnectionException("the server stops");
+    }
+}

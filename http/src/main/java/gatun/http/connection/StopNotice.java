@@ -1,0 +1,36 @@
+package gatun.http.connection;
+
+/**
+ * How far the stop of the listeners of one edge has come; shared by their connections. It only goes forward. Thread-safe.
+ *
+ * <p>A connection ends with the response that says so, once its client has sent nothing more; one on which no request is answered ends
+ * when the listeners stop.
+ */
+public final class StopNotice {
+    private volatile boolean draining;
+    private volatile boolean ending;
+
+    /** Serving: nothing has been said of a stop. */
+    public StopNotice() {}
+
+    /** From now on responses tell clients that their connection ends. New connections are still served. */
+    public void drain() {
+        draining = true;
+    }
+
+    /** From now on connections wait for no further request. To be called before the listeners stop. */
+    public void end() {
+        draining = true;
+        ending = true;
+    }
+
+    /** Whether responses end their connections. */
+    boolean draining() {
+        return draining;
+    }
+
+    /** Whether a connection that has nothing to answer ends. */
+    boolean ending() {
+        return ending;
+    }
+}
