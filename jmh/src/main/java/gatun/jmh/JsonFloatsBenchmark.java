@@ -71,7 +71,7 @@ public class JsonFloatsBenchmark {
     /** Ours, from native text. */
     @Benchmark
     public float ours() {
-        new JsonReader(text, 0, text.byteSize()).readTensor(data.into(Datatype.FP32, COUNT, tensor));
+        new JsonReader(text, 0, text.byteSize()).readTensor(data.into("IN", Datatype.FP32, COUNT, tensor));
         return tensor.getAtIndex(ValueLayout.JAVA_FLOAT, COUNT - 1);
     }
 

@@ -1,5 +1,6 @@
 package gatun.runtime;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -10,9 +11,9 @@ import java.util.Objects;
  *
  * @param config the model's configuration as JSON, in the field names of the proto file; empty to take the repository's
  * @param files contents of files by their path in the model's directory, such as {@code 1/model.onnx}; when there are any the model is made
- *     of them alone, and {@code config} must be given. The arrays must not change
+ *     of them alone, and {@code config} must be given. The memory stays the caller's, and must not change until the load is done
  */
-public record ModelOverride(String config, Map<String, byte[]> files) {
+public record ModelOverride(String config, Map<String, MemorySegment> files) {
     /** Takes everything from the repository. */
     public static final ModelOverride NONE = new ModelOverride("", Map.of());
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -294,7 +295,7 @@ class ModelControlTest {
                 + "\"input\":[{\"name\":\"IN\",\"data_type\":\"TYPE_FP32\",\"dims\":[-1]}],"
                 + "\"output\":[{\"name\":\"OUT\",\"data_type\":\"TYPE_FP32\",\"dims\":[-1],"
                 + "\"label_filename\":\"labels.txt\"}]}";
-        byte[] labels = "zero\none".getBytes(UTF_8);
+        MemorySegment labels = MemorySegment.ofArray("zero\none".getBytes(UTF_8));
         test.server()
                 .load(
                         "m",

@@ -4,6 +4,7 @@ import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelRepositoryParameter;
 import gatun.protocol.inference.ModelRepositoryParameter.ParameterChoiceCase;
 import gatun.runtime.ModelOverride;
+import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -23,7 +24,7 @@ final class LoadParameters {
      */
     static ModelOverride override(Map<String, ModelRepositoryParameter> parameters) {
         String config = "";
-        Map<String, byte[]> files = new LinkedHashMap<>();
+        Map<String, MemorySegment> files = new LinkedHashMap<>();
         // In an order of its own, so that of several mistakes always the same is told.
         for (Map.Entry<String, ModelRepositoryParameter> parameter : new TreeMap<>(parameters).entrySet()) {
             String name = parameter.getKey();
@@ -35,7 +36,7 @@ final class LoadParameters {
                 requireType(value, ParameterChoiceCase.BYTES_PARAM, name, "bytes_param");
                 files.put(
                         name.substring(FILE_PREFIX.length()),
-                        value.getBytesParam().toByteArray());
+                        MemorySegment.ofBuffer(value.getBytesParam().asReadOnlyByteBuffer()));
             } else {
                 throw GatunException.invalidArgument("unrecognized load parameter '" + name + "'.");
             }

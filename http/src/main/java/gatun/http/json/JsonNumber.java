@@ -15,8 +15,17 @@ public final class JsonNumber {
     /** Decimal digits that always fit 64 bits. */
     private static final int SAFE_DIGITS = 19;
 
-    /** No number with a greater decimal exponent is finite, whatever its digits; keeps exponents from overflowing. */
-    private static final int EXPONENT_BOUND = 100_000;
+    /** No number whose 19 first digits have a greater power of ten is finite, and none with a lesser one is above zero. */
+    private static final int POWER_BOUND = 100_000;
+
+    /** Far beyond what as many zeros as a text can have make up for; keeps exponents from overflowing. */
+    private static final long EXPONENT_BOUND = 1L << 58;
+
+    /** No double needs more digits to be told from its neighbours and from the middle between them. */
+    private static final int DECISIVE_DIGITS = 800;
+
+    /** What an error shows of a number at most. */
+    private static final int SHOWN_DIGITS = 40;
 
     private static final ValueLayout.OfLong EIGHT_BYTES =
             ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -113,7 +122,7 @@ public final class JsonNumber {
             }
             next = at < end ? text.get(JAVA_BYTE, at) : 0;
         }
-        int written = 0;
+        long written = 0;
         if (next == 'e' || next == 'E') {
             at++;
             byte exponentSign = at < end ? text.get(JAVA_BYTE, at) : 0;
@@ -137,13 +146,17 @@ public final class JsonNumber {
         }
         to = at;
         if (integerDigits + fractionDigits <= SAFE_DIGITS) {
-            exponent = written - (int) fractionDigits;
+            exponent = power(written - fractionDigits);
         } else {
             gatherLongDigits(digitsFrom);
-            exponent += written;
+            exponent = power(written + exponent);
         }
         checkFinite(reader);
         return at;
+    }
+
+    private static int power(long exponent) {
+        return Math.clamp(exponent, -POWER_BOUND, POWER_BOUND);
     }
 
     /** Stores only what changes: the collector makes each store of a reference dear. */
@@ -166,6 +179,18 @@ public final class JsonNumber {
     /** Whether it is written as an integer, of whatever size up to 2^64 - 1. */
     public boolean isInteger() {
         return form == Form.INTEGER;
+    }
+
+    /** Whether it is written in digits, and not as a word for infinity or for no number. */
+    public boolean isFinite() {
+        return form == Form.INTEGER || form == Form.FRACTION;
+    }
+
+    /** How it is written, cut where it is long. */
+    public String shown() {
+        int length = (int) Math.min(to - from, SHOWN_DIGITS);
+        byte[] bytes = json.asSlice(from, length).toArray(JAVA_BYTE);
+        return new String(bytes, StandardCharsets.US_ASCII) + (length < to - from ? "..." : "");
     }
 
     /** The value in the bits of a long, where {@link #fitsUnsigned64} or {@link #fitsSigned64} holds. */
@@ -217,10 +242,34 @@ public final class JsonNumber {
         return (int) bits;
     }
 
+    /** The magnitude in no more digits than decide: behind them, a 1 stands for all that are not zero. */
     private String magnitudeText() {
-        byte[] bytes = json.asSlice(from, to - from).toArray(JAVA_BYTE);
-        int sign = negative ? 1 : 0;
-        return new String(bytes, sign, bytes.length - sign, StandardCharsets.US_ASCII);
+        StringBuilder text = new StringBuilder();
+        int leftOut = 0;
+        boolean rest = false;
+        for (long at = negative ? from + 1 : from; at < to; at++) {
+            byte c = json.get(JAVA_BYTE, at);
+            if (c == 'e' || c == 'E') {
+                break;
+            }
+            if (c == '.' || (text.isEmpty() && c == '0')) {
+                continue;
+            }
+            if (text.length() < DECISIVE_DIGITS) {
+                text.append((char) c);
+            } else {
+                leftOut++;
+                rest |= c != '0';
+            }
+        }
+        // The exponent is that of the last of the digits that were taken: all of an integer's, else no more than are safe.
+        int untaken = form == Form.INTEGER ? 0 : Math.max(0, text.length() + leftOut - SAFE_DIGITS);
+        int power = exponent - untaken + leftOut;
+        if (rest) {
+            text.append('1');
+            power--;
+        }
+        return text.append('e').append(power).toString();
     }
 
     private void checkFinite(JsonReader reader) {

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import gatun.memory.ElementLayouts;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -47,6 +48,7 @@ public final class JsonReader {
 
     private final MemorySegment text;
     private final SyntaxFailure syntaxFailure;
+    private final RequestUsage usage;
     private final long start;
     private final long end;
     private final JsonNumber number = new JsonNumber();
@@ -58,17 +60,34 @@ public final class JsonReader {
     /** Whether the object or array that was entered last has not been asked for its first entry. */
     private boolean fresh;
 
-    /** Reads {@code byteSize} bytes from {@code start} of {@code text}, which must not change meanwhile. */
-    public JsonReader(MemorySegment text, long start, long byteSize) {
+    /**
+     * Reads {@code byteSize} bytes from {@code start} of {@code text}, which must not change meanwhile.
+     *
+     * @param usage bounds the texts that are made: each is measured and counted before
+     */
+    public JsonReader(MemorySegment text, long start, long byteSize, RequestUsage usage) {
         this(
                 text,
                 start,
                 byteSize,
-                (what, offset) -> "failed to parse the request JSON buffer: " + what + " at " + offset);
+                (what, offset) -> "failed to parse the request JSON buffer: " + what + " at " + offset,
+                usage);
+    }
+
+    /** The same for what is not counted together with anything else: its texts are bounded by the standard limits. */
+    public JsonReader(MemorySegment text, long start, long byteSize) {
+        this(text, start, byteSize, RequestUsage.standard());
     }
 
     /** The same with the words of another protocol for a text that is no JSON. */
     public JsonReader(MemorySegment text, long start, long byteSize, SyntaxFailure syntaxFailure) {
+        this(text, start, byteSize, syntaxFailure, RequestUsage.standard());
+    }
+
+    /** The same with the words of another protocol, counting the texts in {@code usage}. */
+    public JsonReader(
+            MemorySegment text, long start, long byteSize, SyntaxFailure syntaxFailure, RequestUsage usage) {
+        this.usage = usage;
         this.text = text;
         this.syntaxFailure = syntaxFailure;
         number.readFrom(text);
@@ -181,17 +200,41 @@ public final class JsonReader {
         return string.equalsAscii(text, expected);
     }
 
-    /** The name of the member that {@link #nextMember} went to. */
+    /**
+     * The name of the member that {@link #nextMember} went to.
+     *
+     * @throws GatunException as {@link #readString(String)}
+     */
     public String name() {
+        return makeText("");
+    }
+
+    /**
+     * Reads a string.
+     *
+     * @throws GatunException RESOURCE_EXHAUSTED when it is longer than a text may be, or all of them together are
+     */
+    public String readString(String failing) {
+        long ignored = measureString(failing);
+        return makeText(failing);
+    }
+
+    /**
+     * Makes a text of the string that {@link #measureString} has read last, and that the caller has counted by itself.
+     *
+     * @see #readString(String)
+     */
+    public String countedText() {
         return string.text(text);
     }
 
-    /** Reads a string. */
-    public String readString(String failing) {
-        if (peek() != Kind.STRING) {
-            throw wrongType(failing, "string");
+    private String makeText(String failing) {
+        long byteSize = string.byteSize();
+        if (byteSize > usage.limits().textByteSize()) {
+            String place = "the string at byte " + (string.position() - start) + " of the JSON";
+            usage.limits().requireText(byteSize, failing.isEmpty() ? place : failing + ": " + place);
         }
-        at = string.scan(this, text, at, end);
+        usage.addText(byteSize);
         return string.text(text);
     }
 
@@ -206,7 +249,7 @@ public final class JsonReader {
                 return candidate;
             }
         }
-        return string.text(text);
+        return makeText(failing);
     }
 
     /** Reads a string that is only looked at so far, and answers the bytes that it has in UTF-8; {@link #copyString} follows. */

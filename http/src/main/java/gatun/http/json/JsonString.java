@@ -50,6 +50,11 @@ final class JsonString {
         }
     }
 
+    /** Where its opening quote stands. */
+    long position() {
+        return from - 1;
+    }
+
     /** Bytes of the string in UTF-8. */
     long byteSize() {
         return to - from - saved;

@@ -21,6 +21,7 @@ public final class TensorDataReader {
     private final JsonString string = new JsonString();
 
     private Datatype datatype = Datatype.INVALID;
+    private String name = "";
     private MemorySegment target = MemorySegment.NULL;
     /** Whether the leaves are only counted and measured. */
     private boolean measuring;
@@ -32,10 +33,12 @@ public final class TensorDataReader {
     /**
      * Sets up to read {@code elementCount} leaves of a fixed-size datatype.
      *
+     * @param input the name of the tensor, for errors
      * @param elements where they go; of exactly their size
      */
-    public TensorDataReader into(Datatype elementType, long elementCount, MemorySegment elements) {
+    public TensorDataReader into(String input, Datatype elementType, long elementCount, MemorySegment elements) {
         start(elementType, elementCount, elements, false);
+        name = input;
         return this;
     }
 
@@ -135,7 +138,7 @@ public final class TensorDataReader {
 
     private long readStringLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
         if (first != '"') {
-            throw misfit(reader, at, end, first, "string");
+            throw wrongKind(reader, at, end, first, "string");
         }
         long next = string.scan(reader, json, at, end);
         count++;
@@ -149,7 +152,7 @@ public final class TensorDataReader {
 
     private long readBooleanLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
         if (first != 't' && first != 'f') {
-            throw misfit(reader, at, end, first, "boolean");
+            throw wrongKind(reader, at, end, first, "boolean");
         }
         long next = reader.literal(first == 't' ? "true" : "false", json, at, end);
         countLeaf();
@@ -159,13 +162,17 @@ public final class TensorDataReader {
 
     private long readNumberLeaf(JsonReader reader, long at, long end, byte first) {
         if (!JsonReader.beginsNumber(first)) {
-            throw misfit(reader, at, end, first, expected());
+            throw wrongKind(reader, at, end, first, expected());
         }
         long next = number.scan(reader, at, end);
         countLeaf();
         if (datatype == Datatype.FP32) {
             // Most tensors: not worth a call and a table for each number.
-            target.set(ElementLayouts.FP32, offset, number.toFloat());
+            float value = number.toFloat();
+            if (Float.isInfinite(value) && number.isFinite()) {
+                throw misfit("-3.4028235e38", "3.4028235e38");
+            }
+            target.set(ElementLayouts.FP32, offset, value);
             offset += Float.BYTES;
         } else {
             store();
@@ -183,13 +190,13 @@ public final class TensorDataReader {
     private void store() {
         switch (datatype) {
             case FP64 -> target.set(ElementLayouts.FP64, offset, number.toDouble());
-            case INT8 -> target.set(JAVA_BYTE, offset, (byte) signed());
-            case INT16 -> target.set(ElementLayouts.INT16, offset, (short) signed());
-            case INT32 -> target.set(ElementLayouts.INT32, offset, (int) signed());
+            case INT8 -> target.set(JAVA_BYTE, offset, (byte) within(Byte.MIN_VALUE, Byte.MAX_VALUE));
+            case INT16 -> target.set(ElementLayouts.INT16, offset, (short) within(Short.MIN_VALUE, Short.MAX_VALUE));
+            case INT32 -> target.set(ElementLayouts.INT32, offset, (int) within(Integer.MIN_VALUE, Integer.MAX_VALUE));
             case INT64 -> target.set(ElementLayouts.INT64, offset, signed());
-            case UINT8 -> target.set(JAVA_BYTE, offset, (byte) unsigned());
-            case UINT16 -> target.set(ElementLayouts.INT16, offset, (short) unsigned());
-            case UINT32 -> target.set(ElementLayouts.INT32, offset, (int) unsigned());
+            case UINT8 -> target.set(JAVA_BYTE, offset, (byte) upTo(0xFF));
+            case UINT16 -> target.set(ElementLayouts.INT16, offset, (short) upTo(0xFFFF));
+            case UINT32 -> target.set(ElementLayouts.INT32, offset, (int) upTo(0xFFFF_FFFFL));
             case UINT64 -> target.set(ElementLayouts.INT64, offset, unsigned());
             case FP32, BOOL, BYTES, FP16, BF16, INVALID ->
                 throw new IllegalStateException(datatype + " is not stored here");
@@ -211,6 +218,29 @@ public final class TensorDataReader {
         return number.integerBits();
     }
 
+    private long within(long least, long greatest) {
+        long value = signed();
+        if (value < least || value > greatest) {
+            throw misfit(Long.toString(least), Long.toString(greatest));
+        }
+        return value;
+    }
+
+    private long upTo(long greatest) {
+        long value = unsigned();
+        if (value < 0 || value > greatest) {
+            throw misfit("0", Long.toString(greatest));
+        }
+        return value;
+    }
+
+    /** The failure of a number that its datatype cannot hold. */
+    private GatunException misfit(String least, String greatest) {
+        return GatunException.invalidArgument("Unable to parse 'data': element " + (count - 1) + " of input '" + name
+                + "' is " + number.shown() + ", which " + datatype.wireName() + " cannot hold: expected " + least
+                + " to " + greatest);
+    }
+
     private String expected() {
         return switch (datatype) {
             case FP32, FP64 -> "number";
@@ -223,7 +253,7 @@ public final class TensorDataReader {
     }
 
     /** The failure of a leaf that is not of the expected kind: another type, or no JSON at all. */
-    private static GatunException misfit(JsonReader reader, long at, long end, byte first, String expected) {
+    private static GatunException wrongKind(JsonReader reader, long at, long end, byte first, String expected) {
         boolean beginsValue = at < end && "{\"-0123456789NItfn".indexOf(first) >= 0;
         return beginsValue ? JsonReader.wrongType(FAILING, expected) : reader.syntax("Invalid value.", at);
     }

@@ -69,7 +69,7 @@ final class CudaMemoryRoutes {
         }
         regions.requireCuda(name);
         Registration registration = new Registration();
-        jsonBody.read(exchange, registration);
+        jsonBody.readControl(exchange, registration);
         String handle = registration.handle.orElseThrow(() -> SharedMemoryRoutes.lacks("raw_handle"));
         long byteSize = registration.byteSize.orElseThrow(() -> SharedMemoryRoutes.lacks("byte_size"));
         long device = registration.device.orElseThrow(() -> SharedMemoryRoutes.lacks("device_id"));

@@ -7,6 +7,7 @@ import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.Optional;
@@ -23,17 +24,20 @@ final class GenerateMembers implements JsonBody.Members {
 
     private final BufferPool buffers;
     private final InferenceRequest request;
+    private final RequestUsage usage;
     private final long maxInputByteSize;
     private final Set<String> seen = new HashSet<>();
 
     /**
      * Fills {@code request}.
      *
+     * @param usage counts the members, whatever they become
      * @param maxInputByteSize the most bytes that a tensor may have
      */
-    GenerateMembers(BufferPool buffers, InferenceRequest request, long maxInputByteSize) {
+    GenerateMembers(BufferPool buffers, InferenceRequest request, RequestUsage usage, long maxInputByteSize) {
         this.buffers = buffers;
         this.request = request;
+        this.usage = usage;
         this.maxInputByteSize = maxInputByteSize;
     }
 
@@ -52,6 +56,7 @@ final class GenerateMembers implements JsonBody.Members {
         }
         json.enterObject("");
         while (json.nextMember()) {
+            usage.addParameter();
             readMember(json);
         }
     }

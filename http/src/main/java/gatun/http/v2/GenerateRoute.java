@@ -11,6 +11,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import io.helidon.http.HeaderNames;
@@ -148,12 +149,17 @@ final class GenerateRoute {
         InferenceRequest request = new InferenceRequest(model);
         request.anyVersion(anyVersion);
         request.origin(Origin.V2_HTTP);
+        RequestUsage usage = jsonBody.usage();
         try {
-            jsonBody.read(exchange, new GenerateMembers(server.buffers(), request, maxInputByteSize));
+            jsonBody.read(exchange, usage, new GenerateMembers(server.buffers(), request, usage, maxInputByteSize));
+            if (usage.holdsHeap()) {
+                request.hold(usage);
+            }
             if (!forwarding.isNone()) {
                 exchange.eachHeader((header, value) -> forwarding.forward(header, value, request));
             }
         } catch (Throwable t) {
+            usage.close();
             request.close();
             throw t;
         }

@@ -8,6 +8,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
@@ -30,11 +31,11 @@ final class InferBodies {
     private final Decompression decompression;
     private final JsonBody jsonBody;
 
-    InferBodies(BufferPool buffers, long maxByteSize) {
-        this.buffers = buffers;
+    InferBodies(InferenceServer server, long maxByteSize) {
+        this.buffers = server.buffers();
         this.maxByteSize = maxByteSize;
         this.decompression = new Decompression(buffers, maxByteSize);
-        this.jsonBody = new JsonBody(buffers, maxByteSize);
+        this.jsonBody = new JsonBody(server, maxByteSize);
     }
 
     /**

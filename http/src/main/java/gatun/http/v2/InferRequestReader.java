@@ -7,6 +7,7 @@ import gatun.memory.RegionRegistry;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.limits.RequestUsage;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,6 +17,7 @@ final class InferRequestReader {
     private final InferenceRequest request;
     private final OutputForms forms;
     private final JsonReader json;
+    private final RequestUsage usage;
     private final InputReader inputReader;
     private final List<String> outputNames;
 
@@ -34,21 +36,26 @@ final class InferRequestReader {
         this.server = server;
         this.request = request;
         this.forms = forms;
-        this.json = new JsonReader(body.segment(), body.jsonOffset(), body.jsonByteSize());
-        this.inputReader = new InputReader(server, request, body, json, maxInputByteSize);
+        this.usage = new RequestUsage(server.limits(), server.heap());
+        this.json = new JsonReader(body.segment(), body.jsonOffset(), body.jsonByteSize(), usage);
+        this.inputReader = new InputReader(server, request, body, json, usage, maxInputByteSize);
         this.outputNames = TensorNames.of(request.model().outputs());
     }
 
     /**
      * Reads all of it. Of members that come twice, the first counts.
      *
-     * @throws GatunException INVALID_ARGUMENT, or what borrowing a region throws
+     * @throws GatunException INVALID_ARGUMENT, RESOURCE_EXHAUSTED beyond the limits of a request, or what borrowing a region throws
      */
     void read() {
         try {
             readMembers();
         } catch (GatunException e) {
             throw json.failure(e);
+        } finally {
+            if (usage.holdsHeap()) {
+                request.hold(usage);
+            }
         }
         inputReader.checkAllBytesUsed();
     }
@@ -71,7 +78,7 @@ final class InferRequestReader {
                 request.id(json.readString("Unable to parse 'id'"));
             } else if (!hasParameters && json.nameIs("parameters")) {
                 hasParameters = true;
-                RequestParameters.read(json, request, forms);
+                RequestParameters.read(json, usage, request, forms);
             } else {
                 json.skipValue();
             }
@@ -84,7 +91,9 @@ final class InferRequestReader {
 
     private void readOutputs() {
         json.enterArray("Unable to parse 'outputs'");
+        int count = 0;
         while (json.nextElement()) {
+            usage.addTensor(++count, "outputs");
             readOutput();
         }
     }
@@ -99,7 +108,7 @@ final class InferRequestReader {
                 name = Optional.of(json.readString("Unable to parse 'name'", outputNames));
             } else if (!hasParameters && json.nameIs("parameters")) {
                 hasParameters = true;
-                parameters.read(json);
+                parameters.read(json, usage);
             } else {
                 json.skipValue();
             }
@@ -131,9 +140,10 @@ final class InferRequestReader {
         private long regionOffset;
         private long regionByteSize;
 
-        private void read(JsonReader json) {
+        private void read(JsonReader json, RequestUsage usage) {
             json.enterObject("Unable to parse 'parameters'");
             while (json.nextMember()) {
+                usage.addParameter();
                 if (json.nameIs("binary_data")) {
                     binary = json.readBoolean("Unable to parse 'binary_data'");
                 } else if (json.nameIs("classification")) {

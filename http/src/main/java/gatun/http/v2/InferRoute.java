@@ -23,7 +23,7 @@ final class InferRoute {
 
     InferRoute(InferenceServer server, long maxInputByteSize, HeaderForwarding forwarding) {
         this.server = server;
-        this.bodies = new InferBodies(server.buffers(), maxInputByteSize);
+        this.bodies = new InferBodies(server, maxInputByteSize);
         this.forwarding = forwarding;
         this.maxInputByteSize = maxInputByteSize;
     }

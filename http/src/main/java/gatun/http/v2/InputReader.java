@@ -11,6 +11,7 @@ import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
+import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -30,6 +31,7 @@ final class InputReader {
     private final InferenceRequest request;
     private final InferBodies.Body body;
     private final JsonReader json;
+    private final RequestUsage usage;
     private final JsonElements elements;
     private final List<String> names;
 
@@ -60,11 +62,13 @@ final class InputReader {
             InferenceRequest request,
             InferBodies.Body body,
             JsonReader json,
+            RequestUsage usage,
             long maxInputByteSize) {
         this.server = server;
         this.request = request;
         this.body = body;
         this.json = json;
+        this.usage = usage;
         this.elements = new JsonElements(server.buffers(), request, json, maxInputByteSize);
         this.names = TensorNames.of(request.model().inputs());
         this.binaryAt = body.binaryOffset();
@@ -74,7 +78,9 @@ final class InputReader {
     /** Reads the array of inputs into the request. */
     void readAll() {
         json.enterArray(INPUTS);
+        int count = 0;
         while (json.nextElement()) {
+            usage.addTensor(++count, "inputs");
             read();
         }
     }
@@ -132,6 +138,7 @@ final class InputReader {
         int rank = 0;
         json.enterArray(SHAPE);
         while (json.nextElement()) {
+            usage.addDimension();
             if (rank == dims.length) {
                 dims = Arrays.copyOf(dims, 2 * rank);
             }
@@ -143,6 +150,7 @@ final class InputReader {
     private void readParameters() {
         json.enterObject("Unable to parse 'parameters'");
         while (json.nextMember()) {
+            usage.addParameter();
             if (json.nameIs("binary_data_size")) {
                 hasBinarySize = true;
                 binaryByteSize = json.readUnsigned("Unable to parse 'binary_data_size'");

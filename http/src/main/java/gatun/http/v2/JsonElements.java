@@ -76,7 +76,7 @@ final class JsonElements {
             throw GatunException.invalidArgument("Failed to parse 'data' field: shape does not match true shape");
         }
         MemorySegment elements = take(byteSize);
-        read(data.into(datatype, count, elements), single);
+        read(data.into(spec.name(), datatype, count, elements), single);
         data.checkComplete();
         return elements;
     }

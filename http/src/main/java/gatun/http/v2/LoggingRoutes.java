@@ -40,7 +40,7 @@ final class LoggingRoutes {
     /** Changes what the body names, all of it or nothing, and tells the settings. */
     void change(Exchange exchange) {
         List<UnaryOperator<LogSettings>> changes = new ArrayList<>();
-        jsonBody.read(exchange, json -> readMember(json, changes));
+        jsonBody.readControl(exchange, json -> readMember(json, changes));
         server.log().change(before -> {
             LogSettings settings = before;
             for (UnaryOperator<LogSettings> change : changes) {

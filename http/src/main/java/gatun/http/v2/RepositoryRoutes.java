@@ -8,6 +8,7 @@ import gatun.memory.GatunException;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.limits.RequestUsage;
 
 /** The repository index, and loading and unloading of models. Safe for any thread. */
 final class RepositoryRoutes {
@@ -60,16 +61,18 @@ final class RepositoryRoutes {
 
     private void load(Exchange exchange, String model, boolean named) {
         refuseName(named);
-        LoadParameters parameters = new LoadParameters();
-        jsonBody.read(exchange, parameters);
-        server.load(model, parameters.override());
+        RequestUsage usage = jsonBody.usage();
+        try (LoadParameters parameters = new LoadParameters(server.buffers(), usage)) {
+            jsonBody.read(exchange, usage, parameters);
+            server.load(model, parameters.override());
+        }
         JsonAnswer.sendEmpty(exchange);
     }
 
     private void unload(Exchange exchange, String model, boolean named) {
         refuseName(named);
         boolean[] dependents = {false};
-        jsonBody.read(exchange, members -> {
+        jsonBody.readControl(exchange, members -> {
             if (!members.nameIs(LoadParameters.NAME)) {
                 members.skipValue();
                 return;
@@ -89,7 +92,7 @@ final class RepositoryRoutes {
 
     private void index(Exchange exchange) {
         boolean[] readyOnly = {false};
-        jsonBody.read(exchange, members -> {
+        jsonBody.readControl(exchange, members -> {
             if (!members.nameIs("ready")) {
                 members.skipValue();
                 return;

@@ -5,6 +5,7 @@ import gatun.http.json.JsonReader;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ParameterValue;
+import gatun.runtime.limits.RequestUsage;
 
 /** The parameters of a whole request: those that the protocol gives a meaning, and the rest, which are the backend's. */
 final class RequestParameters {
@@ -15,11 +16,13 @@ final class RequestParameters {
     /**
      * Reads the object that {@code json} stands at.
      *
-     * @throws GatunException INVALID_ARGUMENT for a parameter of the wrong type
+     * @param usage counts the parameters
+     * @throws GatunException INVALID_ARGUMENT for a parameter of the wrong type, RESOURCE_EXHAUSTED for too many
      */
-    static void read(JsonReader json, InferenceRequest request, OutputForms forms) {
+    static void read(JsonReader json, RequestUsage usage, InferenceRequest request, OutputForms forms) {
         json.enterObject("Unable to parse 'parameters'");
         while (json.nextMember()) {
+            usage.addParameter();
             if (json.nameIs("binary_data_output")) {
                 forms.binaryByDefault(json.readBoolean("Unable to parse 'binary_data_output'"));
             } else if (json.nameIs("priority")) {

@@ -63,7 +63,7 @@ final class SharedMemoryRoutes {
             throw GatunException.invalidArgument("'region name' is necessary to register system shared memory region");
         }
         Registration registration = new Registration();
-        jsonBody.read(exchange, registration);
+        jsonBody.readControl(exchange, registration);
         String key = registration.key.orElseThrow(() -> lacks("key"));
         long byteSize = registration.byteSize.orElseThrow(() -> lacks("byte_size"));
         regions.register(name, key, registration.offset.orElse(0L), byteSize);

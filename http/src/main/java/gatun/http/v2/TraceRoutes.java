@@ -79,7 +79,7 @@ final class TraceRoutes {
 
     private void change(Exchange exchange, String model) {
         Map<String, List<String>> changes = new LinkedHashMap<>();
-        jsonBody.read(exchange, json -> {
+        jsonBody.readControl(exchange, json -> {
             String name = json.name();
             if (SETTINGS.contains(name) && !changes.containsKey(name)) {
                 changes.put(name, values(json));

@@ -34,7 +34,7 @@ public final class V2Routes implements Routes {
         long maxInputByteSize = settings.maxInputByteSize();
         boolean clientSharedMemory = settings.clientSharedMemory();
         this.restricted = new RestrictedApis(settings.headers().access());
-        JsonBody jsonBody = new JsonBody(server.buffers(), maxInputByteSize);
+        JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
         this.infer = new InferRoute(server, maxInputByteSize, settings.headers().forwarding());
         this.generate = new GenerateRoute(
                 server, jsonBody, maxInputByteSize, settings.headers().forwarding());

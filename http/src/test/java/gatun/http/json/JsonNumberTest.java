@@ -59,6 +59,68 @@ class JsonNumberTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "0., 200000, 1e200001, 1.0",
+        "-0., 200000, 1e200001, -1.0",
+        "0., 99999, 5e99999, 0.5",
+        "0., 400000, 1e400310, Infinity",
+        "0., 300000, 1e-5, 0.0",
+        "1, 200000, e-200000, 1.0",
+        "1, 200000, .0e-200001, 0.1",
+        "0, 0, e99999999999999999999, 0.0",
+        "0., 100000, 12345678901234567890123e100010, 1234567890.1234567",
+    })
+    void shouldMakeUpForZerosByTheExponent(String begin, int zeros, String end, double expected) {
+        String text = begin + "0".repeat(zeros) + end;
+        if (Double.isInfinite(expected)) {
+            assertThatThrownBy(() -> number(text)).hasMessageContaining("Number too big");
+        } else {
+            assertThat(number(text).toDouble()).isEqualTo(expected);
+            assertThat(number(text).toFloat()).isEqualTo(Float.parseFloat(Double.toString(expected)));
+        }
+    }
+
+    @Test
+    void shouldReadLongTextsAsBigDecimalDoes() {
+        Random random = new Random(20260904);
+        for (int i = 0; i < ROUNDS / 20; i++) {
+            String text = longDecimal(random);
+            BigDecimal exact = new BigDecimal(text);
+
+            assertThat(number(text).toDouble()).as(text).isEqualTo(exact.doubleValue());
+            assertThat(number(text).toFloat()).as(text).isEqualTo(exact.floatValue());
+        }
+    }
+
+    /** Hundreds of digits or zeros before or behind the point, an exponent that takes most of them back, often near a middle. */
+    private static String longDecimal(Random random) {
+        StringBuilder digits = new StringBuilder();
+        if (random.nextBoolean()) {
+            float low = Math.abs(Float.intBitsToFloat(random.nextInt(0x7F000000)));
+            digits.append(between(low, Math.nextUp(low)).unscaledValue().abs());
+        } else {
+            digits.append((char) ('1' + random.nextInt(9)));
+            for (int i = random.nextInt(1500); i > 0; i--) {
+                digits.append((char) ('0' + random.nextInt(10)));
+            }
+        }
+        digits.append("0".repeat(random.nextInt(3) * random.nextInt(700)));
+        if (random.nextBoolean()) {
+            digits.append(random.nextInt(10));
+        }
+        int count = digits.length();
+        String begin = random.nextBoolean() ? "-" : "";
+        if (random.nextBoolean()) {
+            int zeros = random.nextInt(2000);
+            begin += "0." + "0".repeat(zeros) + digits;
+            return begin + "e" + (zeros + random.nextInt(600) - 330);
+        }
+        int point = 1 + random.nextInt(count);
+        begin += digits.substring(0, point) + (point < count ? "." + digits.substring(point) : ".0");
+        return begin + "e" + (random.nextInt(600) - 330 - point);
+    }
+
     @Test
     void shouldNotRoundAFloatTwice() {
         // Just above the middle between 1 and the next float; by way of a double it would be the middle, and become 1.

@@ -3,9 +3,13 @@ package gatun.runtime.repository;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +23,8 @@ import org.slf4j.LoggerFactory;
  */
 final class OverrideFiles {
     private static final Logger LOG = LoggerFactory.getLogger(OverrideFiles.class);
+
+    private static final int WINDOW = 1 << 20;
 
     private final Path root;
     private final ModelDirectory directory;
@@ -34,7 +40,7 @@ final class OverrideFiles {
      * @param files contents by path in the model's directory
      * @throws GatunException INVALID_ARGUMENT for a path that leads out of the directory, INTERNAL when the files cannot be written
      */
-    static OverrideFiles write(String model, Map<String, byte[]> files) {
+    static OverrideFiles write(String model, Map<String, MemorySegment> files) {
         Path root;
         try {
             root = Files.createTempDirectory("gatun-model-");
@@ -44,10 +50,10 @@ final class OverrideFiles {
         OverrideFiles written = new OverrideFiles(root, new ModelDirectory(model, root.resolve(model)));
         try {
             Files.createDirectory(written.directory.path());
-            for (Map.Entry<String, byte[]> file : files.entrySet()) {
+            for (Map.Entry<String, MemorySegment> file : files.entrySet()) {
                 Path path = written.path(file.getKey());
                 Files.createDirectories(path.getParent());
-                Files.write(path, file.getValue());
+                write(path, file.getValue());
             }
             return written;
         } catch (IOException e) {
@@ -56,6 +62,20 @@ final class OverrideFiles {
         } catch (RuntimeException | Error e) {
             written.delete();
             throw e;
+        }
+    }
+
+    /** A window at a time: through it, native memory is written without a copy of it on the heap. */
+    private static void write(Path path, MemorySegment content) throws IOException {
+        try (FileChannel file = FileChannel.open(
+                path, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+            for (long at = 0; at < content.byteSize(); at += WINDOW) {
+                ByteBuffer window = content.asSlice(at, Math.min(WINDOW, content.byteSize() - at))
+                        .asByteBuffer();
+                while (window.hasRemaining()) {
+                    file.write(window);
+                }
+            }
         }
     }
 

@@ -1,7 +1,5 @@
 package gatun.server.embedded;
 
-import static gatun.server.embedded.EmbeddedErrors.translated;
-
 import gatun.client.ModelControl;
 import gatun.client.ModelMetadata;
 import gatun.client.RepositoryModel;
@@ -13,8 +11,11 @@ import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelVersion;
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import static gatun.server.embedded.EmbeddedErrors.translated;
 
 /** The models of a server in this process. */
 final class EmbeddedModels implements ModelControl {
@@ -79,7 +80,9 @@ final class EmbeddedModels implements ModelControl {
     public void load(String model, String config, Map<String, byte[]> files) {
         requireOpen.run();
         translated(() -> {
-            server.load(model, new ModelOverride(config, files));
+            Map<String, MemorySegment> contents = new LinkedHashMap<>();
+            files.forEach((name, content) -> contents.put(name, MemorySegment.ofArray(content)));
+            server.load(model, new ModelOverride(config, contents));
             return model;
         });
     }
