@@ -47,8 +47,12 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private static final int READ_AHEAD = 4 * 1024;
 
     private static final byte[] NO_HEADERS = {};
+    private static final JsonWriter NOTHING = new JsonWriter();
     private static final String LINE_END = "\r\n";
     private static final String LAST_CHUNK = "0\r\n\r\n";
+
+    /** What ends a chunk, as a piece of an answer. */
+    private static final MemorySegment[] CHUNK_END = {MemorySegment.ofArray(new byte[] {'\r', '\n'})};
 
     private final ConnectionContext context;
     private final ClientSocket socket;
@@ -66,6 +70,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Lines for the head of the answer to the present request; mostly none. */
     private byte[] moreHeaders = NO_HEADERS;
+
+    /** Whether the pieces of the present answer are chunks. */
+    private boolean inChunks;
 
     private final EdgeRouting routing;
     private final DirectRequests direct;
@@ -189,11 +196,19 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Begins an answer in pieces: chunks, or for HTTP/1.0 all up to the connection's end. Nothing is sent before the first piece. */
     void beginPieces(ResponseHeaders headers, boolean close) {
         head.clear();
-        if (bytes.speaksOldHttp()) {
-            headers.writeUnboundedTo(head, moreHeaders);
-        } else {
+        inChunks = !bytes.speaksOldHttp();
+        if (inChunks) {
             headers.writeChunkedTo(head, moreHeaders, close);
+        } else {
+            headers.writeUnboundedTo(head, moreHeaders);
         }
+    }
+
+    /** Begins an answer of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the first piece. */
+    void beginSized(ResponseHeaders headers, boolean close, long byteSize) {
+        head.clear();
+        inChunks = false;
+        headers.writeTo(head, byteSize, moreHeaders, close);
     }
 
     /**
@@ -202,20 +217,27 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * @throws ServerConnectionException when the client is gone
      */
     void sendPiece(JsonWriter piece) {
-        if (bytes.speaksOldHttp()) {
-            head.raw(piece.array(), piece.size());
-        } else {
-            head.raw(Integer.toHexString(piece.size()))
-                    .raw(LINE_END)
-                    .raw(piece.array(), piece.size())
-                    .raw(LINE_END);
+        if (inChunks) {
+            head.raw(Integer.toHexString(piece.size())).raw(LINE_END);
         }
-        sendHead();
+        sendHead(piece, CHUNK_END, inChunks ? 1 : 0);
+    }
+
+    /** Sends the last piece of an answer, which may be empty, and then the first {@code count} of {@code tensors}, and ends it. */
+    void sendLast(JsonWriter piece, MemorySegment[] tensors, int count) {
+        if (inChunks) {
+            if (piece.size() > 0) {
+                sendPiece(piece);
+            }
+            endPieces();
+        } else if (head.size() > 0 || piece.size() > 0 || count > 0) {
+            sendHead(piece, tensors, count);
+        }
     }
 
     /** Ends an answer in pieces. */
     void endPieces() {
-        if (!bytes.speaksOldHttp()) {
+        if (inChunks) {
             head.raw(LAST_CHUNK);
         }
         if (head.size() > 0) {
@@ -224,10 +246,15 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     private void sendHead() {
+        sendHead(NOTHING, CHUNK_END, 0);
+    }
+
+    /** Sends the head, {@code text} and the first {@code count} of {@code tensors}; waits for a client that reads slowly. */
+    private void sendHead(JsonWriter text, MemorySegment[] tensors, int count) {
         Runnable onGone = presence.pause();
         progress.waits();
         try {
-            answers.write(ByteBuffer.wrap(head.array(), 0, head.size()));
+            answers.write(head, text, tensors, count);
         } catch (IOException e) {
             throw new ServerConnectionException("the client does not take the answer", e);
         }

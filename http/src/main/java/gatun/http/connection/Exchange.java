@@ -25,6 +25,9 @@ public final class Exchange {
     /** How long a browser may remember what a page of another server may do. */
     private static final String MAX_AGE_SECONDS = "600";
 
+    /** What an answer that the request failed says at most; more of it is what the client has sent. */
+    private static final int SHOWN_CHARS = 4096;
+
     private static final MemorySegment[] NO_TENSORS = {};
 
     private static final ResponseHeaders.Constant OK = ResponseHeaders.constant(Status.OK_200);
@@ -38,6 +41,8 @@ public final class Exchange {
     private boolean lastAsked;
 
     private boolean last;
+    /** Whether the text of the answer has been too long for one piece, so that part of it is sent. */
+    private boolean begun;
     /** The page of another server that may read the answer; empty for none. */
     private String allowedOrigin = "";
 
@@ -94,6 +99,48 @@ public final class Exchange {
     }
 
     /**
+     * An empty writer for the text of an answer with {@code headers}, which may be of any length: what does not fit a window is sent while
+     * it is written, in pieces. {@link #answer(ResponseHeaders, JsonWriter)} sends the rest of it, or a short text as a whole.
+     */
+    public JsonWriter json(ResponseHeaders headers) {
+        return window(json(), headers);
+    }
+
+    /** The same with a writer of its own, for who makes the answer of what is written to {@link #json()}. */
+    public JsonWriter window(ResponseHeaders headers) {
+        return window(new JsonWriter(), headers);
+    }
+
+    private JsonWriter window(JsonWriter text, ResponseHeaders headers) {
+        return text.overflowTo(full -> {
+            if (method().equals(Method.HEAD)) {
+                return;
+            }
+            if (!begun) {
+                begun = true;
+                beginPieces(headers);
+            }
+            connection.sendPiece(full);
+        });
+    }
+
+    /**
+     * Begins an answer of {@code byteSize} bytes, and answers an empty writer for its text, which is sent while it is written. {@link
+     * #answer(ResponseHeaders, JsonWriter, MemorySegment[], int)} sends the rest of it, and tensors.
+     */
+    public JsonWriter json(ResponseHeaders headers, long byteSize) {
+        answered = true;
+        begun = true;
+        connection.beginSized(headers, closes(), byteSize);
+        return json().overflowTo(connection::sendPiece);
+    }
+
+    /** An empty writer for an answer of pieces that {@link #beginPieces} has begun; what fills a window is sent at once. */
+    public JsonWriter piece() {
+        return json().overflowTo(connection::sendPiece);
+    }
+
+    /**
      * Waits for {@code answer}, and notices meanwhile when the client leaves. The body must have been read before.
      *
      * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the answer has come
@@ -107,11 +154,15 @@ public final class Exchange {
     public void answer(ResponseHeaders headers, JsonWriter text, MemorySegment[] tensors, int count) {
         answered = true;
         if (method().equals(Method.HEAD)) {
-            long byteSize = text.size();
+            long byteSize = text.total();
             for (int i = 0; i < count; i++) {
                 byteSize += tensors[i].byteSize();
             }
             connection.sendHeadOf(headers, closes(), byteSize);
+            return;
+        }
+        if (begun) {
+            connection.sendLast(text, tensors, count);
             return;
         }
         connection.send(headers, closes(), text, tensors, count);
@@ -153,8 +204,17 @@ public final class Exchange {
 
     /** Answers that the request failed, as JSON: {@code {"error":"..."}}. */
     public void answerFailure(Status status, String text) {
-        JsonWriter json = json().raw("{\"error\":").string(text).raw('}');
+        JsonWriter json = json().raw("{\"error\":").string(shortened(text)).raw('}');
         answer(ResponseHeaders.of(ResponseHeaders.constant(status, "Content-Type: application/json")), json);
+    }
+
+    /** A text that is not longer than anybody reads: of a long one its begin and its end. */
+    public static String shortened(String text) {
+        int surplus = text.length() - SHOWN_CHARS;
+        return surplus <= 0
+                ? text
+                : text.substring(0, SHOWN_CHARS / 2) + " ... (" + surplus + " characters left out) ... "
+                        + text.substring(text.length() - SHOWN_CHARS / 2);
     }
 
     /** Answers that the request failed. */

@@ -262,7 +262,8 @@ public final class JsonNumber {
                 rest |= c != '0';
             }
         }
-        // The exponent is that of the last of the digits that were taken: all of an integer's, else no more than are safe.
+        // The exponent is that of the last of the digits that were taken: all of an integer's, else no more than are
+        // safe.
         int untaken = form == Form.INTEGER ? 0 : Math.max(0, text.length() + leftOut - SAFE_DIGITS);
         int power = exponent - untaken + leftOut;
         if (rest) {

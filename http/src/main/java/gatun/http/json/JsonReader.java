@@ -85,8 +85,7 @@ public final class JsonReader {
     }
 
     /** The same with the words of another protocol, counting the texts in {@code usage}. */
-    public JsonReader(
-            MemorySegment text, long start, long byteSize, SyntaxFailure syntaxFailure, RequestUsage usage) {
+    public JsonReader(MemorySegment text, long start, long byteSize, SyntaxFailure syntaxFailure, RequestUsage usage) {
         this.usage = usage;
         this.text = text;
         this.syntaxFailure = syntaxFailure;

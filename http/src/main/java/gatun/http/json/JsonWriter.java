@@ -6,14 +6,22 @@ import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes compact JSON into an array of bytes that grows and is used again. Knows no structure: the caller writes braces,
- * commas and names. Makes no garbage while its text fits. For one thread.
+ * commas and names. Makes no garbage while its text fits. A text of any length goes through a window of {@link #WINDOW} bytes to an
+ * {@link Overflow}, where there is one. For one thread.
  */
 public final class JsonWriter {
+    /** The most bytes of a text that overflows which are kept at a time. */
+    public static final int WINDOW = 16 * 1024;
+
     /** A writer that has grown beyond this gives its array up when it is cleared. */
-    private static final int KEPT_BYTES = 64 * 1024;
+    private static final int KEPT_BYTES = WINDOW;
+
+    /** The bytes of a string that are written in one step; each may become six. */
+    private static final int STRING_STEP = 1024;
 
     private static final int INITIAL_BYTES = 1024;
     private static final byte[] HEX = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
@@ -29,13 +37,35 @@ public final class JsonWriter {
 
     private byte[] bytes = new byte[INITIAL_BYTES];
     private int size;
+    private long overflown;
+    private @Nullable Overflow overflow;
 
-    /** Begins a new text. */
+    /** Where the text goes that fills the window. */
+    @FunctionalInterface
+    public interface Overflow {
+        /** Takes all bytes that {@code text} holds; they are gone afterwards. */
+        void take(JsonWriter text);
+    }
+
+    /** Begins a new text, all of which is kept. */
     public void clear() {
         size = 0;
+        overflown = 0;
+        overflow = null;
         if (bytes.length > KEPT_BYTES) {
             bytes = new byte[INITIAL_BYTES];
         }
+    }
+
+    /** Gives what fills a window to {@code target} from now on, until {@link #clear}. What it leaves is the caller's to take. */
+    public JsonWriter overflowTo(Overflow target) {
+        overflow = target;
+        return this;
+    }
+
+    /** Bytes of the text so far, those included that have overflown. */
+    public long total() {
+        return overflown + size;
     }
 
     /** The text so far, at the start of this array; valid until something else is written. */
@@ -43,12 +73,12 @@ public final class JsonWriter {
         return bytes;
     }
 
-    /** Bytes written so far. */
+    /** Bytes in that array. */
     public int size() {
         return size;
     }
 
-    /** Takes back the last byte. */
+    /** Takes back the last byte, which is the last that was written. */
     public void dropLast() {
         size--;
     }
@@ -65,19 +95,32 @@ public final class JsonWriter {
 
     /** Writes the first {@code length} of {@code source} as they are. */
     public JsonWriter raw(byte[] source, int length) {
-        room(length);
-        System.arraycopy(source, 0, bytes, size, length);
-        size += length;
+        for (int at = 0; at < length; ) {
+            int step = step(length - at);
+            System.arraycopy(source, at, bytes, size, step);
+            size += step;
+            at += step;
+        }
         return this;
     }
 
     /** Writes the bytes of {@code source} as they are. */
     public JsonWriter raw(MemorySegment source) {
-        int length = Math.toIntExact(source.byteSize());
-        room(length);
-        MemorySegment.copy(source, JAVA_BYTE, 0, bytes, size, length);
-        size += length;
+        long length = source.byteSize();
+        for (long at = 0; at < length; ) {
+            int step = step(length - at);
+            MemorySegment.copy(source, JAVA_BYTE, at, bytes, size, step);
+            size += step;
+            at += step;
+        }
         return this;
+    }
+
+    /** Makes room for the next of {@code rest} bytes, and answers for how many. */
+    private int step(long rest) {
+        long wanted = overflow == null ? rest : Math.min(rest, WINDOW);
+        room(wanted);
+        return (int) wanted;
     }
 
     /** Writes one ASCII character as it is. */
@@ -89,14 +132,26 @@ public final class JsonWriter {
 
     /** Writes a string in quotes. */
     public JsonWriter string(String text) {
+        raw('"');
         int length = text.length();
+        for (int from = 0; from < length; ) {
+            int to = Math.min(length, from + STRING_STEP);
+            if (to < length && Character.isHighSurrogate(text.charAt(to - 1))) {
+                to--;
+            }
+            part(text, from, to);
+            from = to;
+        }
+        return raw('"');
+    }
+
+    private void part(String text, int from, int to) {
         // Six bytes for an escape are the most that one char can become.
-        room(6L * length + 2);
-        bytes[size++] = '"';
-        for (int i = 0; i < length; i++) {
+        room(6L * (to - from));
+        for (int i = from; i < to; i++) {
             char c = text.charAt(i);
             if (c >= 0x80) {
-                byte[] rest = text.substring(i).getBytes(StandardCharsets.UTF_8);
+                byte[] rest = text.substring(i, to).getBytes(StandardCharsets.UTF_8);
                 for (byte b : rest) {
                     escaped(b);
                 }
@@ -104,19 +159,19 @@ public final class JsonWriter {
             }
             escaped((byte) c);
         }
-        bytes[size++] = '"';
-        return this;
     }
 
     /** Writes {@code byteSize} bytes of {@code text} as a string in quotes; they need not be UTF-8. */
     public JsonWriter string(MemorySegment text, long offset, long byteSize) {
-        room(6 * byteSize + 2);
-        bytes[size++] = '"';
-        for (long i = 0; i < byteSize; i++) {
-            escaped(text.get(JAVA_BYTE, offset + i));
+        raw('"');
+        for (long from = 0; from < byteSize; from += STRING_STEP) {
+            long to = Math.min(byteSize, from + STRING_STEP);
+            room(6 * (to - from));
+            for (long i = from; i < to; i++) {
+                escaped(text.get(JAVA_BYTE, offset + i));
+            }
         }
-        bytes[size++] = '"';
-        return this;
+        return raw('"');
     }
 
     /** Writes true or false. */
@@ -283,17 +338,30 @@ public final class JsonWriter {
     private void room(long more) {
         long needed = size + more;
         if (needed > bytes.length) {
-            grow(needed);
+            grow(more);
         }
     }
 
-    private void grow(long needed) {
+    private void grow(long more) {
+        if (overflow != null && size + more > WINDOW) {
+            overflow.take(this);
+            overflown += size;
+            size = 0;
+        }
+        long needed = size + more;
+        if (needed <= bytes.length) {
+            return;
+        }
         // The greatest array that all virtual machines make.
         long limit = Integer.MAX_VALUE - 8;
         if (needed > limit) {
             throw GatunException.invalidArgument("the answer takes more than " + limit
                     + " bytes as JSON; ask for binary outputs by the parameter 'binary_data'");
         }
-        bytes = Arrays.copyOf(bytes, (int) Math.min(limit, Math.max(needed, 2L * bytes.length)));
+        long roomy = 2L * bytes.length;
+        if (overflow != null) {
+            roomy = Math.min(roomy, WINDOW);
+        }
+        bytes = Arrays.copyOf(bytes, (int) Math.min(limit, Math.max(needed, roomy)));
     }
 }

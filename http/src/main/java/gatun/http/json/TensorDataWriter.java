@@ -26,6 +26,22 @@ public final class TensorDataWriter {
     }
 
     /**
+     * Checks that elements of {@code datatype} can be written, for who sends what is written before all of it is.
+     *
+     * @throws GatunException as {@link #write}
+     */
+    public static void requireForm(Datatype datatype) {
+        switch (datatype) {
+            case FP16, BF16, INVALID ->
+                throw GatunException.invalidArgument("sending " + datatype.wireName()
+                        + " data via JSON is not supported. Please use the binary data format for output");
+            case BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64, BYTES -> {
+                // These have a form.
+            }
+        }
+    }
+
+    /**
      * Writes the elements, of which there may be only one, with commas between them and no brackets.
      *
      * @throws GatunException as {@link #write}
@@ -93,9 +109,7 @@ public final class TensorDataWriter {
                 }
             }
             case BYTES -> writeStrings(json, elements);
-            case FP16, BF16, INVALID ->
-                throw GatunException.invalidArgument("sending " + datatype.wireName()
-                        + " data via JSON is not supported. Please use the binary data format for output");
+            case FP16, BF16, INVALID -> requireForm(datatype);
         }
         if (end > 0) {
             json.dropLast();

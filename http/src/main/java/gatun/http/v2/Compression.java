@@ -2,7 +2,7 @@ package gatun.http.v2;
 
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
-import java.io.ByteArrayOutputStream;
+import gatun.http.json.WriterStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Consumer;
 import java.util.zip.DeflaterOutputStream;
 import java.util.zip.GZIPOutputStream;
 
@@ -22,6 +23,9 @@ final class Compression {
             IDENTITY,
             new Compression("deflate", DeflaterOutputStream::new),
             new Compression("gzip", GZIPOutputStream::new));
+
+    /** The memory, most of it native, that compressing takes while the answer is sent, in bytes. */
+    static final int COMPRESSOR_BYTE_SIZE = 320 * 1024;
 
     private static final int PIECE = 8 * 1024;
 
@@ -77,24 +81,37 @@ final class Compression {
         return ResponseHeaders.with(binaryHeaders, jsonByteSize);
     }
 
-    /** The text and the first {@code count} of the tensors, compressed. */
-    byte[] compress(JsonWriter text, MemorySegment[] tensors, int count) {
-        ByteArrayOutputStream target = new ByteArrayOutputStream();
-        try (OutputStream compressing = format.open(target)) {
-            compressing.write(text.array(), 0, text.size());
+    /**
+     * Compresses what {@code write} writes, and then {@code tensors}, each of them through a window.
+     *
+     * @param target gets what comes out; it may be longer than its window
+     * @param text an empty writer, through which the text goes
+     */
+    void compress(JsonWriter target, JsonWriter text, Consumer<JsonWriter> write, MemorySegment[] tensors) {
+        try (OutputStream compressing = format.open(new WriterStream(target))) {
+            text.overflowTo(full -> write(compressing, full));
+            write.accept(text);
+            write(compressing, text);
             byte[] piece = new byte[PIECE];
-            for (int i = 0; i < count; i++) {
-                long byteSize = tensors[i].byteSize();
+            for (MemorySegment tensor : tensors) {
+                long byteSize = tensor.byteSize();
                 for (long at = 0; at < byteSize; at += PIECE) {
                     int length = (int) Math.min(PIECE, byteSize - at);
-                    MemorySegment.copy(tensors[i], ValueLayout.JAVA_BYTE, at, piece, 0, length);
+                    MemorySegment.copy(tensor, ValueLayout.JAVA_BYTE, at, piece, 0, length);
                     compressing.write(piece, 0, length);
                 }
             }
         } catch (IOException e) {
             throw new UncheckedIOException("writing to memory", e);
         }
-        return target.toByteArray();
+    }
+
+    private static void write(OutputStream compressing, JsonWriter text) {
+        try {
+            compressing.write(text.array(), 0, text.size());
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing to memory", e);
+        }
     }
 
     /** The parameter {@code q} among those that follow the name; 1 without one, 0 for one that is no number. */

@@ -52,7 +52,7 @@ final class CudaMemoryRoutes {
         List<CudaRegionStatus> listed = name.isEmpty()
                 ? regions.statuses(CudaRegionStatus.class)
                 : List.of(regions.status(name, CudaRegionStatus.class));
-        JsonWriter json = exchange.json().raw('[');
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw('[');
         for (int i = 0; i < listed.size(); i++) {
             CudaRegionStatus region = listed.get(i);
             json.raw(i == 0 ? "{\"name\":" : ",{\"name\":").string(region.name());

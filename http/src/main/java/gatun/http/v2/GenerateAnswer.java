@@ -5,6 +5,7 @@ import gatun.http.json.TensorDataWriter;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -26,7 +27,8 @@ final class GenerateAnswer {
     /**
      * Writes {@code response}.
      *
-     * @throws gatun.memory.GatunException INVALID_ARGUMENT when an output is of a datatype that has no form in JSON
+     * @throws gatun.memory.GatunException INVALID_ARGUMENT when an output is of a datatype that has no form in JSON, perhaps after part of it
+     *     has been written
      */
     static void write(JsonWriter json, InferenceResponse response) {
         Map<String, Value> members = new TreeMap<>(BY_BYTES);
@@ -48,6 +50,17 @@ final class GenerateAnswer {
             separator = ',';
         }
         json.raw('}');
+    }
+
+    /**
+     * Checks that {@link #write} can write all of {@code response}.
+     *
+     * @throws gatun.memory.GatunException as {@link #write}
+     */
+    static void requireForms(InferenceResponse response) {
+        for (OutputTensor output : response.outputs()) {
+            TensorDataWriter.requireForm(output.tensor().spec().datatype());
+        }
     }
 
     private static void writeTensor(JsonWriter json, Tensor tensor) {

@@ -6,6 +6,7 @@ import gatun.http.connection.TracedExchange;
 import gatun.http.json.JsonWriter;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
@@ -16,6 +17,8 @@ import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Status;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.BiConsumer;
@@ -54,23 +57,35 @@ final class GenerateRoute {
     }
 
     private void answerOnce(Exchange exchange, InferenceRequest request) {
-        JsonWriter json = exchange.json();
+        List<InferenceResponse> first = new ArrayList<>(1);
         int[] count = {0};
-        infer(exchange, request, (response, last) -> {
-            try (response) {
+        try {
+            infer(exchange, request, (response, last) -> {
                 if (count[0]++ == 0) {
-                    GenerateAnswer.write(json, response);
+                    first.add(response);
+                } else {
+                    response.close();
                 }
-            }
-        });
+            });
+            answerWith(exchange, request, first, count[0]);
+        } finally {
+            first.forEach(InferenceResponse::close);
+        }
+    }
+
+    private void answerWith(
+            Exchange exchange, InferenceRequest request, List<InferenceResponse> first, int responseCount) {
         Optional<RequestTrace> trace = request.trace();
         trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
-        if (count[0] != 1) {
+        if (responseCount != 1) {
             throw GatunException.invalidArgument("generate expects model to produce exactly 1 response, use generate"
                     + " stream for model that generates various number of responses");
         }
+        GenerateAnswer.requireForms(first.getFirst());
         LoadReport.add(exchange, server, request.model());
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        GenerateAnswer.write(json, first.getFirst());
         JsonAnswer.send(exchange, json);
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
     }
@@ -88,14 +103,15 @@ final class GenerateRoute {
         try {
             infer(exchange, request, (response, last) -> {
                 try (response) {
-                    JsonWriter json = exchange.json().raw(EVENT);
-                    GenerateAnswer.write(json, response);
+                    GenerateAnswer.requireForms(response);
                     if (!begun[0]) {
                         trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
                         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
                         exchange.beginPieces(EVENTS);
                         begun[0] = true;
                     }
+                    JsonWriter json = exchange.piece().raw(EVENT);
+                    GenerateAnswer.write(json, response);
                     exchange.sendPiece(json.raw(EVENT_END));
                 }
             });
@@ -109,7 +125,7 @@ final class GenerateRoute {
             if (!begun[0]) {
                 exchange.beginPieces(failed(Exchange.status(e.code())));
             }
-            JsonWriter json = exchange.json().raw(EVENT).raw("{\"error\":").string(e.getMessage());
+            JsonWriter json = exchange.json().raw(EVENT).raw("{\"error\":").string(Exchange.shortened(e.getMessage()));
             exchange.sendPiece(json.raw('}').raw(EVENT_END));
         }
         exchange.endPieces();

@@ -4,12 +4,15 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
 import gatun.http.json.TensorDataWriter;
+import gatun.memory.Hold;
 import gatun.memory.TensorSpec;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.ParameterValue;
+import gatun.runtime.limits.HeapBudget;
 import io.helidon.http.HeaderNames;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -22,10 +25,109 @@ final class InferAnswer {
 
     private InferAnswer() {}
 
-    /** Sends {@code response}, which the caller closes afterwards. */
-    static void send(Exchange exchange, InferenceResponse response, OutputForms forms) {
+    /**
+     * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; what is said of its length in
+     * front of tensors is found out by writing it twice.
+     *
+     * @param heap bounds the compressed answers that are sent at a time
+     * @throws gatun.memory.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is sent then
+     */
+    static void send(Exchange exchange, InferenceResponse response, OutputForms forms, HeapBudget heap) {
+        MemorySegment[] tensors = tensors(response.outputs(), forms);
+        long tensorBytes = 0;
+        for (MemorySegment tensor : tensors) {
+            tensorBytes += tensor.byteSize();
+        }
+        Compression compression = exchange.hasHeader(HeaderNames.ACCEPT_ENCODING)
+                ? Compression.accepted(
+                        exchange.header(HeaderNames.ACCEPT_ENCODING).orElse(""))
+                : Compression.IDENTITY;
+        if (!compression.equals(Compression.IDENTITY)) {
+            sendCompressed(exchange, compression, response, forms, tensors, tensorBytes, heap);
+            return;
+        }
+        if (tensorBytes == 0) {
+            JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+            write(json, response, forms);
+            exchange.answer(JsonAnswer.HEADERS, json);
+            return;
+        }
+        JsonWriter json = measured(exchange, response, forms);
+        long jsonByteSize = json.total();
+        ResponseHeaders headers = ResponseHeaders.with(BINARY, jsonByteSize);
+        if (jsonByteSize > json.size()) {
+            json = exchange.json(headers, jsonByteSize + tensorBytes);
+            write(json, response, forms);
+            requireSize(json, jsonByteSize);
+        }
+        exchange.answer(headers, json, tensors, tensors.length);
+    }
+
+    private static void sendCompressed(
+            Exchange exchange,
+            Compression compression,
+            InferenceResponse response,
+            OutputForms forms,
+            MemorySegment[] tensors,
+            long tensorBytes,
+            HeapBudget heap) {
+        long jsonByteSize = -1;
+        if (tensorBytes > 0) {
+            jsonByteSize = measured(exchange, response, forms).total();
+        }
+        ResponseHeaders headers = tensorBytes > 0 ? compression.binaryHeaders(jsonByteSize) : compression.jsonHeaders();
+        Hold compressor = heap.reserve(Compression.COMPRESSOR_BYTE_SIZE);
+        try {
+            JsonWriter compressed = exchange.window(headers);
+            JsonWriter json = exchange.json();
+            compression.compress(compressed, json, text -> write(text, response, forms), tensors);
+            if (jsonByteSize >= 0) {
+                requireSize(json, jsonByteSize);
+            }
+            exchange.answer(headers, compressed);
+        } finally {
+            compressor.close();
+        }
+    }
+
+    /** Writes the JSON to find out its length; all of it is there where it fits a window. */
+    private static JsonWriter measured(Exchange exchange, InferenceResponse response, OutputForms forms) {
+        JsonWriter json = exchange.json().overflowTo(text -> {});
+        write(json, response, forms);
+        return json;
+    }
+
+    /** What was said of the length has been sent: nothing else can be. */
+    private static void requireSize(JsonWriter json, long expected) {
+        if (json.total() != expected) {
+            throw new IllegalStateException(
+                    "an output has changed while it was sent: " + expected + " bytes of JSON became " + json.total());
+        }
+    }
+
+    /** The bytes that are sent as they are; checks that all others have a form in JSON. */
+    private static MemorySegment[] tensors(List<OutputTensor> outputs, OutputForms forms) {
+        MemorySegment[] tensors = NO_TENSORS;
+        int count = 0;
+        for (int i = 0; i < outputs.size(); i++) {
+            OutputTensor output = outputs.get(i);
+            if (output.inSharedMemory()) {
+                continue;
+            }
+            if (!forms.isBinary(i)) {
+                TensorDataWriter.requireForm(output.tensor().spec().datatype());
+                continue;
+            }
+            if (count == 0) {
+                tensors = new MemorySegment[outputs.size()];
+            }
+            tensors[count++] = output.tensor().bytes();
+        }
+        return count == tensors.length ? tensors : Arrays.copyOf(tensors, count);
+    }
+
+    private static void write(JsonWriter json, InferenceResponse response, OutputForms forms) {
         List<OutputTensor> outputs = response.outputs();
-        JsonWriter json = exchange.json();
         json.raw('{');
         if (!response.id().isEmpty()) {
             json.raw("\"id\":").string(response.id()).raw(',');
@@ -37,9 +139,6 @@ final class InferAnswer {
             writeParameters(json, response.parameters());
         }
         json.raw(",\"outputs\":[");
-        MemorySegment[] tensors = NO_TENSORS;
-        int tensorCount = 0;
-        long tensorBytes = 0;
         for (int i = 0; i < outputs.size(); i++) {
             OutputTensor output = outputs.get(i);
             TensorSpec spec = output.tensor().spec();
@@ -56,11 +155,6 @@ final class InferAnswer {
                 json.raw(",\"parameters\":{\"binary_data_size\":")
                         .signed(bytes.byteSize())
                         .raw('}');
-                if (tensorCount == 0) {
-                    tensors = new MemorySegment[outputs.size()];
-                }
-                tensors[tensorCount++] = bytes;
-                tensorBytes += bytes.byteSize();
             } else {
                 json.raw(",\"data\":");
                 TensorDataWriter.write(json, spec.datatype(), bytes);
@@ -68,24 +162,6 @@ final class InferAnswer {
             json.raw('}');
         }
         json.raw("]}");
-        send(exchange, json, tensors, tensorCount, tensorBytes);
-    }
-
-    private static void send(
-            Exchange exchange, JsonWriter json, MemorySegment[] tensors, int tensorCount, long tensorBytes) {
-        Compression compression = exchange.hasHeader(HeaderNames.ACCEPT_ENCODING)
-                ? Compression.accepted(
-                        exchange.header(HeaderNames.ACCEPT_ENCODING).orElse(""))
-                : Compression.IDENTITY;
-        ResponseHeaders headers;
-        if (!compression.equals(Compression.IDENTITY)) {
-            headers = tensorBytes > 0 ? compression.binaryHeaders(json.size()) : compression.jsonHeaders();
-            MemorySegment[] compressed = {MemorySegment.ofArray(compression.compress(json, tensors, tensorCount))};
-            exchange.answer(headers, exchange.json(), compressed, 1);
-            return;
-        }
-        headers = tensorBytes > 0 ? ResponseHeaders.with(BINARY, json.size()) : JsonAnswer.HEADERS;
-        exchange.answer(headers, json, tensors, tensorCount);
     }
 
     private static void writeParameters(JsonWriter json, Map<String, ParameterValue> parameters) {

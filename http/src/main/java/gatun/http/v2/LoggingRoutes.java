@@ -27,7 +27,7 @@ final class LoggingRoutes {
     /** Tells the settings. */
     void show(Exchange exchange) {
         LogSettings settings = server.log().settings();
-        JsonWriter json = exchange.json();
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
         json.raw("{\"log_file\":").string(settings.file().map(Path::toString).orElse(""));
         json.raw(",\"log_info\":").bool(settings.info());
         json.raw(",\"log_warning\":").bool(settings.warning());

@@ -28,7 +28,7 @@ final class MetadataRoutes {
 
     void server(Exchange exchange) {
         ServerMetadata metadata = server.metadata();
-        JsonWriter json = exchange.json();
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
         json.raw("{\"name\":").string(metadata.name());
         json.raw(",\"version\":").string(metadata.version());
         json.raw(",\"extensions\":");
@@ -38,7 +38,7 @@ final class MetadataRoutes {
 
     void model(Exchange exchange, String name, String version) {
         ModelVersion model = server.model(name, version);
-        JsonWriter json = exchange.json();
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
         json.raw("{\"name\":").string(model.name());
         json.raw(",\"versions\":");
         writeStrings(json, version.isEmpty() ? model.readyVersions() : List.of(model.versionText()));
@@ -60,7 +60,7 @@ final class MetadataRoutes {
 
     void modelConfig(Exchange exchange, String name, String version) {
         ModelVersion model = server.model(name, version);
-        JsonWriter json = exchange.json();
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
         ConfigJson.write(json, model.config());
         JsonAnswer.send(exchange, json);
     }

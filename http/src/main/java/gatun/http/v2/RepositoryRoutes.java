@@ -102,7 +102,7 @@ final class RepositoryRoutes {
             }
             readyOnly[0] = members.readBoolean("ready");
         });
-        JsonWriter json = exchange.json().raw('[');
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw('[');
         boolean first = true;
         for (ModelStatus model : server.index()) {
             if (readyOnly[0] && model.state() != ModelState.READY) {

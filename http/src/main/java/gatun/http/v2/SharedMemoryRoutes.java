@@ -46,7 +46,7 @@ final class SharedMemoryRoutes {
         List<SystemRegionStatus> listed = name.isEmpty()
                 ? regions.statuses(SystemRegionStatus.class)
                 : List.of(regions.status(name, SystemRegionStatus.class));
-        JsonWriter json = exchange.json().raw('[');
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw('[');
         for (int i = 0; i < listed.size(); i++) {
             SystemRegionStatus region = listed.get(i);
             json.raw(i == 0 ? "{\"name\":" : ",{\"name\":").string(region.name());

@@ -27,7 +27,7 @@ final class StatisticsRoutes {
     }
 
     private static void answer(Exchange exchange, List<ModelStatistics> models) {
-        JsonWriter json = exchange.json().raw("{\"model_stats\":[");
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw("{\"model_stats\":[");
         for (int i = 0; i < models.size(); i++) {
             if (i > 0) {
                 json.raw(',');

@@ -53,7 +53,7 @@ final class TraceRoutes {
     }
 
     private void show(Exchange exchange, String model) {
-        JsonWriter json = exchange.json();
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
         char separator = '{';
         for (Map.Entry<String, List<String>> setting :
                 server.tracing().settings(model).entrySet()) {

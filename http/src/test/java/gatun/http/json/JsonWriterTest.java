@@ -2,6 +2,8 @@ package gatun.http.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.lang.foreign.MemorySegment;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
@@ -111,5 +113,32 @@ class JsonWriterTest {
 
     private static String text(JsonWriter json) {
         return new String(json.array(), 0, json.size(), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void shouldGiveWhatFillsItsWindowToTheOverflow() {
+        StringBuilder expected = new StringBuilder();
+        ByteArrayOutputStream sent = new ByteArrayOutputStream();
+        json.overflowTo(full -> {
+            assertThat(full.size()).isLessThanOrEqualTo(JsonWriter.WINDOW);
+            sent.write(full.array(), 0, full.size());
+        });
+        Random random = new Random(20260905);
+        for (int i = 0; i < 20_000; i++) {
+            long number = random.nextLong();
+            json.signed(number).raw(',');
+            expected.append(number).append(',');
+        }
+        String text = "é\"😀\n".repeat(30_000);
+        json.string(text);
+        expected.append('"').append("é\\\"😀\\n".repeat(30_000)).append('"');
+        byte[] bytes = "b".repeat(100_000).getBytes(StandardCharsets.US_ASCII);
+        json.raw(bytes, bytes.length).raw(MemorySegment.ofArray(bytes));
+        expected.append("b".repeat(200_000));
+
+        assertThat(json.array().length).isLessThanOrEqualTo(JsonWriter.WINDOW);
+        assertThat(json.total()).isEqualTo(expected.toString().getBytes(StandardCharsets.UTF_8).length);
+        sent.write(json.array(), 0, json.size());
+        assertThat(sent.toString(StandardCharsets.UTF_8)).isEqualTo(expected.toString());
     }
 }

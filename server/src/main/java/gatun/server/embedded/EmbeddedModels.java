@@ -1,5 +1,7 @@
 package gatun.server.embedded;
 
+import static gatun.server.embedded.EmbeddedErrors.translated;
+
 import gatun.client.ModelControl;
 import gatun.client.ModelMetadata;
 import gatun.client.RepositoryModel;
@@ -15,7 +17,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import static gatun.server.embedded.EmbeddedErrors.translated;
 
 /** The models of a server in this process. */
 final class EmbeddedModels implements ModelControl {
