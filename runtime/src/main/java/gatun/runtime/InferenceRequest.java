@@ -1,5 +1,7 @@
 package gatun.runtime;
 
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
 import gatun.memory.Hold;
 import gatun.memory.Tensor;
 import gatun.runtime.tracing.RequestTrace;
@@ -32,6 +34,13 @@ public final class InferenceRequest implements AutoCloseable {
     private @Nullable CorrelationId correlationId;
     private boolean sequenceStart;
     private boolean sequenceEnd;
+
+    /** What this was made for by {@link #onBehalf}; null for a client's own. */
+    private @Nullable InferenceRequest original;
+
+    /** Written by the thread of a run, read when its end is known or by another run for the same client's request. */
+    private volatile boolean stepTaken;
+
     private @Nullable Runnable onSubmitted;
     private @Nullable ComputeTimes computeTimes;
     private boolean anyVersion;
@@ -62,6 +71,7 @@ public final class InferenceRequest implements AutoCloseable {
         request.correlationId = correlationId;
         request.sequenceStart = sequenceStart;
         request.sequenceEnd = sequenceEnd;
+        request.original = this;
         request.computeTimes = computeTimes;
         parameters.forEach(request::parameter);
         if (trace != null) {
@@ -70,6 +80,34 @@ public final class InferenceRequest implements AutoCloseable {
             request.trace = request.ownsTrace ? trace.child(other.name(), other.version()) : trace;
         }
         return request;
+    }
+
+    /**
+     * Notes that a model may have changed its state for this step of a sequence, so that to repeat it may apply it twice. Nothing where the
+     * client names no sequence. For any thread.
+     */
+    public void markStepTaken() {
+        if (correlationId != null) {
+            stepTaken = true;
+            if (original != null) {
+                original.markStepTaken();
+            }
+        }
+    }
+
+    /**
+     * What the client is told of a failure. UNAVAILABLE invites it to repeat the request; when that is a step that a model may have taken,
+     * it is INTERNAL instead and says so. To be asked for each failure that comes after the request was submitted.
+     */
+    public GatunException afterRun(GatunException failure) {
+        if (!stepTaken || failure.code() != ErrorCode.UNAVAILABLE) {
+            return failure;
+        }
+        return new GatunException(
+                ErrorCode.INTERNAL,
+                failure.getMessage()
+                        + "; this step of its sequence may have been applied, and to repeat it may apply it twice",
+                failure);
     }
 
     /** The model version that is to answer. */

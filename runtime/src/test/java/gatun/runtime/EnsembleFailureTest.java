@@ -83,6 +83,27 @@ class EnsembleFailureTest extends EnsembleFixture {
     }
 
     @Test
+    void shouldNotInviteToRepeatAStepThatAMemberHasTaken() {
+        members();
+        test.model("e", CHAIN).open(this::compute);
+        before.put("NEXT", () -> {
+            throw new GatunException(ErrorCode.UNAVAILABLE, "the engine is busy");
+        });
+        assertFails(vector(), ErrorCode.UNAVAILABLE, "in ensemble 'e', the engine is busy");
+        InferenceRequest step = vector();
+        step.correlationId(7);
+        assertFails(
+                step,
+                ErrorCode.INTERNAL,
+                "in ensemble 'e', the engine is busy; this step of its sequence may have been applied, and to repeat it"
+                        + " may apply it twice");
+    }
+
+    private InferenceRequest vector() {
+        return test.input(test.request("e"), "IN", 3);
+    }
+
+    @Test
     void shouldNameItselfWhenTheQueueOfAMemberIsFull() throws Exception {
         openBatching(QUEUE_OF_ONE);
         holdTwice();

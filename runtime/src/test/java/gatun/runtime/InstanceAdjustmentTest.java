@@ -213,7 +213,8 @@ class InstanceAdjustmentTest {
         open(MODEL + instances(2));
         write(MODEL + "instance_group [ { kind: KIND_GPU } ]");
         assertThatThrownBy(() -> test.server().load("m", ModelOverride.NONE))
-                .hasMessage("failed to load 'm', failed to poll from model repository");
+                .hasMessageStartingWith("failed to load 'm', failed to poll from model repository: instance group")
+                .hasMessageContaining("KIND_GPU");
         assertThat(state()).startsWith("READY ").contains("KIND_GPU");
         finish(infer());
         assertThat(test.backend.open).hasValue(1 + 2);

@@ -3,6 +3,7 @@ package gatun.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.memory.Buffer;
 import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.ElementLayouts;
@@ -226,6 +227,82 @@ class SequenceStateTest {
         failing = false;
 
         assertThat(answer(step(1, 1, "end"))).isEqualTo(6);
+    }
+
+    @Test
+    void shouldNotTakeAStepWhoseAnswerFails() {
+        open(4, SUM, execution -> {
+            if (!failing) {
+                add(execution);
+                return;
+            }
+            // The state, and no answer.
+            int last = execution.outputCount() - 1;
+            execution.output(last, Datatype.FP32, Shape.of(1, 1), Float.BYTES).set(ElementLayouts.FP32, 0, 777);
+        });
+        answer(step(1, 5, "start"));
+
+        failing = true;
+        assertThatThrownBy(() -> answer(step(1, 100, ""))).hasMessageContaining("gave no output");
+        failing = false;
+
+        assertThat(answer(step(1, 100, ""))).as("the same step again").isEqualTo(105);
+    }
+
+    @Test
+    void shouldNotInviteToRepeatAStepThatMayHaveBeenTaken() {
+        open(4, SUM, execution -> {
+            if (failing) {
+                execution.inferStarted();
+                throw new GatunException(ErrorCode.UNAVAILABLE, "the engine is busy");
+            }
+            add(execution);
+        });
+        answer(step(1, 5, "start"));
+
+        failing = true;
+        assertThatThrownBy(() -> answer(step(1, 100, "")))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INTERNAL))
+                .hasMessageStartingWith("the engine is busy; this step of its sequence may have been applied");
+    }
+
+    private List<Buffer> exhaustPool() {
+        List<Buffer> taken = new ArrayList<>();
+        for (int byteSize = 32 << 20; byteSize >= 256; byteSize /= 2) {
+            try {
+                while (true) {
+                    taken.add(test.pool.take(byteSize));
+                }
+            } catch (GatunException full) {
+                assertThat(full.code()).isEqualTo(ErrorCode.UNAVAILABLE);
+            }
+        }
+        return taken;
+    }
+
+    @Test
+    void shouldInviteToRepeatAStepForWhichThereWasNoMemory() {
+        open(4, SUM, execution -> {
+            if (failing) {
+                List<Buffer> all = exhaustPool();
+                try {
+                    add(execution);
+                } finally {
+                    all.forEach(Buffer::close);
+                }
+            } else {
+                add(execution);
+            }
+        });
+        answer(step(1, 5, "start"));
+
+        failing = true;
+        assertThatThrownBy(() -> answer(step(1, 100, "")))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
+        failing = false;
+        assertThat(answer(step(1, 100, ""))).isEqualTo(105);
     }
 
     @Test

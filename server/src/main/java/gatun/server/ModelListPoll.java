@@ -1,6 +1,7 @@
 package gatun.server;
 
 import gatun.memory.GatunException;
+import gatun.memory.threads.SupervisedThread;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ListedModel;
 import java.util.List;
@@ -29,17 +30,23 @@ final class ModelListPoll implements AutoCloseable {
     /** Begins; the server serves what the file says now. */
     static ModelListPoll start(ModelListSettings settings, InferenceServer server) {
         ModelListPoll poll = new ModelListPoll(settings, server, server.listed());
-        Thread.ofPlatform().name("model-list-poll").daemon(true).start(poll::run);
+        Thread thread = SupervisedThread.unstarted("model-list-poll", poll::run);
+        thread.start();
         return poll;
     }
 
     private void run() {
+        while (!isClosedWithin()) {
+            look();
+        }
+    }
+
+    private boolean isClosedWithin() {
         try {
-            while (!closed.await(settings.filePoll().toNanos(), TimeUnit.NANOSECONDS)) {
-                look();
-            }
+            return closed.await(settings.filePoll().toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            // Left by something that the last look called: nobody interrupts this thread to end it.
+            return closed.getCount() == 0;
         }
     }
 

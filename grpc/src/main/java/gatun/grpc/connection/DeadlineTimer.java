@@ -1,5 +1,6 @@
 package gatun.grpc.connection;
 
+import gatun.memory.threads.FailureLog;
 import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -30,7 +31,7 @@ final class DeadlineTimer implements AutoCloseable {
     /** Runs a short task that does not wait, after a time; at once when the timer is closed already. */
     void runAfter(Duration delay, Runnable task) {
         try {
-            Future<?> scheduled = executor.schedule(task, delay.toMillis(), TimeUnit.MILLISECONDS);
+            Future<?> scheduled = executor.schedule(() -> run(task), delay.toMillis(), TimeUnit.MILLISECONDS);
             assert !scheduled.isCancelled() : "nobody but us knows the task";
         } catch (RejectedExecutionException e) {
             LOG.trace("the timer is closed", e);
@@ -41,11 +42,20 @@ final class DeadlineTimer implements AutoCloseable {
     /** The same for a task that may be called off: by what is returned. Never runs it when the timer is closed. */
     Runnable runUnlessCalledOff(Duration delay, Runnable task) {
         try {
-            Future<?> scheduled = executor.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+            Future<?> scheduled = executor.schedule(() -> run(task), delay.toNanos(), TimeUnit.NANOSECONDS);
             return () -> scheduled.cancel(false);
         } catch (RejectedExecutionException e) {
             LOG.trace("the timer is closed", e);
             return () -> {};
+        }
+    }
+
+    /** The executor keeps failures to itself, and its thread. */
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            FailureLog.write(e, failure -> LOG.error("What a deadline began has failed", failure));
         }
     }
 

@@ -131,7 +131,7 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
                 // does no harm.
                 Context.current()
                         .addListener(cancelled -> inference.cancellation().cancel(), Runnable::run);
-                answer = exchange.answer(request, server.infer(inference));
+                answer = answer(request, inference);
             } catch (GatunException e) {
                 Optional<OutboundMessage> told = exchange.failureMessage(request, e);
                 if (told.isEmpty()) {
@@ -152,6 +152,14 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
             trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
         } finally {
             trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    private OutboundMessage answer(M request, InferenceRequest inference) {
+        try {
+            return exchange.answer(request, server.infer(inference));
+        } catch (GatunException e) {
+            throw inference.afterRun(e); // there may be no memory for the answer
         }
     }
 

@@ -162,7 +162,12 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
     }
 
     private OutboundMessage inferOnce(M message, InferenceRequest request) {
-        OutboundMessage answer = exchange.answer(message, server.infer(request), true);
+        OutboundMessage answer;
+        try {
+            answer = exchange.answer(message, server.infer(request), true);
+        } catch (GatunException e) {
+            throw request.afterRun(e); // there may be no memory for the answer
+        }
         request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
         return answer;
     }

@@ -1,11 +1,14 @@
 package gatun.http.connection;
 
+import gatun.memory.threads.FailureLog;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds clients that leave while their requests wait. Nobody reads from a connection then, so nobody would notice before the answer is
@@ -13,6 +16,8 @@ import java.util.concurrent.locks.LockSupport;
  * Requests that are answered sooner are never looked at. Safe for any thread.
  */
 final class DisconnectWatch {
+    private static final Logger LOG = LoggerFactory.getLogger(DisconnectWatch.class);
+
     /** How long between two rounds; a request is looked at from its second round on. */
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
@@ -54,7 +59,7 @@ final class DisconnectWatch {
         int idleRounds = 0;
         while (idleRounds < IDLE_ROUNDS) {
             LockSupport.parkNanos(this, PERIOD_NANOS);
-            idleRounds = round() ? 0 : idleRounds + 1;
+            idleRounds = roundOrFailure() ? 0 : idleRounds + 1;
         }
         running.set(false);
         if (isAnythingWaiting()) {
@@ -70,6 +75,16 @@ final class DisconnectWatch {
             }
         }
         return false;
+    }
+
+    /** As {@link #round}; a fault ends one round and not the watch, which nobody would begin anew. */
+    private boolean roundOrFailure() {
+        try {
+            return round();
+        } catch (RuntimeException | Error e) {
+            FailureLog.write(e, failure -> LOG.error("Looking for clients that have left failed", failure));
+            return true;
+        }
     }
 
     /** Looks at every connection once; answers whether a request waited on any. */

@@ -92,6 +92,8 @@ final class InferRoute {
                 trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
                 send(exchange, InferAnswer.of(header, model, response));
                 trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
+            } catch (GatunException e) {
+                throw request.afterRun(e); // there may be no memory for the answer
             }
         } finally {
             trace.ifPresent(RequestTrace::end);

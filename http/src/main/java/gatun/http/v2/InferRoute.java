@@ -57,6 +57,8 @@ final class InferRoute {
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
             InferAnswer.send(exchange, response, forms, server.heap());
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
+        } catch (GatunException e) {
+            throw request.afterRun(e); // there may be no memory for the answer
         }
     }
 

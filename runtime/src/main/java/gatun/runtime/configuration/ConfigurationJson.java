@@ -20,10 +20,17 @@ import java.util.Map;
  * values in any case. The last is why the text is looked through before protobuf reads it.
  */
 final class ConfigurationJson {
+    /** The most members and elements: far more than any configuration has, and objects of some hundred bytes each. */
+    private static final int MAX_VALUES = 250_000;
+
+    /** The most objects and arrays in each other; the format itself needs ten. */
+    private static final int MAX_DEPTH = 100;
+
     private ConfigurationJson() {}
 
     /** @throws GatunException INVALID_ARGUMENT with what is wrong with the text */
     static ModelConfig read(String text) {
+        checkSize(text);
         ModelConfig.Builder config = ModelConfig.newBuilder();
         try {
             JsonElement json = JsonParser.parseString(text);
@@ -39,6 +46,42 @@ final class ConfigurationJson {
             throw GatunException.invalidArgument("the configuration is not valid: " + e.getMessage());
         }
         return config.build();
+    }
+
+    /** Looks how much the text holds before any of it is made: a text of a few megabytes may hold a million objects, or as deep ones. */
+    private static void checkSize(String text) {
+        int values = 0;
+        int depth = 0;
+        boolean quoted = false;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (quoted) {
+                if (c == '\\') {
+                    i++;
+                } else if (c == '"') {
+                    quoted = false;
+                }
+                continue;
+            }
+            switch (c) {
+                case '"' -> quoted = true;
+                case ',' -> values++;
+                case '{', '[' -> {
+                    values++;
+                    depth++;
+                }
+                case '}', ']' -> depth--;
+                default -> {}
+            }
+            if (values > MAX_VALUES) {
+                throw GatunException.invalidArgument(
+                        "the configuration has more than " + MAX_VALUES + " values, expected at most that");
+            }
+            if (depth > MAX_DEPTH) {
+                throw GatunException.invalidArgument("the configuration has more than " + MAX_DEPTH
+                        + " objects and arrays in each other, expected at most that");
+            }
+        }
     }
 
     /** The text of an object in which enum values are called as in the proto file. */

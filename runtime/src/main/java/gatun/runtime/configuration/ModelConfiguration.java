@@ -58,6 +58,7 @@ public final class ModelConfiguration {
 
     private static ModelConfig checked(String name, ModelConfig config) {
         ModelConfig written = named(config, name);
+        FileNames.check(written);
         SchedulingRules.check(written);
         return written;
     }

@@ -38,6 +38,9 @@ public record StateTensor(
         Optional<MemorySegment> initialData,
         boolean sameBuffer,
         boolean growable) {
+    /** The longest file of an initial state; it is kept on the heap. */
+    private static final long MAX_FILE_BYTE_SIZE = 16 << 20;
+
     /** The folder for initial states in a model's directory. */
     private static final String FOLDER = "initial_state";
 
@@ -128,6 +131,10 @@ public record StateTensor(
                     subject + "reads '" + fileName + "', which leads out of the model's folder " + FOLDER);
         }
         try {
+            if (Files.size(file) > MAX_FILE_BYTE_SIZE) {
+                throw GatunException.invalidArgument(subject + "reads '" + fileName + "' of " + Files.size(file)
+                        + " bytes, expected at most " + MAX_FILE_BYTE_SIZE);
+            }
             return MemorySegment.ofArray(Files.readAllBytes(file)).asReadOnly();
         } catch (IOException e) {
             throw GatunException.invalidArgument(

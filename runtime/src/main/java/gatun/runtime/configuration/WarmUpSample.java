@@ -1,11 +1,13 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.Datatype;
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelWarmup;
+import gatun.runtime.limits.ModelLimits;
 import gatun.runtime.spi.Datatypes;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -65,18 +67,23 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
      * The samples of a configuration, in its order, without those of batch size 0.
      *
      * @param modelDirectory the model's directory, where the files are
-     * @throws GatunException INVALID_ARGUMENT when a sample says too little or its file is not there
+     * @throws GatunException INVALID_ARGUMENT when a sample says too little or its file is not there, RESOURCE_EXHAUSTED when it is larger
+     *     than {@code limits} allow
      */
-    public static List<WarmUpSample> of(ModelConfig config, Path modelDirectory) {
+    public static List<WarmUpSample> of(ModelConfig config, Path modelDirectory, ModelLimits limits) {
         List<WarmUpSample> samples = new ArrayList<>();
         for (ModelWarmup warmUp : config.getModelWarmupList()) {
             if (warmUp.getBatchSize() == 0) {
                 continue;
             }
             List<Input> inputs = new ArrayList<>();
+            long left = limits.warmUpByteSize();
             // In an order that does not change from start to start.
             for (Map.Entry<String, ModelWarmup.Input> input : new TreeMap<>(warmUp.getInputsMap()).entrySet()) {
-                inputs.add(input(input.getKey(), input.getValue(), config.getMaxBatchSize() > 0, modelDirectory));
+                Input made =
+                        input(input.getKey(), input.getValue(), config.getMaxBatchSize() > 0, modelDirectory, left);
+                left -= made.byteSize();
+                inputs.add(made);
             }
             samples.add(
                     new WarmUpSample(warmUp.getName(), warmUp.getBatchSize(), Math.max(1, warmUp.getCount()), inputs));
@@ -84,7 +91,9 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
         return samples;
     }
 
-    private static Input input(String name, ModelWarmup.Input input, boolean batching, Path modelDirectory) {
+    /** @param byteLimit the most bytes that it may have */
+    private static Input input(
+            String name, ModelWarmup.Input input, boolean batching, Path modelDirectory, long byteLimit) {
         Datatype datatype = Datatypes.of(input.getDataType());
         if (datatype == Datatype.INVALID) {
             throw GatunException.invalidArgument("warmup setting expects input '" + name + "' to have data_type set");
@@ -103,20 +112,31 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
             throw GatunException.invalidArgument(
                     "warmup setting has dimensions " + dims + " for input '" + name + "', which no memory can hold");
         }
+        requireSize(name, byteSize, byteLimit);
         TensorSpec spec = new TensorSpec(name, datatype, batching ? dims.prepend(1) : dims);
         return switch (input.getInputDataTypeCase()) {
             case ZERO_DATA -> new Input(spec, byteSize, new Content.Zeros());
             case RANDOM_DATA -> new Input(spec, byteSize, new Content.Random());
-            case INPUT_DATA_FILE -> fromFile(spec, byteSize, input.getInputDataFile(), modelDirectory);
+            case INPUT_DATA_FILE -> fromFile(spec, byteSize, input.getInputDataFile(), modelDirectory, byteLimit);
             case INPUTDATATYPE_NOT_SET ->
                 throw GatunException.invalidArgument(
                         "warmup setting expects input '" + name + "' to have input_data_type set");
         };
     }
 
-    private static Input fromFile(TensorSpec spec, long byteSize, String fileName, Path modelDirectory) {
-        MemorySegment bytes =
-                MemorySegment.ofArray(read(fileName, modelDirectory)).asReadOnly();
+    private static void requireSize(String input, long byteSize, long byteLimit) {
+        if (byteSize > byteLimit) {
+            throw new GatunException(
+                    ErrorCode.RESOURCE_EXHAUSTED,
+                    "warmup setting has " + byteSize + " bytes for input '" + input + "', more than the " + byteLimit
+                            + " that are left for it; the server's --limit-warm-up-byte-size sets the limit of a sample");
+        }
+    }
+
+    private static Input fromFile(
+            TensorSpec spec, long byteSize, String fileName, Path modelDirectory, long byteLimit) {
+        MemorySegment bytes = MemorySegment.ofArray(read(spec.name(), fileName, modelDirectory, byteLimit))
+                .asReadOnly();
         if (bytes.byteSize() < byteSize) {
             // Without a blank before "only", as users know it.
             throw GatunException.invalidArgument("warmup setting expects " + byteSize
@@ -126,7 +146,7 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
         return new Input(spec, used.byteSize(), new Content.Data(used));
     }
 
-    private static byte[] read(String fileName, Path modelDirectory) {
+    private static byte[] read(String input, String fileName, Path modelDirectory, long byteLimit) {
         Path folder = modelDirectory.resolve(FOLDER).normalize();
         Path file = folder.resolve(fileName).normalize();
         if (!file.startsWith(folder)) {
@@ -134,6 +154,7 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
                     "warmup setting reads '" + fileName + "', which leads out of the model's folder " + FOLDER);
         }
         try {
+            requireSize(input, Files.size(file), byteLimit);
             return Files.readAllBytes(file);
         } catch (IOException e) {
             throw GatunException.invalidArgument(

@@ -191,7 +191,7 @@ public final class Ensemble implements ServedModel {
             }
         } catch (GatunException e) {
             counters.failed(e, arrivedNanos);
-            throw e;
+            throw request.afterRun(e);
         }
     }
 

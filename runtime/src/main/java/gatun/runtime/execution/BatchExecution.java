@@ -431,7 +431,11 @@ class BatchExecution extends TimedExecution {
         OutputRule rule = rules.get(index);
         check(rule, datatype, shape);
         rule.requireSize(shape, byteSize, signature);
-        return outputs.get(index).memory(shape, byteSize);
+        try {
+            return outputs.get(index).memory(shape, byteSize);
+        } catch (GatunException e) {
+            throw refuse(e);
+        }
     }
 
     @Override

@@ -447,6 +447,17 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return piece;
     }
 
+    /** Ends the request by a failure of a run that the model may have taken part in. */
+    void failAfterRun(GatunException reason) {
+        request.markStepTaken();
+        fail(request.afterRun(reason));
+    }
+
+    /** Notes that the model has taken the request. */
+    void markTaken() {
+        request.markStepTaken();
+    }
+
     /** Ends the request without an answer; the output buffers go back. */
     void fail(GatunException reason) {
         failure = reason;

@@ -259,6 +259,8 @@ public final class LoadedModel implements ServedModel {
         try {
             completeAll(split.pieces(), request, arrivedNanos);
             return split.response(pool, config.getName(), versionText);
+        } catch (GatunException e) {
+            throw request.afterRun(e);
         } finally {
             split.pieces().forEach(InferenceTicket::drop);
         }
@@ -276,6 +278,8 @@ public final class LoadedModel implements ServedModel {
             submit(ticket, request, arrivedNanos);
             request.submitted();
             await(ticket, arrivedNanos);
+        } catch (GatunException e) {
+            throw request.afterRun(e); // a step that runs again and again has run before
         } finally {
             cancellation.end();
         }

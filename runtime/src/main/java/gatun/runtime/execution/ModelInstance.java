@@ -7,7 +7,6 @@ import gatun.memory.threads.FailureLog;
 import gatun.runtime.scheduling.Worker;
 import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Execution;
 import gatun.runtime.spi.InstanceSpec;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
@@ -142,7 +141,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             // Given up before they knew their instance: it is too late to leave the queue, and not to run.
             over();
             GatunException unwanted = new GatunException(ErrorCode.CANCELLED, "");
-            tickets.forEach(ticket -> fail(ticket, unwanted, FailureReason.CANCELED));
+            tickets.forEach(ticket -> fail(ticket, unwanted, FailureReason.CANCELED, false));
             return 0;
         }
         if (sequenceExecution != null && tickets.getFirst().isStep()) {
@@ -239,10 +238,15 @@ final class ModelInstance implements Worker<InferenceTicket> {
         execution.begin(ticket);
         try {
             execute(opened, execution);
+            ticket.markTaken();
             finish(ticket);
         } catch (GatunException e) {
             execution.brokenOff();
-            fail(ticket, e, execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND);
+            fail(
+                    ticket,
+                    e,
+                    execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND,
+                    execution.mayHaveTaken(e));
         } catch (Throwable e) {
             // Also checked exceptions, which other languages than Java throw from anywhere.
             execution.brokenOff();
@@ -253,8 +257,9 @@ final class ModelInstance implements Worker<InferenceTicket> {
         return execution.endedNanos() - execution.startedNanos();
     }
 
-    private void execute(BackendInstance opened, Execution run) {
+    private void execute(BackendInstance opened, TimedExecution run) {
         try {
+            run.executing();
             opened.execute(run);
         } finally {
             over();
@@ -265,16 +270,18 @@ final class ModelInstance implements Worker<InferenceTicket> {
         try {
             run.begin(tickets);
             execute(opened, run);
+            tickets.forEach(InferenceTicket::markTaken);
             run.finish();
             counters.executed(run.batchSize(), run);
             run.tellTimes();
             for (InferenceTicket ticket : tickets) {
-                ticket.failure().ifPresent(failure -> fail(ticket, failure, FailureReason.OTHER));
+                ticket.failure().ifPresent(failure -> fail(ticket, failure, FailureReason.OTHER, true));
             }
         } catch (GatunException e) {
             run.brokenOff();
             FailureReason reason = run.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND;
-            tickets.forEach(ticket -> fail(ticket, e, reason));
+            boolean taken = run.mayHaveTaken(e);
+            tickets.forEach(ticket -> fail(ticket, e, reason, taken));
         } catch (Throwable e) {
             run.brokenOff();
             tickets.forEach(ticket -> failUnexpectedly(ticket, e));
@@ -290,7 +297,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             execution.finish();
         } catch (GatunException e) {
             execution.brokenOff();
-            fail(ticket, e, FailureReason.OTHER);
+            fail(ticket, e, FailureReason.OTHER, true);
             return;
         }
         counters.executed(ticket.batchSize(), execution);
@@ -304,7 +311,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             try {
                 ticket.settle();
             } catch (GatunException broken) {
-                fail(ticket, broken, FailureReason.OTHER);
+                fail(ticket, broken, FailureReason.OTHER, true);
                 return;
             }
         }
@@ -326,14 +333,19 @@ final class ModelInstance implements Worker<InferenceTicket> {
                 failure -> LOG.error("Instance {} of model '{}' failed unexpectedly", spec.name(), modelName, failure));
     }
 
-    private void fail(InferenceTicket ticket, GatunException failure, FailureReason reason) {
+    /** @param taken whether the model may have taken the request, whose failure then does not invite to repeat it */
+    private void fail(InferenceTicket ticket, GatunException failure, FailureReason reason, boolean taken) {
         if (ticket.isUnwanted()) {
             modelCounters.failed(FailureReason.CANCELED, ticket.arrivedNanos());
             ticket.fail(new GatunException(ErrorCode.CANCELLED, "", failure));
             return;
         }
         failed(ticket, failure, reason);
-        ticket.fail(failure);
+        if (taken) {
+            ticket.failAfterRun(failure);
+        } else {
+            ticket.fail(failure);
+        }
     }
 
     private void failed(InferenceTicket ticket, GatunException failure, FailureReason reason) {

@@ -145,19 +145,47 @@ final class SequenceExecution extends RaggedExecution {
             show(state);
         }
         try {
-            states.forEach(StateExchange::shareOut);
+            states.forEach(StateExchange::prepare);
         } catch (GatunException e) {
             throw refuse(e);
         }
-        for (Optional<SequenceStep> row : rows) {
-            row.ifPresent(SequenceStep::done);
+        // Where the runtime does not hold the whole state the model has taken the step already, whatever becomes of the
+        // answer.
+        boolean taken = states.isEmpty() || states.stream().anyMatch(StateExchange::isWrittenInPlace);
+        if (taken) {
+            commitAll();
         }
         super.finish();
+        if (!taken) {
+            commitAnswered();
+        }
         for (int i = 0; i < ticketCount(); i++) {
             if (isAsked(ticket(i)) && ticket(i).runsAgain()) {
                 goOn(ticket(i));
             }
         }
+    }
+
+    private void commitAll() {
+        for (int i = 0; i < rows.size(); i++) {
+            commit(i);
+        }
+    }
+
+    /** Takes the steps whose answers cannot fail any more; the others have not happened for their sequences. */
+    private void commitAnswered() {
+        for (int i = 0; i < rows.size(); i++) {
+            if (!ticket(i).hasFailed()) {
+                commit(i);
+            }
+        }
+    }
+
+    private void commit(int row) {
+        for (int i = 0; i < states.size(); i++) {
+            states.get(i).commit(row);
+        }
+        rows.get(row).ifPresent(SequenceStep::done);
     }
 
     /** Has a step run again, unless nobody wants its answer any more. */

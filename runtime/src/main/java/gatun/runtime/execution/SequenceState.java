@@ -2,6 +2,7 @@ package gatun.runtime.execution;
 
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
+import gatun.memory.GatunException;
 import gatun.memory.Hold;
 import gatun.memory.Shape;
 import gatun.memory.TensorCopy;
@@ -114,20 +115,34 @@ final class SequenceState implements Hold {
         return slice(buffer(index), byteSize);
     }
 
-    /** Makes the state a copy of {@code source}. */
-    void copy(int index, Shape shape, MemorySegment source) {
-        TensorCopy.copy(source, room(index, source.byteSize()));
-        shapes[index] = shape;
-    }
-
-    /** The state's own buffer when it has that size, or for a growable one that much room; or else another one in its place. */
-    private MemorySegment room(int index, long byteSize) {
+    /**
+     * A buffer for the state where its own does not suit {@code byteSize} bytes; the caller owns it.
+     *
+     * @throws GatunException UNAVAILABLE when the pool has none
+     */
+    Optional<Buffer> spareFor(int index, long byteSize) {
         Buffer buffer = buffers[index];
         boolean growable = rules.get(index).growable();
-        if (buffer == null || buffer.byteSize() < byteSize || (buffer.byteSize() > byteSize && !growable)) {
-            long spare = buffer != null && growable ? 2 * buffer.byteSize() : 0;
-            swap(index, shapes[index], pool.take(Math.max(byteSize, spare)));
+        boolean suits = buffer != null && buffer.byteSize() >= byteSize && (buffer.byteSize() == byteSize || growable);
+        if (suits) {
+            return Optional.empty();
         }
+        long spare = buffer != null && growable ? 2 * buffer.byteSize() : 0;
+        return Optional.of(pool.take(Math.max(byteSize, spare)));
+    }
+
+    /** Makes the state a copy of {@code source}: in {@code spare}, which this owns from now on, or in its own buffer, which suits it then. */
+    void copy(int index, Shape shape, MemorySegment source, @Nullable Buffer spare) {
+        if (spare != null) {
+            swap(index, shape, spare);
+        }
+        resize(index, shape, source.byteSize());
+        TensorCopy.copy(source, bytes(index));
+    }
+
+    /** The state's own buffer, or another one in its place where that does not suit the size. */
+    private MemorySegment room(int index, long byteSize) {
+        spareFor(index, byteSize).ifPresent(spare -> swap(index, shapes[index], spare));
         byteSizes[index] = byteSize;
         return bytes(index);
     }

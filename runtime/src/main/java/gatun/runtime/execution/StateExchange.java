@@ -42,6 +42,12 @@ final class StateExchange {
     /** Buffers that a state outgrew during the run, which may still be read. */
     private final List<Buffer> outgrown = new ArrayList<>();
 
+    /** Where each row begins in what the model gave, and the end of the last; written by {@link #prepare}. */
+    private long[] starts = {0};
+
+    /** Buffers for states whose own do not suit any more, by row; null where they do. */
+    private @Nullable Buffer[] spares = {};
+
     /** @param index the place of the state among the model's */
     StateExchange(int index, StateTensor rule, ModelSignature signature, BufferPool pool) {
         this.index = index;
@@ -220,26 +226,50 @@ final class StateExchange {
         return dims;
     }
 
-    /** Gives each sequence what the model gave for its row. */
-    void shareOut() {
-        if (rows.size() == 1) {
-            if (inPlace != null) {
-                present().resize(index, shape(), inPlace.byteSize());
-            } else {
-                Buffer whole = given();
-                given = null;
-                present().swap(index, shape(), whole);
+    /** Whether the model wrote into the sequence's own memory, so that the state has changed whatever becomes of the run. */
+    boolean isWrittenInPlace() {
+        return rows.size() == 1 && inPlace != null;
+    }
+
+    /**
+     * Makes all ready for {@link #commit}, which cannot fail then. The sequences keep their states.
+     *
+     * @throws GatunException UNAVAILABLE when there is no memory for what the model gave
+     */
+    void prepare() {
+        int count = rows.size();
+        if (count == 1) {
+            return; // Its sequence gets the whole buffer.
+        }
+        starts = starts.length > count ? starts : new long[count + 1];
+        spares = spares.length >= count ? spares : new Buffer[count];
+        MemorySegment bytes = output().bytes();
+        for (int i = 0; i < count; i++) {
+            long byteSize = rowByteSize(bytes, starts[i]);
+            starts[i + 1] = starts[i] + byteSize;
+            if (rows.get(i).isPresent()) {
+                spares[i] = rows.get(i).get().spareFor(index, byteSize).orElse(null);
             }
+        }
+    }
+
+    /** Gives the sequence of a row what the model gave for it. Called once for a row, after {@link #prepare}; never fails. */
+    void commit(int row) {
+        SequenceState state = rows.get(row).orElse(null);
+        if (state == null) {
             return;
         }
-        MemorySegment bytes = output().bytes();
-        long at = 0;
-        for (Optional<SequenceState> row : rows) {
-            long byteSize = rowByteSize(bytes, at);
-            if (row.isPresent()) {
-                row.get().copy(index, shape(), bytes.asSlice(at, byteSize));
-            }
-            at += byteSize;
+        if (rows.size() > 1) {
+            long byteSize = starts[row + 1] - starts[row];
+            Buffer spare = spares[row];
+            spares[row] = null;
+            state.copy(index, shape(), output().bytes().asSlice(starts[row], byteSize), spare);
+        } else if (inPlace != null) {
+            state.resize(index, shape(), inPlace.byteSize());
+        } else {
+            Buffer whole = given();
+            given = null;
+            state.swap(index, shape(), whole);
         }
     }
 
@@ -254,7 +284,7 @@ final class StateExchange {
         return end - at;
     }
 
-    /** Forgets the run; the sequences keep their states. */
+    /** Forgets the run; the sequences keep their states, those that were committed included. */
     void clear() {
         rows = List.of();
         input = null;
@@ -266,6 +296,10 @@ final class StateExchange {
         inPlace = null;
         outgrown.forEach(Buffer::close);
         outgrown.clear();
+        for (int i = 0; i < spares.length; i++) {
+            release(spares[i]);
+            spares[i] = null;
+        }
     }
 
     private static void release(@Nullable Buffer buffer) {

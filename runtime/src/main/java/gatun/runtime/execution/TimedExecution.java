@@ -14,6 +14,8 @@ abstract class TimedExecution implements Execution, Moments {
     private final BufferPool pool;
     private @Nullable GatunException refusal;
     private @Nullable Thread runner;
+    private boolean executing;
+    private boolean computing;
     private int requests;
     private InferenceTicket[] answered = new InferenceTicket[1];
     private Runnable beforeInfer = () -> {};
@@ -36,10 +38,25 @@ abstract class TimedExecution implements Execution, Moments {
         refusal = null;
         runner = Thread.currentThread();
         requests = 0;
+        executing = false;
+        computing = false;
         started = System.nanoTime();
         inferStarted = started;
         inferEnded = 0;
         ended = 0;
+    }
+
+    /** Notes that the backend gets the run now. */
+    final void executing() {
+        executing = true;
+    }
+
+    /**
+     * Whether the model may have taken a request whose run ended by {@code failure}. Before the backend says that it computes, it has
+     * not if the failure is the runtime's.
+     */
+    final boolean mayHaveTaken(GatunException failure) {
+        return executing && (computing || !refused(failure));
     }
 
     /** Whether the calling thread is the one that this run is on. */
@@ -108,6 +125,7 @@ abstract class TimedExecution implements Execution, Moments {
     @Override
     public final void inferStarted() {
         inferStarted = System.nanoTime();
+        computing = true;
         beforeInfer.run();
     }
 

@@ -13,6 +13,11 @@ import java.util.Map;
 
 /** Reads the names of a model's classes: line n names class n, an empty line names none. */
 final class LabelFiles {
+    /** The longest file, and the most lines: each becomes a string. */
+    private static final long MAX_BYTE_SIZE = 4 << 20;
+
+    private static final int MAX_LINES = 1 << 18;
+
     private LabelFiles() {}
 
     /**
@@ -39,10 +44,20 @@ final class LabelFiles {
                     + "' leads out of the model's directory");
         }
         try {
-            return Arrays.asList(Files.readString(file).split("\n", -1));
+            String subject = "label file '" + fileName + "' of output '" + output.getName() + "' has ";
+            require(subject, Files.size(file), MAX_BYTE_SIZE, " bytes");
+            String text = Files.readString(file);
+            require(subject, text.chars().filter(c -> c == '\n').count(), MAX_LINES, " lines");
+            return Arrays.asList(text.split("\n", -1));
         } catch (IOException e) {
             throw GatunException.invalidArgument("cannot read label file '" + fileName + "' of output '"
                     + output.getName() + "': " + e.getMessage());
+        }
+    }
+
+    private static void require(String subject, long number, long limit, String unit) {
+        if (number > limit) {
+            throw GatunException.invalidArgument(subject + number + unit + ", expected at most " + limit);
         }
     }
 }

@@ -31,12 +31,15 @@ final class ModelLifeCycle {
     private final ModelTable models;
     private final LoadThreads threads;
     private final ModelReload reload;
+    private final int modelLimit;
 
-    ModelLifeCycle(ModelSources sources, ModelTable models, LoadThreads threads, ModelReload reload) {
+    /** @param modelLimit how many models there may be for a request to bring the files of another */
+    ModelLifeCycle(ModelSources sources, ModelTable models, LoadThreads threads, ModelReload reload, int modelLimit) {
         this.sources = sources;
         this.models = models;
         this.threads = threads;
         this.reload = reload;
+        this.modelLimit = modelLimit;
     }
 
     /** One round of decisions: which models are changed by it, and when that is done. */
@@ -146,7 +149,15 @@ final class ModelLifeCycle {
         try {
             source = sources.read(name, directory, override);
         } catch (GatunException e) {
-            throw unreadable(name, directory.isPresent(), e.getMessage());
+            GatunException noted = unreadable(name, directory.isPresent(), e.getMessage());
+            throw override.isEmpty() ? noted : unreadable(name, ": " + e.getMessage());
+        }
+        if (directory.isEmpty() && models.find(name).isEmpty() && models.size() >= modelLimit) {
+            source.discard();
+            throw new GatunException(
+                    ErrorCode.RESOURCE_EXHAUSTED,
+                    "failed to load '" + name + "', there are " + models.size()
+                            + " models, the limit for models of files that requests bring; the server's --limit-models sets it");
         }
         ModelEntry entry = models.entry(name);
         entry.wanted(true);
@@ -155,7 +166,7 @@ final class ModelLifeCycle {
         begin(entry, source, round);
         CompletableFuture<List<ModelLoader.Result>> change = round.changes.get(name);
         if (change == null) {
-            throw unreadable(name);
+            throw unreadable(name, ": " + entry.versions().getFirst().reason());
         }
         List<ModelLoader.Result> results = await(change);
         if (source.versions().isEmpty()) {
@@ -187,18 +198,19 @@ final class ModelLifeCycle {
         };
     }
 
+    /** @param found whether there is such a model, so that there is more to say than that there is none */
     private GatunException unreadable(String name, boolean found, String reason) {
         if (found || models.find(name).isPresent()) {
             refuse(models.entry(name), reason);
         } else {
             LOG.warn("Model '{}' cannot be loaded: {}", name, reason);
         }
-        return unreadable(name);
+        return unreadable(name, found ? ": " + reason : "");
     }
 
-    private static GatunException unreadable(String name) {
+    private static GatunException unreadable(String name, String why) {
         return new GatunException(
-                ErrorCode.INTERNAL, "failed to load '" + name + "', failed to poll from model repository");
+                ErrorCode.INTERNAL, "failed to load '" + name + "', failed to poll from model repository" + why);
     }
 
     private static <T> T await(CompletableFuture<T> change) {

@@ -5,6 +5,7 @@ import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.BatchingRule;
+import gatun.runtime.configuration.ConfigurationLimits;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
@@ -103,12 +104,14 @@ final class ModelLoader {
     }
 
     private ModelConfig complete(ModelSource source) {
+        ConfigurationLimits.check(source.config(), settings.limits());
         Optional<Path> first = source.directory().firstVersion();
         Optional<BatchingRule> rule = first.flatMap(version -> rule(source, version));
         ModelConfig config = retrying(
                 source.name(),
                 () -> ModelConfiguration.complete(
                         source.config(), first, settings.autoComplete(), backends::started, rule));
+        ConfigurationLimits.check(config, settings.limits());
         settings.configurationRule().accept(config);
         return config;
     }
@@ -178,7 +181,9 @@ final class ModelLoader {
         ModelDirectory directory = source.directory();
         Optional<BatchingRule> rule = rule(source, directory.version(version));
         WarmUpPlan warmUps = new WarmUpPlan(
-                WarmUpSample.of(config, directory.path()), settings.warmUps(), directory.version(version));
+                WarmUpSample.of(config, directory.path(), settings.limits()),
+                settings.warmUps(),
+                directory.version(version));
         List<StateTensor> states = StateTensor.of(config, directory.path());
         Backend backend = backends.started(config.getBackend());
         BackendModel model = backend.load(config, directory.version(version));

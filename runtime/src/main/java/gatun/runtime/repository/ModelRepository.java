@@ -15,6 +15,7 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.WarmUpSource;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.limits.ModelLimits;
 import gatun.runtime.ratelimit.RateLimiter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,6 +40,7 @@ public final class ModelRepository {
     private static final Logger LOG = LoggerFactory.getLogger(ModelRepository.class);
 
     private final ModelList list = new ModelList();
+    private final UploadFolder uploads = new UploadFolder();
     private final ModelSources sources;
     private final ControlMode controlMode;
     private final ModelTable models;
@@ -65,6 +67,7 @@ public final class ModelRepository {
      * @param loadRetryInterval how long to wait before that
      * @param queueLimit how many requests may wait for a model whose configuration sets no limit
      * @param rateLimiter says when instances may run
+     * @param limits what a configuration may ask for
      */
     public record Settings(
             List<Path> repositories,
@@ -79,7 +82,8 @@ public final class ModelRepository {
             Duration loadRetryInterval,
             int queueLimit,
             BatchingRules batching,
-            RateLimiter rateLimiter) {
+            RateLimiter rateLimiter,
+            ModelLimits limits) {
         /** Keeps copies of the lists. */
         public Settings {
             repositories = List.copyOf(repositories);
@@ -99,13 +103,20 @@ public final class ModelRepository {
             BufferPool pool,
             UnaryOperator<ServedModel> remembering,
             ChangeListeners listeners) {
-        sources = new ModelSources(settings.repositories(), settings.configName(), settings.autoComplete(), list);
+        sources = new ModelSources(
+                settings.repositories(), settings.configName(), settings.autoComplete(), list, uploads);
         list.replace(settings.listed());
+        uploads.removeAbandoned();
         controlMode = settings.controlMode();
         models = new ModelTable(listeners);
         loader = new ModelLoader(settings, backends, pool, new RepositoryMembers(models), remembering);
         reload = new ModelReload(loader, unloader, listeners);
-        lifeCycle = new ModelLifeCycle(sources, models, new LoadThreads(settings.loadThreads()), reload);
+        lifeCycle = new ModelLifeCycle(
+                sources,
+                models,
+                new LoadThreads(settings.loadThreads()),
+                reload,
+                settings.limits().models());
     }
 
     /**
@@ -288,6 +299,7 @@ public final class ModelRepository {
         // What was still being loaded until now.
         unloaded &= unloadAll(deadline);
         models.all().forEach(entry -> entry.attempted().ifPresent(ModelSource::discard));
+        uploads.close();
         return loaded && unloaded;
     }
 

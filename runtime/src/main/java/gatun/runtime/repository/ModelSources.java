@@ -18,8 +18,10 @@ import java.util.TreeMap;
  * @param configName which configuration in {@code configs} counts where a model has it; empty for none
  * @param autoComplete whether a model may have no configuration
  * @param list the models that are served because a list names them
+ * @param uploads where the files of load requests are
  */
-record ModelSources(List<Path> repositories, String configName, boolean autoComplete, ModelList list) {
+record ModelSources(
+        List<Path> repositories, String configName, boolean autoComplete, ModelList list, UploadFolder uploads) {
     /** What each directory of the repositories holds, and what the list names; throws as {@link RepositoryScan#scan}. */
     SortedMap<String, RepositoryScan.Finding> scan() {
         return list.addTo(RepositoryScan.scan(repositories));
@@ -51,7 +53,7 @@ record ModelSources(List<Path> repositories, String configName, boolean autoComp
                     : read(found, ModelConfiguration.written(name, override.config()), true, Optional.empty());
         }
         ModelConfig config = ModelConfiguration.written(name, override.config());
-        OverrideFiles files = OverrideFiles.write(name, override.files());
+        OverrideFiles files = OverrideFiles.write(uploads, name, override.files());
         try {
             return read(files.directory(), config, true, Optional.of(files));
         } catch (RuntimeException | Error e) {

@@ -37,6 +37,11 @@ final class ModelTable {
         return entries.computeIfAbsent(name, ModelEntry::new);
     }
 
+    /** How many entries there are. */
+    int size() {
+        return entries.size();
+    }
+
     /** Every entry, in no order. */
     Collection<ModelEntry> all() {
         return List.copyOf(entries.values());

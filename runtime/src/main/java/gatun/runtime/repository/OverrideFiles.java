@@ -10,20 +10,13 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The files that a load request brought, in a directory of their own that only this user can read. Engines want files; they are there until
  * the model is unloaded.
  */
 final class OverrideFiles {
-    private static final Logger LOG = LoggerFactory.getLogger(OverrideFiles.class);
-
     private static final int WINDOW = 1 << 20;
 
     private final Path root;
@@ -37,13 +30,14 @@ final class OverrideFiles {
     /**
      * Writes the files.
      *
+     * @param uploads where they go
      * @param files contents by path in the model's directory
      * @throws GatunException INVALID_ARGUMENT for a path that leads out of the directory, INTERNAL when the files cannot be written
      */
-    static OverrideFiles write(String model, Map<String, MemorySegment> files) {
+    static OverrideFiles write(UploadFolder uploads, String model, Map<String, MemorySegment> files) {
         Path root;
         try {
-            root = Files.createTempDirectory("gatun-model-");
+            root = uploads.newFolder();
         } catch (IOException e) {
             throw cannotWrite(model, e);
         }
@@ -104,16 +98,6 @@ final class OverrideFiles {
 
     /** Removes them; files that are mapped stay readable for who mapped them. May be called again. */
     void delete() {
-        if (!Files.exists(root)) {
-            return;
-        }
-        try (Stream<Path> below = Files.walk(root)) {
-            List<Path> paths = below.sorted(Comparator.reverseOrder()).toList();
-            for (Path path : paths) {
-                Files.deleteIfExists(path);
-            }
-        } catch (IOException e) {
-            LOG.warn("The files of a load request cannot be removed from {}: {}", root, e.getMessage());
-        }
+        UploadFolder.delete(root);
     }
 }

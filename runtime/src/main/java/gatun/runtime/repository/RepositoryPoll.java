@@ -1,5 +1,6 @@
 package gatun.runtime.repository;
 
+import gatun.memory.threads.SupervisedThread;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -19,21 +20,27 @@ final class RepositoryPoll {
      * Begins.
      *
      * @param interval between the end of one look and the next
-     * @param look looks once; must not throw
+     * @param look looks once; what it throws is logged, and does not end this
      */
     static RepositoryPoll start(Duration interval, Runnable look) {
         RepositoryPoll poll = new RepositoryPoll(interval, look);
-        Thread.ofPlatform().name("repository-poll").daemon(true).start(poll::run);
+        Thread thread = SupervisedThread.unstarted("repository-poll", poll::run);
+        thread.start();
         return poll;
     }
 
     private void run() {
+        while (!isClosedWithin()) {
+            look.run();
+        }
+    }
+
+    private boolean isClosedWithin() {
         try {
-            while (!closed.await(interval.toNanos(), TimeUnit.NANOSECONDS)) {
-                look.run();
-            }
+            return closed.await(interval.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            // Left by something that the last look called: nobody interrupts this thread to end it.
+            return closed.getCount() == 0;
         }
     }
 

@@ -1,5 +1,6 @@
 package gatun.runtime.repository;
 
+import gatun.memory.threads.FailureLog;
 import gatun.runtime.execution.ServedModel;
 import java.time.Duration;
 import java.util.List;
@@ -52,8 +53,11 @@ final class Unloader {
     private static boolean close(ServedModel model, Duration grace) {
         try {
             return model.close(grace);
-        } catch (RuntimeException e) {
-            LOG.error("Unloading version {} of model '{}' failed", model.versionText(), model.name(), e);
+        } catch (RuntimeException | Error e) {
+            FailureLog.write(
+                    e,
+                    failure -> LOG.error(
+                            "Unloading version {} of model '{}' failed", model.versionText(), model.name(), failure));
             return true;
         }
     }

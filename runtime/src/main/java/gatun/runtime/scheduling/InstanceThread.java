@@ -70,6 +70,7 @@ final class InstanceThread<T extends Ticket> {
         } finally {
             opened.countDown();
         }
+        Thread.interrupted(); // left by the worker: this thread would never sleep
         try {
             loop.accept(this);
         } catch (Throwable t) {

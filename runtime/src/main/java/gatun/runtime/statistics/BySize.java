@@ -7,11 +7,15 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
 /**
- * Counters for each batch size that has occurred. Added to by one thread only, read by any thread.
+ * Counters for each batch size that has occurred, up to {@link #MOST_SIZES} of them: a size that occurs for the first time later counts with the
+ * next smaller one, since clients choose sizes. Added to by one thread only, read by any thread.
  *
  * @param <C> the counters
  */
 final class BySize<C> {
+    /** More sizes than anybody reads in statistics. */
+    static final int MOST_SIZES = 4096;
+
     private final IntFunction<C> create;
     private final ToIntFunction<C> size;
 
@@ -55,6 +59,9 @@ final class BySize<C> {
         }
         if (low < present.length && size.applyAsInt(at(present, low)) == batchSize) {
             return at(present, low);
+        }
+        if (present.length == MOST_SIZES) {
+            return at(present, Math.max(0, low - 1));
         }
         C added = create.apply(batchSize);
         Object[] more = Arrays.copyOf(present, present.length + 1);

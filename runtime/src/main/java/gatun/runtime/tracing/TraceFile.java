@@ -1,5 +1,6 @@
 package gatun.runtime.tracing;
 
+import gatun.memory.threads.SupervisedThread;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,7 +43,7 @@ public final class TraceFile implements TraceExporter {
 
     private TraceFile(String file) {
         this.file = file;
-        this.writer = Thread.ofPlatform().daemon().name("trace-file").unstarted(this::write);
+        this.writer = SupervisedThread.unstarted("trace-file", this::write);
     }
 
     /** Writes to {@code file}, which is replaced when the first trace comes, and to files of this name with a number. */
@@ -132,7 +133,7 @@ public final class TraceFile implements TraceExporter {
             try {
                 work.take().run();
             } catch (InterruptedException e) {
-                return;
+                LOG.debug("The thread that writes traces was interrupted and goes on", e);
             }
         }
     }

@@ -396,4 +396,23 @@ class InstanceSchedulerTest {
         assertThat(worker.closed.await(20, TimeUnit.SECONDS)).isTrue();
         assertThat(scheduler.close(GRACE)).isTrue();
     }
+
+    @Test
+    void shouldSleepThoughItsWorkerLeftAnInterruptWhenItOpened() {
+        List<Thread> opened = new ArrayList<>();
+        Recorder worker = new Recorder() {
+            @Override
+            public void open() {
+                opened.add(Thread.currentThread());
+                Thread.currentThread().interrupt();
+            }
+        };
+        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(1), List.of(worker));
+        long deadline = System.nanoTime() + GRACE.toNanos();
+        while (opened.getFirst().isInterrupted()) {
+            assertThat(System.nanoTime()).as("the mark is taken away").isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+        assertThat(scheduler.close(GRACE)).isTrue();
+    }
 }

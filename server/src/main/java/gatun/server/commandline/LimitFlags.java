@@ -50,12 +50,28 @@ final class LimitFlags {
     int controlByteSize;
 
     @Option(
+            names = "--limit-models",
+            paramLabel = "N",
+            defaultValue = "16384",
+            converter = FlagValues.Limit.class,
+            description = "How many models there may be for a load request to bring the files of another.")
+    int models;
+
+    @Option(
             names = "--limit-instances",
             paramLabel = "N",
             defaultValue = "1024",
             converter = FlagValues.Limit.class,
             description = "The most instances that a model's configuration may ask for.")
     int instances;
+
+    @Option(
+            names = "--limit-warm-up-byte-size",
+            paramLabel = "BYTES",
+            defaultValue = "268435456",
+            converter = FlagValues.ByteSize.class,
+            description = "The most bytes of the inputs of one warm-up sample of a model, those in files included.")
+    long warmUpByteSize;
 
     @Option(
             names = "--limit-heap-byte-size",
@@ -69,7 +85,7 @@ final class LimitFlags {
     LimitSettings settings() {
         return new LimitSettings(
                 new RequestLimits(textByteSize, textsByteSize, tensors, parameters, controlByteSize),
-                new ModelLimits(instances),
+                new ModelLimits(models, instances, warmUpByteSize),
                 heapByteSize.orElseGet(LimitSettings::standardHeapByteSize));
     }
 }

@@ -25,6 +25,9 @@ final class SessionOptions implements AutoCloseable {
     /** Parameters with these beginnings go to the engine as they are. */
     private static final List<String> ENTRY_PREFIXES = List.of("session.", "optimization.", "memory.", "ep.", "mlas.");
 
+    /** The engine makes the threads that it is told to, and ends the process when the system has no more. */
+    private static final int MAX_THREADS = 1024;
+
     private static final String SPINNING = "session.intra_op.allow_spinning";
 
     private final Engine engine;
@@ -120,6 +123,7 @@ final class SessionOptions implements AutoCloseable {
         // Threads of an idle model that spin take the cores that the edges and the other models need.
         parameters.putIfAbsent(SPINNING, "0");
         for (Map.Entry<String, String> parameter : parameters.entrySet()) {
+            requireNoFile(parameter.getKey());
             if (ENTRY_PREFIXES.stream().anyMatch(parameter.getKey()::startsWith)
                     && !parameter.getKey().equals("memory.enable_memory_arena_shrinkage")) {
                 engine.check(OrtApi.AddSessionConfigEntry.invoke(
@@ -128,6 +132,14 @@ final class SessionOptions implements AutoCloseable {
                         scratch.allocateFrom(parameter.getKey()),
                         scratch.allocateFrom(parameter.getValue())));
             }
+        }
+    }
+
+    /** Some entries have the engine read or write files anywhere; whoever may load a model may not do that. */
+    private static void requireNoFile(String name) {
+        if (ENTRY_PREFIXES.stream().anyMatch(name::startsWith) && (name.contains("path") || name.contains("file"))) {
+            throw GatunException.invalidArgument("parameter '" + name
+                    + "' names a file for the engine, which is not allowed; put the model's files into its folder");
         }
     }
 
@@ -147,6 +159,10 @@ final class SessionOptions implements AutoCloseable {
         }
         try {
             int value = Integer.parseInt(text);
+            if (value > MAX_THREADS) {
+                throw GatunException.invalidArgument(
+                        "parameter '" + name + "' is '" + text + "'; expected at most " + MAX_THREADS);
+            }
             if (value >= 0) {
                 return value;
             }

@@ -26,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The backend on real models of {@code examples/models}. Each test ends with no native object left. */
 class OnnxRuntimeBackendTest {
@@ -227,6 +229,24 @@ class OnnxRuntimeBackendTest {
         assertThatExceptionOfType(GatunException.class)
                 .isThrownBy(() -> instance(config, "simple"))
                 .withMessage("parameter 'intra_op_thread_count' is 'many'; expected a number >= 0");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    intra_op_thread_count | 1000000000 | expected at most 1024
+                    inter_op_thread_count | 1000000000 | expected at most 1024
+                    ep.context_file_path | /tmp/anything | names a file for the engine, which is not allowed
+                    session.model_external_initializers_file_folder_path | /etc | names a file for the engine
+                    """)
+    void shouldRefuseAParameterThatTakesTooMuchOrReadsFiles(String name, String value, String reason) {
+        ModelConfig config = simple().toBuilder()
+                .putParameters(
+                        name, ModelParameter.newBuilder().setStringValue(value).build())
+                .build();
+
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> instance(config, "simple"))
+                .withMessageContaining(reason);
     }
 
     @Test

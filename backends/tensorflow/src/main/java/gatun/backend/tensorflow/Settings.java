@@ -29,6 +29,9 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
     /** What the backend does when nobody says anything. */
     static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"));
 
+    /** More threads than any machine has cores for, and larger batches than anybody sends; the engine makes as many as it is told. */
+    private static final int MAX_COUNT = 4096;
+
     private static final String GRAPH_TAG = "TF_GRAPH_TAG";
     private static final String SIGNATURE = "TF_SIGNATURE_DEF";
     private static final String INTRA_OP_THREADS = "TF_NUM_INTRA_THREADS";
@@ -109,6 +112,9 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
     private static int number(String name, String text) {
         try {
             int value = Integer.parseInt(text.strip());
+            if (value > MAX_COUNT) {
+                throw GatunException.invalidArgument("'" + name + "' is '" + text + "'; expected at most " + MAX_COUNT);
+            }
             if (value >= 0) {
                 return value;
             }
