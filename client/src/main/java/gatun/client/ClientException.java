@@ -15,4 +15,11 @@ public abstract sealed class ClientException extends RuntimeException
     ClientException(String message) {
         super(message);
     }
+
+    /**
+     * Whether the server may have done what was asked, wholly or in part; false when it certainly has not. After a step of a sequence that
+     * may have been done, the sequence's state is unknown: the client does not make that step again by itself, and whoever does may have
+     * it counted twice. Begin the sequence anew instead.
+     */
+    public abstract boolean mayHaveRun();
 }

@@ -8,4 +8,9 @@ public final class DeadlineException extends ClientException {
     public DeadlineException(String message) {
         super(message);
     }
+
+    @Override
+    public boolean mayHaveRun() {
+        return true;
+    }
 }

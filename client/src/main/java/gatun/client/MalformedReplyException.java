@@ -13,4 +13,9 @@ public final class MalformedReplyException extends ClientException {
     public MalformedReplyException(String message) {
         super(message);
     }
+
+    @Override
+    public boolean mayHaveRun() {
+        return true;
+    }
 }

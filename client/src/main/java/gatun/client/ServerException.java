@@ -18,6 +18,18 @@ public final class ServerException extends ClientException {
         this.status = status;
     }
 
+    /**
+     * False for what servers refuse before they run anything, UNAVAILABLE among it: by that a server says that it has applied no step of a sequence.
+     * Any other error may also come from a run, or from after it.
+     */
+    @Override
+    public boolean mayHaveRun() {
+        return switch (code) {
+            case UNAVAILABLE, NOT_FOUND, UNAUTHENTICATED, PERMISSION_DENIED, ALREADY_EXISTS -> false;
+            default -> true;
+        };
+    }
+
     /** What kind of error it is. */
     public StatusCode code() {
         return code;

@@ -27,6 +27,11 @@ public final class UnreachableException extends ClientException {
         this.arrived = mayHaveArrived;
     }
 
+    @Override
+    public boolean mayHaveRun() {
+        return arrived;
+    }
+
     /** Whether the server may have got the request, and done what it asks; false when it certainly has not. */
     public boolean mayHaveArrived() {
         return arrived;

@@ -61,6 +61,21 @@ final class CudaInputLease implements RegionLease {
     }
 
     @Override
+    public String region() {
+        return region.status().name();
+    }
+
+    @Override
+    public Object object() {
+        return region.object();
+    }
+
+    @Override
+    public long objectOffset() {
+        return window.address();
+    }
+
+    @Override
     public void settle() {
         // Nothing was written, and no owner can take away what is open here.
     }

@@ -63,6 +63,21 @@ final class CudaOutputLease implements RegionLease {
     }
 
     @Override
+    public String region() {
+        return region.status().name();
+    }
+
+    @Override
+    public Object object() {
+        return region.object();
+    }
+
+    @Override
+    public long objectOffset() {
+        return window.address();
+    }
+
+    @Override
     public void settle() {
         Buffer written = staged;
         if (written != null && validBytes > 0) {

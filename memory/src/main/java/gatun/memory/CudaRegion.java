@@ -55,6 +55,11 @@ final class CudaRegion implements Region {
         return device;
     }
 
+    /** The GPU, in whose addresses windows of all its regions are comparable. */
+    Object object() {
+        return device;
+    }
+
     @Override
     public void retire() {
         leases.retire();

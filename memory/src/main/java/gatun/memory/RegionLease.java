@@ -36,6 +36,33 @@ public interface RegionLease extends Hold {
         return segment().byteSize();
     }
 
+    /** The name of the region, for errors; empty for memory that is no region's. */
+    default String region() {
+        return "";
+    }
+
+    /**
+     * What the window is a part of: equal for all windows of one object or allocation, under whatever names and wherever it is mapped. A
+     * window of memory that nobody else can name is a part of itself.
+     */
+    default Object object() {
+        return this;
+    }
+
+    /** Where the window begins in {@link #object}, in bytes. */
+    default long objectOffset() {
+        return 0;
+    }
+
+    /** Whether the window and {@code other} have a byte in common. Touches nothing. */
+    default boolean overlaps(RegionLease other) {
+        return objectOffset() < other.objectOffset() + other.byteSize()
+                && other.objectOffset() < objectOffset() + byteSize()
+                && byteSize() > 0
+                && other.byteSize() > 0
+                && object().equals(other.object());
+    }
+
     /**
      * To be called after the last use of the memory and before the request is answered: makes what was written visible to the
      * client and finds out whether the client took the memory away meanwhile. Called again for each further response where a

@@ -28,16 +28,19 @@ final class RegionMapping implements AutoCloseable {
     private final RegionKind kind;
     private final MemorySegment bytes;
     private final long objectEnd;
+    private final ObjectIdentity identity;
     private volatile boolean writable;
 
     private RegionMapping(
             SystemRegionStatus status,
             SharedObject object,
+            ObjectIdentity identity,
             Optional<RegionGuard> guard,
             long address,
             long mappedBytes) {
         this.region = status.name();
         this.object = object;
+        this.identity = identity;
         this.address = address;
         this.mappedBytes = mappedBytes;
         this.guard = guard;
@@ -60,7 +63,7 @@ final class RegionMapping implements AutoCloseable {
             if (object.writable()) {
                 fillHoles(status, object, file);
             }
-            return map(status, object, faultGuard);
+            return map(status, object, ObjectIdentity.of(file), faultGuard);
         } catch (Throwable t) {
             object.close();
             throw t;
@@ -98,7 +101,8 @@ final class RegionMapping implements AutoCloseable {
         });
     }
 
-    private static RegionMapping map(SystemRegionStatus status, SharedObject object, FaultGuard faultGuard) {
+    private static RegionMapping map(
+            SystemRegionStatus status, SharedObject object, ObjectIdentity identity, FaultGuard faultGuard) {
         // Mappings begin on a page, regions where the client likes.
         long lead = status.offset() % Posix.pageSize();
         long mappedBytes = lead + status.byteSize();
@@ -112,7 +116,7 @@ final class RegionMapping implements AutoCloseable {
         try {
             Optional<RegionGuard> guard =
                     object.sealed() ? Optional.empty() : faultGuard.protect(address, mappedBytes, READ_WRITE);
-            return new RegionMapping(status, object, guard, address, mappedBytes);
+            return new RegionMapping(status, object, identity, guard, address, mappedBytes);
         } catch (Throwable t) {
             Posix.munmap(address, mappedBytes);
             throw t;
@@ -122,6 +126,21 @@ final class RegionMapping implements AutoCloseable {
     /** How the server is kept safe from the object's owner. */
     RegionKind kind() {
         return kind;
+    }
+
+    /** Which object this is a mapping of. */
+    ObjectIdentity object() {
+        return identity;
+    }
+
+    /** The process whose object it is, where that is known for certain. */
+    Optional<ProcessIdentity> owner() {
+        return object.owner();
+    }
+
+    /** Whether no process but this one has the object open or mapped, and it has no name. Looks through all processes. */
+    boolean isAbandoned() {
+        return object.sealed() && !OpenObjects.isHeldElsewhere(identity);
     }
 
     /** The region. Valid while this is open; of the kind {@link RegionKind#COPIED} only {@link UnguardedCopy} may touch it. */

@@ -8,6 +8,7 @@ import gatun.bindings.SystemCallException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -17,8 +18,10 @@ import java.util.function.Supplier;
  * @param descriptor of the object
  * @param sealed whether nobody can make it smaller
  * @param writable whether it could be opened for writing too
+ * @param owner the process that offered it; empty for an object with a name, which is nobody's
  */
-record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) implements AutoCloseable {
+record SharedObject(Descriptor descriptor, boolean sealed, boolean writable, Optional<ProcessIdentity> owner)
+        implements AutoCloseable {
     private static final String MEMFD_LINK = "/memfd:";
 
     /**
@@ -47,19 +50,29 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) imp
     private static SharedObject openPosix(SystemRegionStatus status, String path) {
         SharedObject object;
         try {
-            object = new SharedObject(Posix.shmOpen(path, Posix.O_RDWR, 0), false, true);
+            object = new SharedObject(Posix.shmOpen(path, Posix.O_RDWR, 0), false, true, Optional.empty());
         } catch (SystemCallException e) {
             if (!mayStillBeReadable(e)) {
                 throw RegionErrors.cannotOpen(status, e);
             }
             object = openPosixReadOnly(status, path);
         }
-        return object.closedUnless(FileStatus::isRegularFile, () -> RegionErrors.cannotOpen(status));
+        object = object.closedUnless(
+                file -> file.isRegularFile() && ObjectPermissions.mayRead(file), () -> RegionErrors.cannotOpen(status));
+        if (!object.writable() || ObjectPermissions.mayWrite(object.fileStatus())) {
+            return object;
+        }
+        object.close();
+        // The name may have become another object's meanwhile.
+        return openPosixReadOnly(status, path)
+                .closedUnless(
+                        file -> file.isRegularFile() && ObjectPermissions.mayRead(file),
+                        () -> RegionErrors.cannotOpen(status));
     }
 
     private static SharedObject openPosixReadOnly(SystemRegionStatus status, String path) {
         try {
-            return new SharedObject(Posix.shmOpen(path, Posix.O_RDONLY, 0), false, false);
+            return new SharedObject(Posix.shmOpen(path, Posix.O_RDONLY, 0), false, false, Optional.empty());
         } catch (SystemCallException e) {
             throw RegionErrors.cannotOpen(status, e);
         }
@@ -87,6 +100,8 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) imp
 
     private static SharedObject openSealed(
             SystemRegionStatus status, RegionKey.ForeignDescriptor key, boolean forWriting) {
+        // Before it is opened: a number that is given to another process meanwhile is then found to be another's.
+        Optional<ProcessIdentity> owner = ProcessIdentity.of(key.pid());
         Descriptor descriptor;
         try {
             descriptor = Posix.open(key.path(), (forWriting ? Posix.O_RDWR : Posix.O_RDONLY) | Posix.O_CLOEXEC);
@@ -96,7 +111,7 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable) imp
             }
             throw RegionErrors.cannotOpen(status, e);
         }
-        return new SharedObject(descriptor, true, forWriting)
+        return new SharedObject(descriptor, true, forWriting, owner)
                 .closedUnless(
                         file -> file.isRegularFile()
                                 && file.uid() == Posix.effectiveUid()

@@ -24,6 +24,7 @@ public final class SharedRegions implements RegionRegistry {
 
     private final Map<String, Region> regions = new ConcurrentHashMap<>();
     private final RegionReleaser releaser = new RegionReleaser();
+    private final AbandonedRegions abandoned = new AbandonedRegions(regions);
     private final CudaMappings mappings = new CudaMappings();
     private final BufferPool pool;
     private final FaultGuard guards;
@@ -170,6 +171,16 @@ public final class SharedRegions implements RegionRegistry {
         return region.borrow(offset, byteSize, access, pool);
     }
 
+    /** Takes back now what clients that have ended left behind, which otherwise happens some seconds later. */
+    void takeBackAbandoned() {
+        abandoned.takeBack();
+    }
+
+    /** How many regions were taken back since clients had ended without unregistering them. */
+    public long takenBackCount() {
+        return abandoned.takenBackCount();
+    }
+
     /** How many regions are mapped, those included that are unregistered but not yet unmapped. */
     public int mappedCount() {
         return releaser.mappedCount();
@@ -179,6 +190,7 @@ public final class SharedRegions implements RegionRegistry {
     @Override
     public void close() {
         closed = true;
+        abandoned.close();
         unregisterAll();
         releaser.close();
     }

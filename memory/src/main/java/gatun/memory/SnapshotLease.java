@@ -2,7 +2,7 @@ package gatun.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/** A private copy of a window, taken and found whole when it was borrowed. Does not hold the region. */
+/** A private copy of a window, taken and found whole when it was borrowed. Does not hold the region, and overlaps no other window. */
 final class SnapshotLease implements RegionLease {
     private final Buffer copy;
 

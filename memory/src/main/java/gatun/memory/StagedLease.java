@@ -25,6 +25,21 @@ final class StagedLease implements RegionLease {
     }
 
     @Override
+    public String region() {
+        return region.status().name();
+    }
+
+    @Override
+    public Object object() {
+        return region.object();
+    }
+
+    @Override
+    public long objectOffset() {
+        return region.objectOffset(window);
+    }
+
+    @Override
     public void settle() {
         region.copyBack(staged, window);
     }

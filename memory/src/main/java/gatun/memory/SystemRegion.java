@@ -1,6 +1,7 @@
 package gatun.memory;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -27,6 +28,26 @@ final class SystemRegion implements Region {
     /** What protects the server from the region's owner. */
     RegionKind kind() {
         return mapping.kind();
+    }
+
+    /** The object that this is a region of, the same for all regions of it. */
+    Object object() {
+        return mapping.object();
+    }
+
+    /** Where a window of this region begins in the object. */
+    long objectOffset(MemorySegment window) {
+        return status.offset() + window.address() - mapping.bytes().address();
+    }
+
+    /** The process whose object it is, where that is known for certain. */
+    Optional<ProcessIdentity> owner() {
+        return mapping.owner();
+    }
+
+    /** Whether no process but this one can reach the object any more. Looks through all processes. */
+    boolean isAbandoned() {
+        return mapping.isAbandoned();
     }
 
     @Override

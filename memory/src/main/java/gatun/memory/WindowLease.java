@@ -33,6 +33,21 @@ final class WindowLease implements RegionLease {
     }
 
     @Override
+    public String region() {
+        return region.status().name();
+    }
+
+    @Override
+    public Object object() {
+        return region.object();
+    }
+
+    @Override
+    public long objectOffset() {
+        return region.objectOffset(window);
+    }
+
+    @Override
     public void settle() {
         region.checkUnbroken();
     }

@@ -233,6 +233,7 @@ public final class GatunServer implements InferenceServer {
     public InferenceResponse infer(InferenceRequest request) {
         request.traceStart();
         try (request) {
+            WindowOverlap.refuseIn(request);
             ServedModel model = model(request);
             while (true) {
                 try {
@@ -258,6 +259,7 @@ public final class GatunServer implements InferenceServer {
                     receiver.accept(response, last);
                 };
         try (request) {
+            WindowOverlap.refuseIn(request);
             ServedModel model = model(request);
             while (true) {
                 try {

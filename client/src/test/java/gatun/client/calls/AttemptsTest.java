@@ -27,6 +27,22 @@ class AttemptsTest {
     }
 
     @Test
+    void shouldTellWhatMayHaveRunAndIsNotRepeated() {
+        ServerException after = new ServerException(StatusCode.INTERNAL, 500, "a step that may have been applied");
+        assertThat(attempts(FAST, Deadline.NONE, false, after)).isEqualTo(1);
+        assertThat(after.mayHaveRun()).isTrue();
+        assertThat(new ServerException(StatusCode.UNAVAILABLE, 503, "busy").mayHaveRun())
+                .isFalse();
+        assertThat(new UnreachableException("broke").mayHaveRun()).isTrue();
+        assertThat(new UnreachableException("refused", new IllegalStateException(), false).mayHaveRun())
+                .isFalse();
+        assertThat(Deadline.of(Duration.ofMillis(1))
+                        .exceeded("a call", "a server")
+                        .mayHaveRun())
+                .isTrue();
+    }
+
+    @Test
     void shouldRepeatOnlyWhatIsSafe() {
         assertThat(attempts(FAST, Deadline.NONE, false, new ServerException(StatusCode.UNAVAILABLE, 503, "busy")))
                 .isEqualTo(4);

@@ -65,6 +65,24 @@ class SharedMemoryTest {
     }
 
     @Test
+    void shouldRefuseAnOutputThatOverlapsAnInput() {
+        try (SharedMemoryObject object = SharedMemoryObject.posix(KEY, OBJECT_BYTES)) {
+            register("r", object.key(), 0, OBJECT_BYTES);
+            register("s", object.key(), 64, 4096);
+
+            HttpResponse<String> answer = edge.post("/v2/models/floats/infer", """
+                    {"inputs":[{"name":"IN0","datatype":"FP32","shape":[2],"parameters":
+                      {"shared_memory_region":"r","shared_memory_offset":64,"shared_memory_byte_size":8}}],
+                     "outputs":[{"name":"OUT0","parameters":
+                      {"shared_memory_region":"s","shared_memory_offset":4,"shared_memory_byte_size":8}}]}""");
+
+            assertThat(answer.statusCode()).isEqualTo(400);
+            assertThat(answer.body())
+                    .contains("output 'OUT0' in shared memory region 's' overlaps input 'IN0' in region 'r'");
+        }
+    }
+
+    @Test
     void shouldReadStringsFromTheClientsMemory() {
         try (SharedMemoryObject object = SharedMemoryObject.posix(KEY, OBJECT_BYTES)) {
             register("r", object.key(), 0, OBJECT_BYTES);
