@@ -135,6 +135,12 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         activity.endsRequest();
     }
 
+    /** The answer is sent: what it took of the heap is kept only where it is little. */
+    void releaseTexts() {
+        json.clear();
+        head.clear();
+    }
+
     /** Adds whole lines, each with its line end, to the head of the answer to the present request. */
     void moreHeaders(String lines) {
         byte[] added = lines.getBytes(StandardCharsets.ISO_8859_1);

@@ -269,6 +269,7 @@ public final class Exchange {
      * @throws CloseConnectionException when the connection is to end
      */
     void finish() {
+        connection.releaseTexts();
         if (!closes()) {
             return;
         }

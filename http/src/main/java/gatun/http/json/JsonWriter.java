@@ -17,8 +17,8 @@ public final class JsonWriter {
     /** The most bytes of a text that overflows which are kept at a time. */
     public static final int WINDOW = 16 * 1024;
 
-    /** A writer that has grown beyond this gives its array up when it is cleared. */
-    private static final int KEPT_BYTES = WINDOW;
+    /** A writer that has grown beyond this gives its array up when it is cleared: an idle connection keeps no more of each. */
+    private static final int KEPT_BYTES = 8 * 1024;
 
     /** The bytes of a string that are written in one step; each may become six. */
     private static final int STRING_STEP = 1024;

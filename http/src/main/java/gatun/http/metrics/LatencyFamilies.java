@@ -15,6 +15,7 @@ import io.prometheus.metrics.model.snapshots.Quantile;
 import io.prometheus.metrics.model.snapshots.Quantiles;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,9 +57,8 @@ final class LatencyFamilies {
         return wanted.summaries() || wanted.histograms();
     }
 
-    /** The families that are wanted. */
-    List<MetricSnapshot> of(List<ModelLatencies> models) {
-        List<MetricSnapshot> families = new ArrayList<>();
+    /** Writes the families that are wanted. */
+    void writeTo(FamilyWriter families, List<ModelLatencies> models) throws IOException {
         if (wanted.summaries()) {
             for (Stage stage : STAGES) {
                 families.add(summary(stage, models));
@@ -81,7 +81,6 @@ final class LatencyFamilies {
             families.add(byOrigin(models));
             families.add(firstResponse(models));
         }
-        return families;
     }
 
     private MetricSnapshot summary(Stage stage, List<ModelLatencies> models) {

@@ -2,6 +2,7 @@ package gatun.http.metrics;
 
 import gatun.http.GpuUse;
 import gatun.http.ShownMetrics;
+import gatun.memory.Hold;
 import gatun.memory.cuda.CudaDevices;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceServer;
@@ -13,12 +14,9 @@ import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,6 +37,9 @@ import java.util.function.ToDoubleFunction;
 public final class MetricsPage {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double NANOS_PER_SECOND = 1e9;
+    /** What a version takes of the heap while the page is written: its counters, and its lines in one family. */
+    private static final int VERSION_BYTE_SIZE = 2048;
+
     private static final Path PROC = Path.of("/proc");
 
     /** One family of the page: its name, its meaning, and where its value stands. */
@@ -124,23 +125,22 @@ public final class MetricsPage {
         return writer(accept).getContentType();
     }
 
-    /** The page for a request with this {@code Accept} header, as it stands now. */
-    public byte[] render(String accept) {
-        ExpositionFormatWriter writer = writer(accept);
-        ByteArrayOutputStream page = new ByteArrayOutputStream(4096);
+    /**
+     * Writes the page for a request with this {@code Accept} header, as it stands now, one family after the other: only one of them is on the
+     * heap at a time, and what models make of it is reserved.
+     *
+     * @throws gatun.memory.GatunException UNAVAILABLE when others have taken the heap that it needs
+     */
+    public void write(String accept, OutputStream target) throws IOException {
+        List<ModelStatistics> models = server.statistics();
+        Hold held = server.heap().reserve((long) models.size() * VERSION_BYTE_SIZE);
         try {
-            writer.write(page, snapshots(writer instanceof OpenMetricsTextFormatWriter));
-        } catch (IOException e) {
-            throw new UncheckedIOException("writing to memory", e);
+            FamilyWriter families = new FamilyWriter(writer(accept), target);
+            writeFamilies(models, families);
+            families.end();
+        } finally {
+            held.close();
         }
-        if (writer instanceof OpenMetricsTextFormatWriter) {
-            return page.toByteArray();
-        }
-        // At the end of a line these words are a type: the other lines end in a number or, those of explanations, in
-        // none of them.
-        return page.toString(StandardCharsets.UTF_8)
-                .replace(" untyped\n", " counter\n")
-                .getBytes(StandardCharsets.UTF_8);
     }
 
     private static ExpositionFormatWriter writer(String accept) {
@@ -149,9 +149,8 @@ public final class MetricsPage {
                 : PrometheusTextFormatWriter.create();
     }
 
-    private MetricSnapshots snapshots(boolean typed) {
-        List<ModelStatistics> models = server.statistics();
-        List<MetricSnapshot> families = new ArrayList<>();
+    private void writeFamilies(List<ModelStatistics> models, FamilyWriter families) throws IOException {
+        boolean typed = families.typed();
         for (Family family : counters) {
             List<Point> points = new ArrayList<>();
             for (ModelStatistics model : models) {
@@ -161,7 +160,7 @@ public final class MetricsPage {
         }
         families.add(failures(models, typed));
         if (latencies.any()) {
-            families.addAll(latencies.of(server.latencies()));
+            latencies.writeTo(families, server.latencies());
         }
         for (Family family : GAUGES) {
             GaugeSnapshot.Builder gauge =
@@ -190,13 +189,15 @@ public final class MetricsPage {
                     .build());
         }
         families.add(values.build());
-        host.flatMap(HostUsage::latest).ifPresent(use -> {
+        Optional<HostUsage.Use> usage = host.flatMap(HostUsage::latest);
+        if (usage.isPresent()) {
+            HostUsage.Use use = usage.get();
             families.add(gauge("nv_cpu_utilization", "CPU utilization rate [0.0 - 1.0]", use.cpu()));
             families.add(
                     gauge("nv_cpu_memory_total_bytes", "CPU total memory (RAM), in bytes", (double) use.memoryBytes()));
             families.add(
                     gauge("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes", (double) use.usedBytes()));
-        });
+        }
         families.addAll(DevicePoolFamilies.of(CudaDevices.find().all()));
         List<GpuUse> present = gpus.get();
         families.addAll(GpuFamilies.gauges(present));
@@ -208,7 +209,6 @@ public final class MetricsPage {
                     energy,
                     typed));
         }
-        return new MetricSnapshots(families);
     }
 
     /** A value and what it is about. */

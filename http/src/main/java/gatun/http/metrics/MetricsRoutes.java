@@ -3,16 +3,23 @@ package gatun.http.metrics;
 import gatun.http.GpuUse;
 import gatun.http.ShownMetrics;
 import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;
+import gatun.http.json.JsonWriter;
+import gatun.http.json.WriterStream;
 import gatun.runtime.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.function.Supplier;
 
 /** The paths of the metrics port: the page, and nothing anywhere else. Safe for any thread. */
 public final class MetricsRoutes implements Routes {
+    private static final ResponseHeaders OK = ResponseHeaders.of(ResponseHeaders.constant(Status.OK_200));
+
     private final MetricsPage page;
 
     /**
@@ -24,6 +31,16 @@ public final class MetricsRoutes implements Routes {
         this.page = new MetricsPage(server, shown, gpus);
     }
 
+    private void answerPage(Exchange exchange, String accept) {
+        JsonWriter text = exchange.json(OK);
+        try {
+            page.write(accept, new WriterStream(text));
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing to memory", e);
+        }
+        exchange.answer(OK, text);
+    }
+
     @Override
     public boolean answer(Exchange exchange) {
         boolean isPage = exchange.path().equals("/metrics") || exchange.path().equals("/metrics/");
@@ -33,7 +50,7 @@ public final class MetricsRoutes implements Routes {
         } else if (isPage) {
             String accept = exchange.header(HeaderNames.ACCEPT).orElse("");
             exchange.header(HeaderNames.CONTENT_TYPE, page.contentType(accept));
-            exchange.answer(page.render(accept));
+            answerPage(exchange, accept);
         } else {
             exchange.answerEmpty(Status.OK_200);
         }

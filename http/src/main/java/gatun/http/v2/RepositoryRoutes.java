@@ -5,15 +5,20 @@ import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.Hold;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.limits.RequestUsage;
+import java.util.List;
 
 /** The repository index, and loading and unloading of models. Safe for any thread. */
 final class RepositoryRoutes {
     private static final String ROOT = "/v2/repository/";
     private static final String INDEX = "index";
+
+    /** What the state of a version takes of the heap, while a client reads it. */
+    private static final int STATUS_BYTE_SIZE = 1024;
 
     private final InferenceServer server;
     private final JsonBody jsonBody;
@@ -102,10 +107,20 @@ final class RepositoryRoutes {
             }
             readyOnly[0] = members.readBoolean("ready");
         });
+        List<ModelStatus> models = server.index();
+        Hold held = server.heap().reserve((long) models.size() * STATUS_BYTE_SIZE);
+        try {
+            send(exchange, models, readyOnly[0]);
+        } finally {
+            held.close();
+        }
+    }
+
+    private static void send(Exchange exchange, List<ModelStatus> models, boolean readyOnly) {
         JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw('[');
         boolean first = true;
-        for (ModelStatus model : server.index()) {
-            if (readyOnly[0] && model.state() != ModelState.READY) {
+        for (ModelStatus model : models) {
+            if (readyOnly && model.state() != ModelState.READY) {
                 continue;
             }
             if (!first) {

@@ -2,6 +2,7 @@ package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonWriter;
+import gatun.memory.Hold;
 import gatun.runtime.BatchStatistics;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatistics;
@@ -10,6 +11,9 @@ import java.util.List;
 
 /** The counters of models. Safe for any thread. */
 final class StatisticsRoutes {
+    /** What the counters of a version take of the heap, while a client reads them. */
+    private static final int STATISTICS_BYTE_SIZE = 1024;
+
     private final InferenceServer server;
 
     StatisticsRoutes(InferenceServer server) {
@@ -26,7 +30,16 @@ final class StatisticsRoutes {
         answer(exchange, server.statistics(name, version));
     }
 
-    private static void answer(Exchange exchange, List<ModelStatistics> models) {
+    private void answer(Exchange exchange, List<ModelStatistics> models) {
+        Hold held = server.heap().reserve((long) models.size() * STATISTICS_BYTE_SIZE);
+        try {
+            send(exchange, models);
+        } finally {
+            held.close();
+        }
+    }
+
+    private static void send(Exchange exchange, List<ModelStatistics> models) {
         JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw("{\"model_stats\":[");
         for (int i = 0; i < models.size(); i++) {
             if (i > 0) {

@@ -10,6 +10,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -63,8 +64,10 @@ class DashboardTest {
         ModelLatencies latencies =
                 new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {
-            String page = new String(new MetricsPage(server, everything, List::of).render(""), StandardCharsets.UTF_8);
-            Set<String> shown = page.lines()
+            ByteArrayOutputStream page = new ByteArrayOutputStream();
+            new MetricsPage(server, everything, List::of).write("", page);
+            Set<String> shown = page.toString(StandardCharsets.UTF_8)
+                    .lines()
                     .filter(line -> !line.startsWith("#"))
                     .map(line -> line.split("[ {]", 2)[0])
                     .collect(Collectors.toSet());

@@ -14,6 +14,9 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -184,7 +187,13 @@ class MetricsPageTest {
     }
 
     private static String text(MetricsPage page, String accept) {
-        return new String(page.render(accept), StandardCharsets.UTF_8);
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        try {
+            page.write(accept, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return text.toString(StandardCharsets.UTF_8);
     }
 
     @Test
