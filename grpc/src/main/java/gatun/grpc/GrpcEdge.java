@@ -2,6 +2,7 @@ package gatun.grpc;
 
 import gatun.grpc.connection.ConnectionSettings;
 import gatun.grpc.connection.GrpcConnectionSelector;
+import gatun.grpc.message.ControlMethods;
 import gatun.grpc.tensorflow.TensorFlowServices;
 import gatun.grpc.v1.V1Services;
 import gatun.grpc.v2.HealthService;
@@ -55,25 +56,25 @@ public final class GrpcEdge implements AutoCloseable {
                 standard.maxFrameSize(),
                 settings.keepalive());
         List<ServerServiceDefinition> services = new ArrayList<>(List.of(
-                settings.compression()
-                        .applyTo(restricted(
-                                InferenceServices.of(
+                restricted(
+                        settings.compression()
+                                .applyTo(InferenceServices.of(
                                         server,
                                         settings.clientSharedMemory(),
-                                        settings.headers().forwarding()),
-                                settings)),
+                                        settings.headers().forwarding())),
+                        settings),
                 restricted(TensorFlowServices.prediction(server, settings.tensorFlow()), settings),
                 restricted(TensorFlowServices.models(server, settings.tensorFlow()), settings),
                 restricted(V1Services.of(server, v1), settings),
-                ProtoReflectionServiceV1.newInstance().bindService(),
-                olderReflection()));
+                ControlMethods.limit(ProtoReflectionServiceV1.newInstance().bindService(), server),
+                ControlMethods.limit(olderReflection(), server)));
         services.addAll(List.of(others));
         HealthService health = new HealthService(
                 server,
                 services.stream()
                         .map(service -> service.getServiceDescriptor().getName())
                         .collect(Collectors.toSet()));
-        services.add(restricted(health.bindService(), settings));
+        services.add(restricted(ControlMethods.limit(health.bindService(), server), settings));
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
         return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions), health);
     }
@@ -110,6 +111,14 @@ public final class GrpcEdge implements AutoCloseable {
      */
     public void announceStop() {
         health.announceStop();
+    }
+
+    /**
+     * Asks the clients of all connections that are open now, by a GOAWAY, to open their next calls on other connections. Calls that run go
+     * on, and those that a client opens here all the same are served; refusing them is what the listeners do when they stop.
+     */
+    public void askClientsToLeave() {
+        selector.askToLeave("the server is about to stop");
     }
 
     @Override

@@ -79,6 +79,12 @@ final class CallAdmission {
                                 + "' must be up to 8 digits and one of H, M, S, m, u, n");
             }
         }
+        if (method.get().getServerCallHandler() instanceof GuardedCallHandler<?, ?> guarded) {
+            Optional<Status> refusal = guarded.refusal(head.metadata());
+            if (refusal.isPresent()) {
+                throw new RefusedCall(HeaderEncoder.trailersOnly(refusal.get(), new Metadata()));
+            }
+        }
         return opening(method.get(), head, decompressor.get(), timeout, services);
     }
 

@@ -3,24 +3,49 @@ package gatun.grpc.connection;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Collection;
-import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** What the client said about itself in SETTINGS frames. The reading thread's alone. */
+/**
+ * What the client said about itself in SETTINGS frames. However many come while the client does not read, they wait for the writer as one.
+ * The reading thread's, but for what the writer does under its lock.
+ */
 final class ClientSettings {
     /** Bytes of one setting: two of number, four of value. */
     private static final int ENTRY_SIZE = 6;
 
+    /** SETTINGS frames that may wait for their acknowledgement. */
+    private static final int WAITING_LIMIT = 100;
+
     private final FrameReader reader;
     private final FrameWriter writer;
     private final ConnectionEnd end;
-    private long initialWindow = Http2.DEFAULT_WINDOW_SIZE;
-    private int maxFrameSize = Http2.DEFAULT_MAX_FRAME_SIZE;
+    private final FloodGuard floods;
+    private final Collection<GrpcStream> streams;
+    private final FrameWriter.Control change = this::apply;
+    private final AtomicInteger waiting = new AtomicInteger();
 
-    /** The settings until the client says otherwise; {@code end} is for those that a connection cannot go on with. */
-    ClientSettings(FrameReader reader, FrameWriter writer, ConnectionEnd end) {
+    // Written by the reading thread.
+    private volatile long initialWindow = Http2.DEFAULT_WINDOW_SIZE;
+    private volatile int maxFrameSize = Http2.DEFAULT_MAX_FRAME_SIZE;
+
+    /**
+     * The settings until the client says otherwise.
+     *
+     * @param end for settings that a connection cannot go on with
+     * @param floods counts the entries
+     * @param streams the open streams, at any time
+     */
+    ClientSettings(
+            FrameReader reader,
+            FrameWriter writer,
+            ConnectionEnd end,
+            FloodGuard floods,
+            Collection<GrpcStream> streams) {
         this.reader = reader;
         this.writer = writer;
         this.end = end;
+        this.floods = floods;
+        this.streams = streams;
     }
 
     /** A SETTINGS payload of numbers, each followed by its value. */
@@ -32,39 +57,54 @@ final class ClientSettings {
         return payload.array();
     }
 
-    /** What a stream that opens now may send at first. */
-    long initialWindow() {
-        return initialWindow;
-    }
-
-    /** Reads the present SETTINGS frame, lets it take effect for {@code streams} and what comes, and acknowledges it. */
-    void read(Collection<GrpcStream> streams) throws IOException {
+    /**
+     * Reads the present SETTINGS frame, lets it take effect for all streams, and acknowledges it.
+     *
+     * @throws ConnectionError when it is not as it must be, or too much of its kind comes
+     */
+    void read() throws IOException {
         boolean ack = reader.has(Http2.FLAG_ACK);
         reader.requireSize(reader.length() % ENTRY_SIZE == 0 && (!ack || reader.length() == 0));
         reader.requireConnection();
         if (ack) {
             return;
         }
-        long windowBefore = initialWindow;
+        floods.controlFrames(reader.length() / ENTRY_SIZE);
         for (int left = reader.length(); left > 0; left -= ENTRY_SIZE) {
             int setting = reader.readShort();
             apply(setting, Integer.toUnsignedLong(reader.readInt()));
         }
-        long delta = initialWindow - windowBefore;
-        int frameSize = maxFrameSize;
-        List<GrpcStream> affected = delta == 0 ? List.of() : List.copyOf(streams);
-        writer.control(w -> {
-            w.frames().maxFrameSize(frameSize);
-            affected.forEach(stream -> stream.moveSendWindow(delta));
-            if (affected.stream().anyMatch(stream -> stream.sendWindow() > Http2.LARGEST_WINDOW_SIZE)) {
+        int before = waiting.getAndIncrement();
+        if (before == 0) {
+            writer.enqueue(change);
+        } else if (before >= WAITING_LIMIT) {
+            throw new ConnectionError(
+                    Http2Error.ENHANCE_YOUR_CALM, "more than " + WAITING_LIMIT + " SETTINGS wait to be acknowledged");
+        }
+    }
+
+    /** Lets what the client said last take effect. Under the writer's lock. */
+    private void apply(FrameWriter w) throws IOException {
+        int acknowledged = waiting.getAndSet(0);
+        long before = w.initialWindow();
+        long now = initialWindow;
+        w.frames().maxFrameSize(maxFrameSize);
+        if (now != before) {
+            w.initialWindow(now);
+            if (streams.stream().anyMatch(stream -> stream.sendWindow() > Http2.LARGEST_WINDOW_SIZE)) {
                 end.fail(
                         w,
                         Http2Error.FLOW_CONTROL_ERROR,
                         "settings make the window of a stream exceed what HTTP/2 allows");
                 return;
             }
+            if (now > before) {
+                streams.forEach(GrpcStream::wakeToSend);
+            }
+        }
+        for (int i = 0; i < acknowledged; i++) {
             w.frames().settingsAck();
-        });
+        }
     }
 
     private void apply(int setting, long value) {

@@ -40,6 +40,7 @@ final class ConnectionEnd {
     private volatile String reason = STOPPING;
 
     private final AtomicBoolean refusing = new AtomicBoolean();
+    private final AtomicBoolean finishing = new AtomicBoolean();
 
     /**
      * The end of a connection.
@@ -75,6 +76,13 @@ final class ConnectionEnd {
         drain(STOPPING);
     }
 
+    /** Asks the client to open no more streams here; those that it opens all the same are served. Any thread. */
+    void askToLeave(String why) {
+        if (!draining.get()) {
+            writer.enqueue(w -> w.frames().goAway(Http2.LARGEST_STREAM_ID, Http2Error.NO_ERROR, why));
+        }
+    }
+
     /** Lets the calls that run end, refuses others and ends the connection then; the client hears why. Any thread. */
     void drain(String why) {
         if (!draining.compareAndSet(false, true)) {
@@ -106,7 +114,8 @@ final class ConnectionEnd {
 
     /** Ends the connection if the server stops and nothing is left to do. Any thread. */
     void finishWhenIdle() {
-        if (refusing.get() && idle.getAsBoolean()) {
+        // Streams are refused: what is idle stays idle, and is ended once.
+        if (refusing.get() && idle.getAsBoolean() && finishing.compareAndSet(false, true)) {
             writer.finish(w -> {}, this::hangUp);
         }
     }

@@ -26,9 +26,14 @@ final class FloodGuard {
         this.secondBegan = nanoClock.getAsLong();
     }
 
-    /** A PING, SETTINGS, PRIORITY, empty DATA or unknown frame came. */
+    /** A PING, PRIORITY, unknown frame, DATA or WINDOW_UPDATE of next to nothing, or frame of a stream that is over came. */
     void controlFrame() {
-        controlFrames++;
+        controlFrames(1);
+    }
+
+    /** The same for a frame with so much in it as {@code count} frames. */
+    void controlFrames(int count) {
+        controlFrames += count;
         if (controlFrames > CONTROL_FRAMES_PER_SECOND && !newSecond()) {
             throw new ConnectionError(
                     Http2Error.ENHANCE_YOUR_CALM,

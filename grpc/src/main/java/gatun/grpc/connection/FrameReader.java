@@ -7,8 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * Cuts what a client sends into frames. Small payloads pass through one native buffer; large ones are read from the
- * transport straight to where they belong. The reading thread's alone.
+ * Cuts what a client sends into frames. Small payloads pass through a native buffer; large ones are read from the
+ * transport straight to where they belong. While the reader waits for the client it has a small buffer only: it takes a large
+ * one when the client had more than fits into that, and gives it back when the client has no more. The reading thread's alone.
  */
 final class FrameReader {
     /** From this size on, bytes that are not in the buffer yet are read straight into their destination. */
@@ -16,20 +17,37 @@ final class FrameReader {
 
     private final Transport transport;
 
-    /** Unread bytes lie between position and limit. */
-    private final ByteBuffer buffer;
+    private final ConnectionBuffers buffers;
+    private final ByteBuffer small;
+    private final MemorySegment smallMemory;
 
-    private final MemorySegment memory;
+    /** Unread bytes lie between position and limit. */
+    private ByteBuffer buffer;
+
+    private MemorySegment memory;
+    private boolean large;
+
+    /** Whether the last read filled the buffer, so that the client probably has more. */
+    private boolean filled;
 
     private int length;
     private int type;
     private int flags;
     private int streamId;
 
-    FrameReader(Transport transport, ByteBuffer buffer) {
+    FrameReader(Transport transport, ConnectionBuffers buffers) {
         this.transport = transport;
-        this.memory = MemorySegment.ofBuffer(buffer.clear());
-        this.buffer = buffer.limit(0);
+        this.buffers = buffers;
+        this.small = buffers.small().take();
+        this.smallMemory = MemorySegment.ofBuffer(small);
+        this.memory = smallMemory;
+        this.buffer = small.limit(0);
+    }
+
+    /** Gives back the buffers; nothing is read afterwards. */
+    void release() {
+        useSmall();
+        buffers.small().give(small);
     }
 
     /** Reads the next frame's header; false when the client ended the connection between two frames. */
@@ -104,7 +122,7 @@ final class FrameReader {
         }
     }
 
-    /** Waits until {@code count} bytes, at most the buffer's size, are in the buffer. */
+    /** Waits until {@code count} bytes, at most {@link #capacity}, are in the buffer. */
     void require(int count) throws IOException {
         while (buffer.remaining() < count) {
             if (fill() < 0) {
@@ -120,7 +138,7 @@ final class FrameReader {
 
     /** The most bytes that {@link #require} can give. */
     int capacity() {
-        return buffer.capacity();
+        return ConnectionBuffers.SMALL_BYTE_SIZE;
     }
 
     /** The next byte, unsigned. */
@@ -215,15 +233,41 @@ final class FrameReader {
 
     /** Reads what the transport has, at least one byte; -1 at its end. */
     private int fill() throws IOException {
-        if (buffer.hasRemaining()) {
-            buffer.compact();
+        if (filled != large) {
+            change();
         } else {
-            buffer.clear();
+            buffer.compact();
         }
         try {
-            return transport.read(buffer);
+            int count = transport.read(buffer);
+            filled = !buffer.hasRemaining();
+            return count;
         } finally {
             buffer.flip();
+        }
+    }
+
+    /** Goes on with the other buffer, into which the unread bytes fit: they are fewer than {@link #capacity}. Leaves it ready to be read into. */
+    private void change() {
+        ByteBuffer before = buffer;
+        if (!large) {
+            large = true;
+            buffer = buffers.large().take();
+            memory = MemorySegment.ofBuffer(buffer);
+            buffer.put(before);
+        } else {
+            small.clear().put(before);
+            useSmall();
+        }
+    }
+
+    private void useSmall() {
+        ByteBuffer before = buffer;
+        buffer = small;
+        memory = smallMemory;
+        if (large) {
+            large = false;
+            buffers.large().give(before);
         }
     }
 }

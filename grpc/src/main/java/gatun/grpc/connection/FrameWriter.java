@@ -3,6 +3,7 @@ package gatun.grpc.connection;
 import gatun.listener.Transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -28,19 +29,23 @@ final class FrameWriter {
         void apply(FrameWriter writer) throws IOException;
     }
 
-    /** Control actions that may wait for a client that does not read; a client that causes more is cut off. */
-    private static final int PENDING_LIMIT = 10_000;
+    /** Answers to frames that may wait for a client that does not read; nothing of a client that causes more is read meanwhile. */
+    private static final int PENDING_LIMIT = 256;
 
     /** The most bytes of a message that are written before others get their turn. */
     private static final int BATCH_SIZE = 256 * 1024;
 
     private final Transport transport;
+    private final Duration readingPatience;
     private final ThreadFactory threads;
     private final Consumer<Throwable> onFailure;
     private final ReentrantLock lock = new ReentrantLock();
     private final Queue<Control> pending = new ConcurrentLinkedQueue<>();
     private final AtomicInteger pendingCount = new AtomicInteger();
     private final AtomicBoolean flushing = new AtomicBoolean();
+
+    /** The reading thread while it waits for answers to be written. */
+    private volatile @Nullable Thread reader;
 
     // Guarded by lock.
     private final WriteBatch batch;
@@ -52,29 +57,71 @@ final class FrameWriter {
     private volatile boolean closed;
     private volatile long connectionWindow = Http2.DEFAULT_WINDOW_SIZE;
 
+    /** What the client lets every stream send at first. */
+    private volatile long initialWindow = Http2.DEFAULT_WINDOW_SIZE;
+
     /** When the write that is under way began, or 0. */
     private volatile long writingSinceNanos;
 
-    /** A writer on {@code transport} whose first failure, after which it writes nothing more, goes to {@code onFailure}. */
-    FrameWriter(Transport transport, ByteBuffer staging, ThreadFactory threads, Consumer<Throwable> onFailure) {
+    /**
+     * A writer on {@code transport}.
+     *
+     * @param readingPatience for how long a client with too many unread answers may read none; it is cut off then
+     * @param onFailure takes the first failure, after which nothing more is written
+     */
+    FrameWriter(
+            Transport transport,
+            ConnectionBuffers buffers,
+            Duration readingPatience,
+            ThreadFactory threads,
+            Consumer<Throwable> onFailure) {
         this.transport = transport;
+        this.readingPatience = readingPatience;
         this.threads = threads;
-        this.batch = new WriteBatch(staging, this::write);
+        this.batch = new WriteBatch(buffers, this::write);
         this.frames = new FrameEncoder(batch);
         this.onFailure = onFailure;
     }
 
     /**
-     * {@link #enqueue} for what a client can cause any number of times. The reading thread's.
+     * {@link #enqueue} for answers that a client can cause any number of times. Where too many wait for a client that does not read, waits
+     * until they are written, so that no more is read of it. The reading thread's.
      *
-     * @throws ConnectionError when the client causes more of these than it reads
+     * @throws ConnectionError when the client reads none of its answers for too long
      */
     void control(Control action) {
         if (pendingCount.get() >= PENDING_LIMIT) {
-            throw new ConnectionError(
-                    Http2Error.ENHANCE_YOUR_CALM, "more than " + PENDING_LIMIT + " answers wait to be read");
+            awaitAnswersWritten();
         }
         enqueue(action);
+    }
+
+    private void awaitAnswersWritten() {
+        long deadline = System.nanoTime() + readingPatience.toNanos();
+        reader = Thread.currentThread();
+        try {
+            while (!closed && pendingCount.get() >= PENDING_LIMIT) {
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    throw new ConnectionError(
+                            Http2Error.ENHANCE_YOUR_CALM,
+                            PENDING_LIMIT + " answers were not read within " + readingPatience);
+                }
+                LockSupport.parkNanos(this, left);
+                if (Thread.interrupted()) {
+                    throw new ConnectionError(Http2Error.ENHANCE_YOUR_CALM, "the connection ends with answers unread");
+                }
+            }
+        } finally {
+            reader = null;
+        }
+    }
+
+    private void wakeReader() {
+        Thread waiting = reader;
+        if (waiting != null) {
+            LockSupport.unpark(waiting);
+        }
     }
 
     /** Does {@code lastWords} as {@link #enqueue} would, writes what there is to write, and then runs {@code afterwards}. */
@@ -87,7 +134,8 @@ final class FrameWriter {
 
     /**
      * Does {@code action} under the lock, now or as soon as its present holder is done. Never waits, neither for the lock
-     * nor for the client: what there is to write is left to a thread of its own. Any thread.
+     * nor for the client: what there is to write is left to a thread of its own. For what can be waiting a bounded number of times only. Any
+     * thread.
      */
     void enqueue(Control action) {
         pending.add(action);
@@ -248,7 +296,7 @@ final class FrameWriter {
     }
 
     /** The client's window for the whole connection grew; false when beyond what HTTP/2 allows. Under the lock. */
-    boolean growConnectionWindow(int increment) {
+    boolean growConnectionWindow(long increment) {
         assert lock.isHeldByCurrentThread();
         moveConnectionWindow(increment);
         if (connectionWindow > 0) {
@@ -262,6 +310,17 @@ final class FrameWriter {
         return !closed && connectionWindow > 0;
     }
 
+    /** What the client lets every stream send at first. */
+    long initialWindow() {
+        return initialWindow;
+    }
+
+    /** Changes what the client lets every stream send at first; those that wait to send are the caller's to wake. Under the lock. */
+    void initialWindow(long byteSize) {
+        assert lock.isHeldByCurrentThread();
+        initialWindow = byteSize;
+    }
+
     /** Bytes that may be sent on the connection. */
     long connectionWindow() {
         return connectionWindow;
@@ -273,14 +332,14 @@ final class FrameWriter {
         return since == 0 ? 0 : nowNanos - since;
     }
 
-    /** Writes nothing more; waits for a write under way, which a closed transport ends. Returns the staging buffer. */
-    ByteBuffer close() {
+    /** Writes nothing more and gives back the buffers; waits for a write under way, which a closed transport ends. */
+    void close() {
         lock.lock();
         try {
             closed = true;
             pending.clear();
             wakeAll();
-            return batch.staging();
+            batch.release();
         } finally {
             lock.unlock();
         }
@@ -306,7 +365,9 @@ final class FrameWriter {
             if (action == null) {
                 return;
             }
-            pendingCount.decrementAndGet();
+            if (pendingCount.decrementAndGet() == PENDING_LIMIT / 2) {
+                wakeReader();
+            }
             if (!closed) {
                 action.apply(this);
             }
@@ -326,6 +387,7 @@ final class FrameWriter {
         if (!closed) {
             closed = true;
             wakeAll();
+            wakeReader();
             onFailure.accept(t);
         }
     }

@@ -118,7 +118,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
             }
             case NEVER_BEGAN -> {
                 context.cancel(null);
-                stream.connection().callEnded();
+                stream.callEnded();
             }
             case MUST_RUN -> runIf(true);
             case RUNNING ->
@@ -164,7 +164,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
                         listener.onComplete();
                     } finally {
                         context.cancel(null);
-                        stream.connection().callEnded();
+                        stream.callEnded();
                     }
                 }
                 case CANCEL -> {
@@ -173,7 +173,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
                         context.cancel(cancellation.asRuntimeException());
                         listener.onCancel();
                     } finally {
-                        stream.connection().callEnded();
+                        stream.callEnded();
                     }
                 }
                 case NOTHING -> throw new AssertionError("nothing is not a step");

@@ -7,13 +7,14 @@ import io.grpc.Status;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.spi.ServerConnection;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,12 +25,18 @@ import org.slf4j.LoggerFactory;
 final class GrpcConnection implements ServerConnection {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
 
+    /** A WINDOW_UPDATE that lets fewer bytes be sent than it costs serves hardly anything but a flood. */
+    private static final int SMALL_INCREMENT = 16;
+
     private final ConnectionSettings settings;
     private final BufferPool pool;
     private final CallAdmission admission;
     private final IoBuffers buffers;
     private final Transport transport;
-    private final ByteBuffer readBuffer;
+
+    /** Those of the listener that are open; this is among them while it is handled. */
+    private final Set<GrpcConnection> open;
+
     private final FrameReader reader;
     private final FrameWriter writer;
     private final HeaderBlockReader headerBlocks;
@@ -41,13 +48,18 @@ final class GrpcConnection implements ServerConnection {
     private final PingStrikes pingStrikes;
     private final ConcurrentHashMap<Integer, GrpcStream> streams = new ConcurrentHashMap<>();
 
+    /** What the client let more be sent on the connection, and the writer has not heard of yet. */
+    private final AtomicLong grownWindow = new AtomicLong();
+
+    private final FrameWriter.Control windowGrowth = this::growWindow;
+
     /** The reading thread's, once the connection is made: what it is protected by becomes known with the handshake. */
     private CallServices services;
 
     /** Whether frames may be written; the reading thread writes it. */
     private volatile boolean opened;
 
-    /** Calls whose handler has not been told its end, those whose stream is gone included. */
+    /** Calls of which something is left: those whose stream is gone included, until the handler and the writer know. */
     private final AtomicInteger liveCalls = new AtomicInteger();
 
     /** Written by the reading thread. */
@@ -67,23 +79,25 @@ final class GrpcConnection implements ServerConnection {
             BufferPool pool,
             CallAdmission admission,
             CallServices services,
-            IoBuffers buffers,
-            Transport transport) {
+            ConnectionBuffers buffers,
+            Transport transport,
+            Set<GrpcConnection> open) {
         this.settings = settings;
         this.pool = pool;
         this.admission = admission;
         this.services = services;
-        this.buffers = buffers;
+        this.buffers = buffers.large();
         this.transport = transport;
-        this.readBuffer = buffers.take();
-        this.reader = new FrameReader(transport, readBuffer);
-        this.writer = new FrameWriter(transport, buffers.take(), services.threads(), this::writeFailed);
+        this.open = open;
+        this.reader = new FrameReader(transport, buffers);
+        this.writer = new FrameWriter(
+                transport, buffers, settings.keepalive().timeout(), services.threads(), this::writeFailed);
         Duration patience = settings.keepalive().patience();
         this.headerBlocks = new HeaderBlockReader(reader, settings.maxMetadataSize(), () -> services.timer()
                 .runUnlessCalledOff(patience, transport::close));
         this.window = new ConnectionWindow(writer, settings.connectionWindow());
         this.end = new ConnectionEnd(transport, writer, services.timer(), this::isDone, () -> lastStreamId);
-        this.clientSettings = new ClientSettings(reader, writer, end);
+        this.clientSettings = new ClientSettings(reader, writer, end, floods, streams.values());
         this.watch = new ConnectionWatch(
                 settings.keepalive(),
                 services.timer(),
@@ -110,6 +124,7 @@ final class GrpcConnection implements ServerConnection {
     @Override
     public void handle(Limit limit) {
         try {
+            open.add(this);
             watch.begin();
             transport.open().ifPresent(session -> services = services.secured(session));
             opened = true;
@@ -170,7 +185,7 @@ final class GrpcConnection implements ServerConnection {
             case Http2.RST_STREAM -> reset();
             case Http2.SETTINGS -> {
                 floods.controlFrame();
-                clientSettings.read(streams.values());
+                clientSettings.read();
             }
             case Http2.PING -> ping();
             case Http2.WINDOW_UPDATE -> windowUpdate();
@@ -205,12 +220,12 @@ final class GrpcConnection implements ServerConnection {
                 throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "a DATA frame's padding is longer than the frame");
             }
         }
-        if (length == 0) {
-            floods.controlFrame();
-        }
         window.received(length);
         GrpcStream stream = streams.get(reader.streamId());
         int payload = length - padding;
+        if (payload < OutgoingMessage.PREFIX_SIZE) {
+            floods.controlFrame();
+        }
         boolean last = reader.has(Http2.FLAG_END_STREAM);
         if (stream == null) {
             reader.skip(payload);
@@ -218,7 +233,7 @@ final class GrpcConnection implements ServerConnection {
             stream.data(reader, payload, padding);
         } else {
             reader.skip(payload);
-            stream.reset(Http2Error.STREAM_CLOSED);
+            reset(stream, Http2Error.STREAM_CLOSED);
         }
         reader.skip(Math.max(0, padding - 1));
         if (stream != null && last) {
@@ -254,14 +269,13 @@ final class GrpcConnection implements ServerConnection {
         headerBlocks.pass();
         GrpcStream stream = streams.get(id);
         if (stream == null) {
-            return;
-        }
-        if (!stream.remoteOpen()) {
-            stream.reset(Http2Error.STREAM_CLOSED);
+            floods.controlFrame();
+        } else if (!stream.remoteOpen()) {
+            reset(stream, Http2Error.STREAM_CLOSED);
         } else if (last) {
             stream.endOfRequest();
         } else {
-            stream.reset(Http2Error.PROTOCOL_ERROR);
+            reset(stream, Http2Error.PROTOCOL_ERROR);
         }
     }
 
@@ -269,7 +283,7 @@ final class GrpcConnection implements ServerConnection {
         try {
             CallOpening<?, ?> opening = admission.admit(headerBlocks.read(), services);
             liveCalls.incrementAndGet();
-            GrpcStream stream = new GrpcStream(id, this, clientSettings.initialWindow(), opening);
+            GrpcStream stream = new GrpcStream(id, this, opening);
             streams.put(id, stream);
             stream.opened();
             if (last) {
@@ -300,8 +314,8 @@ final class GrpcConnection implements ServerConnection {
         int code = reader.readInt();
         requireOpened("RST_STREAM");
         GrpcStream stream = streams.get(reader.streamId());
+        floods.reset();
         if (stream != null) {
-            floods.reset();
             stream.lost(Status.CANCELLED.withDescription("the client cancelled the call with HTTP/2 code " + code));
         }
     }
@@ -323,11 +337,16 @@ final class GrpcConnection implements ServerConnection {
         reader.requireSize(reader.length() == Integer.BYTES);
         int increment = reader.readInt() & Integer.MAX_VALUE;
         int id = reader.streamId();
+        if (increment < SMALL_INCREMENT) {
+            floods.controlFrame();
+        }
         if (id == 0) {
             if (increment == 0) {
                 throw new ConnectionError(Http2Error.PROTOCOL_ERROR, "WINDOW_UPDATE of 0 on the connection");
             }
-            writer.control(w -> growWindow(w, increment));
+            if (grownWindow.getAndAdd(increment) == 0) {
+                writer.enqueue(windowGrowth);
+            }
             return;
         }
         requireOpened("WINDOW_UPDATE");
@@ -336,13 +355,20 @@ final class GrpcConnection implements ServerConnection {
             return;
         }
         if (increment == 0) {
-            stream.reset(Http2Error.PROTOCOL_ERROR);
+            reset(stream, Http2Error.PROTOCOL_ERROR);
         } else {
             stream.growSendWindow(increment);
         }
     }
 
-    private void growWindow(FrameWriter w, int increment) {
+    /** A client can have calls reset by frames that must not be as well as by its own RST_STREAM: both are counted. */
+    private void reset(GrpcStream stream, Http2Error error) {
+        floods.reset();
+        stream.reset(error);
+    }
+
+    private void growWindow(FrameWriter w) {
+        long increment = grownWindow.getAndSet(0);
         boolean wasShut = w.connectionWindow() <= 0;
         if (!w.growConnectionWindow(increment)) {
             end.fail(w, Http2Error.FLOW_CONTROL_ERROR, "the connection's window exceeds what HTTP/2 allows");
@@ -390,6 +416,13 @@ final class GrpcConnection implements ServerConnection {
         return Duration.ofNanos(Math.max(idle, writer.stalledNanos(now)));
     }
 
+    /** Asks the client to open its next calls on other connections; what it opens all the same is served. Any thread. */
+    void askToLeave(String why) {
+        if (opened) {
+            end.askToLeave(why);
+        }
+    }
+
     @Override
     public void close(boolean interrupt) {
         if (opened) {
@@ -409,13 +442,14 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void close() {
+        open.remove(this);
         watch.close();
         transport.close();
         Status gone = Status.CANCELLED.withDescription("the client's connection is gone");
         List<GrpcStream> open = new ArrayList<>(streams.values());
         open.forEach(stream -> stream.lost(gone));
-        buffers.give(writer.close());
-        buffers.give(readBuffer);
+        writer.close();
+        reader.release();
         transport.release(buffers);
     }
 }

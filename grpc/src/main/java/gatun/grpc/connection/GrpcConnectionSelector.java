@@ -22,6 +22,7 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 
 /**
@@ -35,6 +36,8 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     private final BufferPool pool;
     private final CallAdmission admission;
     private final IoBuffers buffers = new IoBuffers();
+    private final ConnectionBuffers connectionBuffers = new ConnectionBuffers(buffers);
+    private final Set<GrpcConnection> open = ConcurrentHashMap.newKeySet();
     private final AcceptedChannels channels;
     private final DeadlineTimer timer = new DeadlineTimer();
     private final ThreadFactory threads = Thread.ofVirtual().name("grpc-call").factory();
@@ -102,7 +105,17 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
                 .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, context.localPeer().address())
                 .build();
         CallServices services = new CallServices(root, attributes, timer, threads, decompression);
-        return new GrpcConnection(settings, pool, admission, services, buffers, transport);
+        return new GrpcConnection(settings, pool, admission, services, connectionBuffers, transport, open);
+    }
+
+    /**
+     * Asks the clients of all connections that are open now to open their next calls on other connections. What they open here all the same
+     * is served.
+     *
+     * @param why what they are told
+     */
+    public void askToLeave(String why) {
+        open.forEach(connection -> connection.askToLeave(why));
     }
 
     private Transport transport(ConnectionContext context) {

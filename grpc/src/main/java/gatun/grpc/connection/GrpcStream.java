@@ -3,6 +3,9 @@ package gatun.grpc.connection;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.io.IOException;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +14,11 @@ import org.jspecify.annotations.Nullable;
  * sends through it.
  */
 final class GrpcStream implements MessageAssembler.Receiver {
+    private static final AtomicReferenceFieldUpdater<GrpcStream, @Nullable StreamChanges> CHANGES =
+            AtomicReferenceFieldUpdater.newUpdater(GrpcStream.class, StreamChanges.class, "changes");
+    private static final AtomicIntegerFieldUpdater<GrpcStream> OPEN_PARTS =
+            AtomicIntegerFieldUpdater.newUpdater(GrpcStream.class, "openParts");
+
     private final int id;
     private final GrpcConnection connection;
     private final FrameWriter writer;
@@ -21,19 +29,28 @@ final class GrpcStream implements MessageAssembler.Receiver {
     /** Set once, by the reader. */
     private volatile boolean remoteClosed;
 
+    /** Made when the first change has to wait for the writer's lock; most streams need none. */
+    private volatile @Nullable StreamChanges changes;
+
+    /** The handler, until it was told the call's end, and the sending half: the call counts until both are over. */
+    @SuppressWarnings("UnusedVariable") // OPEN_PARTS reads it
+    private volatile int openParts = 2;
+
     // Written under the writer's lock; the volatile ones are read anywhere.
-    private volatile long sendWindow;
+
+    /** What may be sent beyond the connection's initial window; below zero where something was sent. */
+    private volatile long sendCredit;
+
     private volatile boolean sendClosed;
     private volatile @Nullable Thread parked;
     private boolean headersSent;
     private boolean inMessage;
 
-    /** A stream that may send {@code sendWindow} bytes at first and carries the call that {@code opening} makes. */
-    GrpcStream(int id, GrpcConnection connection, long sendWindow, CallOpening<?, ?> opening) {
+    /** A stream that carries the call that {@code opening} makes. */
+    GrpcStream(int id, GrpcConnection connection, CallOpening<?, ?> opening) {
         this.id = id;
         this.connection = connection;
         this.writer = connection.writer();
-        this.sendWindow = sendWindow;
         ConnectionSettings settings = connection.settings();
         this.receiveWindow = new ReceiveWindow(settings.streamWindow());
         this.assembler = new MessageAssembler(connection.pool(), opening.placement(), settings.maxMessageSize(), this);
@@ -84,14 +101,14 @@ final class GrpcStream implements MessageAssembler.Receiver {
     /** The client or the connection gave the stream up: nothing can be sent. */
     void lost(Status why) {
         remoteClosed = true;
-        writer.enqueue(w -> w.endStream(this));
+        changes().end(writer, w -> w.endStream(this));
         over(why);
     }
 
     /** The stream is against HTTP/2's rules and ends without an answer. */
     void reset(Http2Error error) {
         remoteClosed = true;
-        writer.enqueue(w -> {
+        changes().end(writer, w -> {
             if (!sendClosed) {
                 w.frames().reset(id, error);
                 w.endStream(this);
@@ -102,18 +119,23 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     /** The client lets more be sent. */
     void growSendWindow(int increment) {
-        writer.enqueue(w -> {
-            moveSendWindow(increment);
-            if (sendWindow > Http2.LARGEST_WINDOW_SIZE && !sendClosed) {
-                w.frames().reset(id, Http2Error.FLOW_CONTROL_ERROR);
-                w.endStream(this);
+        changes().grow(writer, increment);
+    }
+
+    private StreamChanges changes() {
+        StreamChanges present = changes;
+        if (present == null) {
+            present = new StreamChanges(this);
+            if (!CHANGES.compareAndSet(this, null, present)) {
+                present = Objects.requireNonNull(changes);
             }
-        });
+        }
+        return present;
     }
 
     /** Answers with an error of the connection's own, without waiting. Any thread. */
     void abort(Status status) {
-        writer.enqueue(w -> appendAbort(w, status));
+        changes().end(writer, w -> appendAbort(w, status));
         over(status);
     }
 
@@ -183,28 +205,49 @@ final class GrpcStream implements MessageAssembler.Receiver {
         announce(receiveWindow.messageConsumed(byteSize));
     }
 
+    /** The handler was told the call's end. */
+    void callEnded() {
+        endPart();
+    }
+
+    private void endPart() {
+        if (OPEN_PARTS.decrementAndGet(this) == 0) {
+            connection.callEnded();
+        }
+    }
+
     /** Whether a message could be sent now without waiting. */
     boolean isReady() {
-        return !sendClosed && sendWindow > 0 && writer.isReady();
+        return !sendClosed && sendWindow() > 0 && writer.isReady();
     }
 
     /** Whether that many bytes fit into the client's windows as they are. */
     boolean hasRoomFor(long byteSize) {
-        return byteSize <= sendWindow && byteSize <= writer.connectionWindow();
+        return byteSize <= sendWindow() && byteSize <= writer.connectionWindow();
     }
 
     private void announce(int increment) {
         if (increment > 0 && !remoteClosed && !sendClosed) {
-            writer.enqueue(w -> {
-                if (!sendClosed) {
-                    receiveWindow.told(increment);
-                    w.frames().windowUpdate(id, increment);
-                }
-            });
+            changes().announce(writer, increment);
         }
     }
 
     // What the writer does, under its lock.
+
+    void applyGrowth(FrameWriter w, long increment) throws IOException {
+        moveSendWindow(increment);
+        if (sendWindow() > Http2.LARGEST_WINDOW_SIZE && !sendClosed) {
+            w.frames().reset(id, Http2Error.FLOW_CONTROL_ERROR);
+            w.endStream(this);
+        }
+    }
+
+    void applyAnnouncement(FrameWriter w, int increment) throws IOException {
+        if (!sendClosed) {
+            receiveWindow.told(increment);
+            w.frames().windowUpdate(id, increment);
+        }
+    }
 
     /** Whether nothing more can be sent. Any thread. */
     boolean sendClosed() {
@@ -212,7 +255,10 @@ final class GrpcStream implements MessageAssembler.Receiver {
     }
 
     void closeSend() {
-        sendClosed = true;
+        if (!sendClosed) {
+            sendClosed = true;
+            endPart();
+        }
     }
 
     /** Whether the client's half of the stream is open, so that it must be told to stop. */
@@ -220,15 +266,23 @@ final class GrpcStream implements MessageAssembler.Receiver {
         return !remoteClosed;
     }
 
+    /** Bytes that may be sent on the stream; negative when the client has made its windows smaller. Any thread. */
     long sendWindow() {
-        return sendWindow;
+        return writer.initialWindow() + sendCredit;
     }
 
     /** Changes the window; may make it negative. */
     void moveSendWindow(long delta) {
-        long moved = sendWindow + delta;
-        sendWindow = moved;
-        if (delta > 0 && moved > 0) {
+        long moved = sendCredit + delta;
+        sendCredit = moved;
+        if (delta > 0) {
+            wakeToSend();
+        }
+    }
+
+    /** Lets the call that waits for the window look again, if it may send. */
+    void wakeToSend() {
+        if (sendWindow() > 0) {
             wake();
         }
     }

@@ -11,6 +11,7 @@ import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.MetaData;
 import org.eclipse.jetty.http2.hpack.HpackDecoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
+import org.jspecify.annotations.Nullable;
 
 /** Decodes a connection's header blocks, in the order in which they came. The reading thread's alone. */
 final class HeaderDecoder {
@@ -51,14 +52,15 @@ final class HeaderDecoder {
             .collect(Collectors.toUnmodifiableMap(
                     name -> name, name -> Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER)));
 
-    private final HpackDecoder hpack;
+    /** Made for the first block, for many connections never have one. */
+    private @Nullable HpackDecoder hpack;
+
     private final AuthorityStandIn authorities = new AuthorityStandIn();
     private final RepeatedBlock lastBlock = new RepeatedBlock();
     private final int sizeLimit;
 
     HeaderDecoder(int sizeLimit) {
         this.sizeLimit = sizeLimit;
-        this.hpack = new HpackDecoder(Math.multiplyExact(DECODABLE, sizeLimit), System::nanoTime);
     }
 
     /**
@@ -95,12 +97,21 @@ final class HeaderDecoder {
     private MetaData decodeFields(ByteBuffer block) throws MalformedHeaders {
         lastBlock.note(block);
         try {
-            return hpack.decode(authorities.readable(block));
+            return hpack().decode(authorities.readable(block));
         } catch (HpackException.StreamException e) {
             throw new MalformedHeaders(String.valueOf(e.getMessage()));
         } catch (HpackException.SessionException e) {
             throw new ConnectionError(Http2Error.COMPRESSION_ERROR, "header block: " + e.getMessage());
         }
+    }
+
+    private HpackDecoder hpack() {
+        HpackDecoder present = hpack;
+        if (present == null) {
+            present = new HpackDecoder(Math.multiplyExact(DECODABLE, sizeLimit), System::nanoTime);
+            hpack = present;
+        }
+        return present;
     }
 
     private RequestHead head(MetaData.Request request) throws RefusedHeaders {

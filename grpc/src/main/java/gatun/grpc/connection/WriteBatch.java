@@ -6,8 +6,9 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * What the next write to the transport will carry: bytes staged one after the other in one native buffer, and between them
- * native memory that is written from where it lies. Used under the writer's lock.
+ * What the next write to the transport will carry: bytes staged one after the other in a native buffer, and between them
+ * native memory that is written from where it lies. The buffer is small until more is staged than fits into it. Used under the
+ * writer's lock.
  */
 final class WriteBatch {
     /** Where a full batch goes. */
@@ -20,21 +21,31 @@ final class WriteBatch {
     /** Up to this size copying native memory is cheaper than one more buffer in a gathering write. */
     private static final int COPY_SIZE = 4 * 1024;
 
-    /** More than any one control action appends. */
-    private static final int CONTROL_ROOM = 8 * 1024;
+    /** More than any one control action appends, but for refusals with a long text. */
+    private static final int CONTROL_ROOM = 1024;
 
-    private final ByteBuffer staging;
-    private final MemorySegment memory;
+    private final ConnectionBuffers pool;
+    private final ByteBuffer small;
+    private final MemorySegment smallMemory;
     private final Sink sink;
+
+    /** The small buffer, or a large one until the next flush. */
+    private ByteBuffer staging;
+
+    private MemorySegment memory;
+    private boolean large;
     private ByteBuffer[] buffers = new ByteBuffer[16];
     private int count;
 
     /** Where the staged bytes begin that are not among the buffers yet. */
     private int start;
 
-    WriteBatch(ByteBuffer staging, Sink sink) {
-        this.staging = staging.clear();
-        this.memory = MemorySegment.ofBuffer(staging);
+    WriteBatch(ConnectionBuffers pool, Sink sink) {
+        this.pool = pool;
+        this.small = pool.small().take();
+        this.smallMemory = MemorySegment.ofBuffer(small);
+        this.staging = small;
+        this.memory = smallMemory;
         this.sink = sink;
     }
 
@@ -50,7 +61,16 @@ final class WriteBatch {
 
     /** Makes room for {@code size} bytes, much fewer than the staging buffer has. */
     void ensure(int size) throws IOException {
-        if (staging.remaining() < size) {
+        if (staging.remaining() >= size) {
+            return;
+        }
+        if (!large) {
+            cutStaged();
+            large = true;
+            staging = pool.large().take();
+            memory = MemorySegment.ofBuffer(staging);
+            start = 0;
+        } else {
             flush();
         }
     }
@@ -109,13 +129,24 @@ final class WriteBatch {
             Arrays.fill(buffers, 0, count, null);
             count = 0;
             start = 0;
-            staging.clear();
+            useSmall();
         }
     }
 
-    /** The buffer that this was made with. */
-    ByteBuffer staging() {
-        return staging;
+    private void useSmall() {
+        ByteBuffer before = staging;
+        staging = small.clear();
+        memory = smallMemory;
+        if (large) {
+            large = false;
+            pool.large().give(before);
+        }
+    }
+
+    /** Gives back the buffers; nothing is staged afterwards. */
+    void release() {
+        useSmall();
+        pool.small().give(small);
     }
 
     private void cutStaged() {

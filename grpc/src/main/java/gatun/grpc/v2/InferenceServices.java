@@ -1,5 +1,6 @@
 package gatun.grpc.v2;
 
+import gatun.grpc.message.ControlMethods;
 import gatun.grpc.message.InPlaceMarshaller;
 import gatun.grpc.message.InPlaceMethods;
 import gatun.grpc.message.InferenceCall;
@@ -30,7 +31,7 @@ public final class InferenceServices {
                 bytes -> decoder.decode(bytes, RawMessage.NOTHING),
                 start -> RawAlignment.landingOffset(start, InferDecoder.RAW_INPUT_CONTENTS));
         return InPlaceMethods.replace(
-                new ControlService(server, clientSharedMemory).bindService(),
+                ControlMethods.limit(new ControlService(server, clientSharedMemory).bindService(), server),
                 List.of(
                         InPlaceMethods.method(
                                 GRPCInferenceServiceGrpc.getModelInferMethod(),

@@ -1,20 +1,20 @@
 package gatun.grpc.v2;
 
+import gatun.grpc.connection.GuardedCallHandler;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiAccess.Refusal;
 import gatun.runtime.access.ApiGroup;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
-import io.grpc.ServerInterceptor;
-import io.grpc.ServerInterceptors;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import java.util.Map;
 import java.util.Optional;
 
-/** Refuses calls of restricted groups of methods, before any message of them is read. Safe for any thread. */
-public final class RestrictedServices implements ServerInterceptor {
+/** Refuses calls of restricted groups of methods by their headers, before any memory is taken for messages. Safe for any thread. */
+public final class RestrictedServices {
     private static final Map<String, ApiGroup> GROUPS = Map.ofEntries(
             Map.entry("ServerLive", ApiGroup.HEALTH),
             Map.entry("ServerReady", ApiGroup.HEALTH),
@@ -53,33 +53,55 @@ public final class RestrictedServices implements ServerInterceptor {
             Map.entry("TraceSetting", ApiGroup.TRACE),
             Map.entry("LogSettings", ApiGroup.LOGGING));
 
-    private final ApiAccess access;
+    private RestrictedServices() {}
 
-    private RestrictedServices(ApiAccess access) {
-        this.access = access;
-    }
-
-    /** The service with its methods restricted; the same where nothing is. */
+    /**
+     * The service with its methods restricted; the same where nothing is. What wraps its handlers later takes the restriction from them, so
+     * this comes last.
+     */
     public static ServerServiceDefinition restrict(ServerServiceDefinition service, ApiAccess access) {
-        return access.isOpen() ? service : ServerInterceptors.intercept(service, new RestrictedServices(access));
-    }
-
-    @Override
-    public <Q, A> ServerCall.Listener<Q> interceptCall(
-            ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
-        ApiGroup group = GROUPS.get(call.getMethodDescriptor().getBareMethodName());
-        Optional<Refusal> refusal = group == null
-                ? Optional.empty()
-                : access.refusal(group, name -> Optional.ofNullable(headers.get(key(name))));
-        if (refusal.isEmpty()) {
-            return next.startCall(call, headers);
+        if (access.isOpen()) {
+            return service;
         }
-        call.close(status(refusal.get()), new Metadata());
-        return new ServerCall.Listener<>() {};
+        ServerServiceDefinition.Builder restricted = ServerServiceDefinition.builder(service.getServiceDescriptor());
+        service.getMethods().forEach(method -> restricted.addMethod(restrict(method, access)));
+        return restricted.build();
     }
 
-    private static Metadata.Key<String> key(String name) {
-        return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+    private static <Q, R> ServerMethodDefinition<Q, R> restrict(ServerMethodDefinition<Q, R> method, ApiAccess access) {
+        ApiGroup group = GROUPS.get(method.getMethodDescriptor().getBareMethodName());
+        return group == null
+                ? method
+                : method.withServerCallHandler(new Restricted<>(group, access, method.getServerCallHandler()));
+    }
+
+    private record Restricted<Q, R>(ApiGroup group, ApiAccess access, ServerCallHandler<Q, R> handler)
+            implements GuardedCallHandler<Q, R> {
+        @Override
+        public Optional<Status> refusal(Metadata headers) {
+            return access.refusal(group, name -> only(headers, name)).map(RestrictedServices::status);
+        }
+
+        @Override
+        public ServerCall.Listener<Q> startCall(ServerCall<Q, R> call, Metadata headers) {
+            return handler.startCall(call, headers);
+        }
+    }
+
+    /** The value of a header; empty as well when it has several: which of them counts is not for a client to try. */
+    private static Optional<String> only(Metadata headers, String name) {
+        Iterable<String> values = headers.getAll(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
+        if (values == null) {
+            return Optional.empty();
+        }
+        String first = null;
+        for (String value : values) {
+            if (first != null && !first.equals(value)) {
+                return Optional.empty();
+            }
+            first = value;
+        }
+        return Optional.ofNullable(first);
     }
 
     private static Status status(Refusal refusal) {

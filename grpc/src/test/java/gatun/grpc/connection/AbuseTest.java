@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
 import io.grpc.stub.ServerCalls;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
@@ -100,6 +105,82 @@ class AbuseTest {
         client.frame(Http2.HEADERS, 0, 1, RawClient.callBlock("Unary"));
 
         assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> client.frame(Http2.CONTINUATION, 0, 1));
+    }
+
+    @Test
+    void shouldCountTheEntriesOfSettings() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+        byte[] entries = new byte[6 * 2000];
+
+        assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> {
+            assertThat(i).as("SETTINGS of 2,000 entries that were taken").isLessThan(1000);
+            client.frame(Http2.SETTINGS, 0, 0, entries);
+        });
+    }
+
+    @Test
+    void shouldCutOffAClientThatSendsItsMessagesByteByByte() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+        client.call(1, false, "Unary");
+        client.frame(Http2.DATA, 0, 1, RawClient.ints(1 << 12));
+
+        assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> client.frame(Http2.DATA, 0, 1, (byte) 0));
+    }
+
+    @Test
+    void shouldCutOffAClientThatHasItsCallsResetByFramesThatMustNotBe() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+
+        assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> {
+            client.call(2 * i + 1, false, "Unary");
+            client.windowUpdate(2 * i + 1, 0);
+        });
+    }
+
+    @Test
+    void shouldTakeNoMemoryForTheMessagesOfACallThatItsHandlerRefusesByTheHeaders() throws IOException {
+        TestServer server = opened.serve(EchoService.of(EchoService.UNARY, new GuardedCallHandler<byte[], byte[]>() {
+            @Override
+            public Optional<Status> refusal(Metadata headers) {
+                return Optional.of(Status.UNAUTHENTICATED.withDescription("no token"));
+            }
+
+            @Override
+            public ServerCall.Listener<byte[]> startCall(ServerCall<byte[], byte[]> call, Metadata headers) {
+                throw new AssertionError("the call began");
+            }
+        }));
+        RawClient client = opened.connect(server);
+        for (int id = 1; id < 8; id += 2) {
+            client.call(id, false, "Unary");
+            client.frame(
+                    Http2.DATA,
+                    0,
+                    id,
+                    ByteBuffer.allocate(5).putInt(1, 64 << 20).array());
+            assertThat(client.headers(id).get("grpc-message")).isEqualTo("no token");
+        }
+
+        assertThat(client.isAlive()).isTrue();
+        assertThat(server.lentBytes()).isZero();
+    }
+
+    @Test
+    void shouldServeAClientThatWasAskedToLeave() throws IOException {
+        TestServer server = opened.serve(EchoService.definition());
+        RawClient client = opened.connect(server);
+        client.assertEchoes(1);
+
+        server.askToLeave();
+
+        RawClient.Frame goAway = client.await(f -> f.type() == Http2.GOAWAY);
+        assertThat(goAway.isGoAway(Http2Error.NO_ERROR)).isTrue();
+        assertThat(goAway.payloadInt(0)).as("the last stream that is served").isEqualTo(Http2.LARGEST_STREAM_ID);
+        client.assertEchoes(3);
+        opened.connect(server).assertEchoes(1);
     }
 
     @Test

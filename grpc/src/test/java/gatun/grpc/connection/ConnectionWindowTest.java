@@ -3,9 +3,11 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.listener.IoBuffers;
 import gatun.listener.Transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -78,7 +80,11 @@ class ConnectionWindowTest {
     private final Client client = new Client();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final FrameWriter writer = new FrameWriter(
-            client, ByteBuffer.allocateDirect(1 << 16), Thread.ofVirtual().factory(), failure::set);
+            client,
+            new ConnectionBuffers(new IoBuffers()),
+            Duration.ofMinutes(1),
+            Thread.ofVirtual().factory(),
+            failure::set);
 
     @Test
     void shouldTakeAllThatTheClientWasTold() throws InterruptedException {

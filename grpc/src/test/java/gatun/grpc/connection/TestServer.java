@@ -174,6 +174,11 @@ final class TestServer implements AutoCloseable {
         }
     }
 
+    /** Asks all clients to leave. */
+    void askToLeave() {
+        selector.askToLeave("leave");
+    }
+
     /** Stops as an operator would; returns when every connection is gone. */
     void stop() {
         server.stop();

@@ -141,6 +141,31 @@ class AccessTest {
     }
 
     @Test
+    void shouldTakeNoOtherCredentialBesideAWrongOne(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("tokens"), "right\n");
+        ApiAccess access = new ApiAccess(Map.of(), Map.of(ApiGroup.INFERENCE, TokenFile.open(file)));
+        ModelInferRequest request = ServiceFixture.request().build();
+        try (EdgeServer edge = new EdgeServer(
+                server, GrpcSettings.standard().withHeaders(HeaderRules.none().withAccess(access)))) {
+            for (String[] values : new String[][] {{"wrong", "right"}, {"right", "wrong"}, {"wrong", "wrong"}}) {
+                assertThat(failure(() -> stub(edge, tokens(values)).modelInfer(request))
+                                .getCode())
+                        .isEqualTo(Status.Code.UNAUTHENTICATED);
+            }
+            assertThat(stub(edge, tokens("right", "right")).modelInfer(request).getModelName())
+                    .isEqualTo(FakeServer.MODEL);
+        }
+    }
+
+    private static Metadata tokens(String... tokens) {
+        Metadata metadata = new Metadata();
+        for (String token : tokens) {
+            metadata.merge(metadata("authorization", "Bearer " + token));
+        }
+        return metadata;
+    }
+
+    @Test
     void shouldForwardMetadataButNoneThatTheProtocolHasForItself() {
         GrpcSettings settings = GrpcSettings.standard()
                 .withHeaders(HeaderRules.none()

@@ -60,7 +60,7 @@ import java.util.function.UnaryOperator;
  * begins with "fail" fails in its execution, one that begins with "reject" is rejected there.
  */
 final class FakeServer implements InferenceServer {
-    private final HeapBudget heap = new HeapBudget(1 << 20);
+    private final HeapBudget heap = new HeapBudget(8 << 20);
     private final Tracing tracing = Tracing.off();
     static final String MODEL = "echo";
 

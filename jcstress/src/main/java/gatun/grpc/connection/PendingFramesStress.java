@@ -1,7 +1,9 @@
 package gatun.grpc.connection;
 
+import gatun.listener.IoBuffers;
 import gatun.listener.Transport;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.openjdk.jcstress.annotations.Actor;
@@ -37,13 +39,14 @@ public class PendingFramesStress {
         public void close() {}
     }
 
-    /** Never written to, so that all writers can have the same. */
-    private static final ByteBuffer STAGING = ByteBuffer.allocate(1 << 16);
+    /** Those of all writers. */
+    private static final ConnectionBuffers BUFFERS = new ConnectionBuffers(new IoBuffers());
 
     /** Those that the writer leaves to do what it has no time for. */
     private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
 
-    private final FrameWriter writer = new FrameWriter(new Silent(), STAGING, this::thread, failure -> {});
+    private final FrameWriter writer =
+            new FrameWriter(new Silent(), BUFFERS, Duration.ofMinutes(1), this::thread, failure -> {});
 
     /** Guarded by the writer's lock. */
     private int told;
@@ -78,6 +81,7 @@ public class PendingFramesStress {
                 Thread.onSpinWait();
             }
         }
+        writer.close();
         result.r1 = told;
     }
 }

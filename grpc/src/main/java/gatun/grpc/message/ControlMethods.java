@@ -1,0 +1,135 @@
+package gatun.grpc.message;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.Message;
+import gatun.grpc.connection.InboundMessage;
+import gatun.memory.GatunException;
+import gatun.memory.Hold;
+import gatun.runtime.InferenceServer;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
+import io.grpc.Context;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** Methods whose requests protobuf reads to the heap: their size is checked, and their heap reserved for the time of the call, before that. */
+public final class ControlMethods {
+    /** Bytes of the heap that a byte of such a message may become, at worst: two of an empty field are an object. */
+    private static final int HEAP_FACTOR = 16;
+
+    private ControlMethods() {}
+
+    /**
+     * The service with all its methods limited by the server's {@code --limit-control-byte-size}.
+     *
+     * @param service one whose requests are read by protobuf's own marshallers
+     */
+    public static ServerServiceDefinition limit(ServerServiceDefinition service, InferenceServer server) {
+        return InPlaceMethods.replace(
+                service,
+                service.getMethods().stream()
+                        .<ServerMethodDefinition<?, ?>>map(method -> limit(method, server))
+                        .toList());
+    }
+
+    private static <Q, R> ServerMethodDefinition<Q, R> limit(
+            ServerMethodDefinition<Q, R> method, InferenceServer server) {
+        MethodDescriptor<Q, R> descriptor = method.getMethodDescriptor();
+        MethodDescriptor<Q, R> limited = descriptor.toBuilder(
+                        new Limited<>(descriptor.getRequestMarshaller(), server.limits(), server.heap()),
+                        descriptor.getResponseMarshaller())
+                .build();
+        return ServerMethodDefinition.create(limited, method.getServerCallHandler());
+    }
+
+    private static final class Limited<Q> implements MethodDescriptor.PrototypeMarshaller<Q> {
+        private final MethodDescriptor.PrototypeMarshaller<Q> generated;
+        private final RequestLimits limits;
+        private final HeapBudget heap;
+
+        Limited(MethodDescriptor.Marshaller<Q> generated, RequestLimits limits, HeapBudget heap) {
+            if (!(generated instanceof MethodDescriptor.PrototypeMarshaller<Q> known)) {
+                throw new IllegalArgumentException("the marshaller " + generated + " is not one of protobuf's");
+            }
+            this.generated = known;
+            this.limits = limits;
+            this.heap = heap;
+        }
+
+        @Override
+        public Q parse(InputStream stream) {
+            if (!(stream instanceof InboundMessage inbound)) {
+                return generated.parse(stream);
+            }
+            MemorySegment bytes = inbound.segment();
+            Message prototype = (Message) generated.getMessagePrototype();
+            try {
+                long files = LoadedFiles.byteSize(prototype, bytes);
+                long control = bytes.byteSize() - files;
+                limits.requireControl(control);
+                keepForTheCall(heap.reserve(HEAP_FACTOR * control + files));
+                CodedInputStream in = CodedInputStream.newInstance(bytes.asByteBuffer());
+                Message message = prototype.getParserForType().parseFrom(in);
+                in.checkLastTagWas(0);
+                if (control > limits.textByteSize()) {
+                    requireTexts(message);
+                }
+                @SuppressWarnings("unchecked") // the prototype's own parser made it
+                Q request = (Q) message;
+                return request;
+            } catch (GatunException e) {
+                throw StatusTable.toStatus(e).asRuntimeException();
+            } catch (IOException e) {
+                throw Status.INTERNAL
+                        .withDescription("Invalid protobuf byte sequence")
+                        .withCause(e)
+                        .asRuntimeException();
+            }
+        }
+
+        /** The context is the call's own, and cancelled at its end too. */
+        private static void keepForTheCall(Hold reservation) {
+            Context.current().addListener(ended -> reservation.close(), Runnable::run);
+        }
+
+        private void requireTexts(Message message) {
+            message.getAllFields().forEach((field, value) -> {
+                if (!LoadedFiles.isConfiguration(field)) {
+                    requireTexts("'" + field.getName() + "'", value);
+                }
+            });
+        }
+
+        private void requireTexts(String name, Object value) {
+            switch (value) {
+                case String text -> limits.requireText(text.length(), name);
+                case Message inner -> requireTexts(inner);
+                case List<?> values -> values.forEach(one -> requireTexts(name, one));
+                default -> {
+                    // A number, or bytes.
+                }
+            }
+        }
+
+        @Override
+        public InputStream stream(Q value) {
+            return generated.stream(value);
+        }
+
+        @Override
+        public Class<Q> getMessageClass() {
+            return generated.getMessageClass();
+        }
+
+        @Override
+        public Q getMessagePrototype() {
+            return generated.getMessagePrototype();
+        }
+    }
+}
