@@ -1,0 +1,50 @@
+package gatun.fuzz;
+
+import gatun.grpc.connection.HeaderBlockFuzz;
+import gatun.grpc.tensorflow.PredictMessageFuzz;
+import gatun.grpc.v1.V1MessageFuzz;
+import gatun.grpc.v2.InferMessageFuzz;
+import gatun.http.connection.ChunksFuzz;
+import gatun.http.connection.HttpHeadFuzz;
+import gatun.http.json.JsonDocumentFuzz;
+import gatun.http.json.TensorDataFuzz;
+import gatun.http.tensorflow.Base64Fuzz;
+import gatun.http.tensorflow.PredictRowsFuzz;
+import gatun.http.v1.V1HeaderFuzz;
+import gatun.memory.BytesTensorFuzz;
+import gatun.runtime.configuration.ConfigurationFuzz;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The fuzz targets: one for each parser that sees a client's bytes. A target is a class with a method {@code fuzzerTestOneInput(byte[])} that
+ * throws when something is wrong; Jazzer calls it, and so does the test of the corpus.
+ */
+public final class FuzzTargets {
+    /** All targets. */
+    public static final List<Class<?>> ALL = List.of(
+            HttpHeadFuzz.class,
+            ChunksFuzz.class,
+            JsonDocumentFuzz.class,
+            TensorDataFuzz.class,
+            Base64Fuzz.class,
+            PredictRowsFuzz.class,
+            V1HeaderFuzz.class,
+            HeaderBlockFuzz.class,
+            InferMessageFuzz.class,
+            PredictMessageFuzz.class,
+            V1MessageFuzz.class,
+            BytesTensorFuzz.class,
+            ConfigurationFuzz.class);
+
+    private FuzzTargets() {}
+
+    /** Prints the names of the targets, or of those whose names contain one of {@code args}, one in each line. */
+    public static void main(String[] args) {
+        for (Class<?> target : ALL) {
+            if (args.length == 0 || Arrays.stream(args).anyMatch(target.getSimpleName()::contains)) {
+                System.out.println(target.getName());
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package gatun.http.json;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import gatun.fuzz.FuzzInput;
+import gatun.memory.GatunException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** JSON documents: what is read is what Jackson reads, and what Jackson refuses is refused. */
+public final class JsonDocumentFuzz {
+    /** So deep that only one of the two readers may refuse it. */
+    private static final int TOO_DEEP = JsonReader.DEPTH_LIMIT;
+
+    private static final ObjectMapper JACKSON = JsonMapper.builder(JsonFactory.builder()
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxNumberLength(Integer.MAX_VALUE)
+                            .build())
+                    .build())
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    /** Stands for null in trees. */
+    private enum Null {
+        NULL
+    }
+
+    private JsonDocumentFuzz() {}
+
+    /** Reads the input as a document. */
+    public static void fuzzerTestOneInput(byte[] input) {
+        AtomicReference<Optional<Object>> read = new AtomicReference<>(Optional.empty());
+        FuzzInput.run(input, () -> read.set(ours(input)));
+        Optional<String> text = FuzzInput.text(input);
+        // Bytes of strings are not looked at, and numbers that are none are read though JSON has none.
+        if (text.isEmpty() || text.get().contains("NaN") || text.get().contains("Inf")) {
+            return;
+        }
+        Optional<Object> expected = jackson(text.get());
+        if (expected.isPresent() && depth(expected.get()) > TOO_DEEP) {
+            FuzzInput.requireEqual(read.get(), Optional.empty(), "a document that is nested too deep");
+        } else {
+            FuzzInput.requireEqual(read.get(), expected, text.get());
+        }
+    }
+
+    private static int depth(Object tree) {
+        int deepest = 0;
+        if (tree instanceof Map<?, ?> members) {
+            for (Object member : members.values()) {
+                deepest = Math.max(deepest, depth(member));
+            }
+            return deepest + 1;
+        }
+        if (tree instanceof List<?> elements) {
+            for (Object element : elements) {
+                deepest = Math.max(deepest, depth(element));
+            }
+            return deepest + 1;
+        }
+        return 0;
+    }
+
+    private static Optional<Object> jackson(String document) {
+        try {
+            JsonNode tree = JACKSON.readTree(document);
+            return tree.isMissingNode() ? Optional.empty() : Optional.of(tree(tree));
+        } catch (JacksonException | Unreadable e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Half a surrogate pair, or a number that no double holds: Jackson takes them, ours refuses them. */
+    private static final class Unreadable extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        Unreadable() {
+            super(null, null, false, false);
+        }
+    }
+
+    private static Object tree(JsonNode node) {
+        return switch (node.getNodeType()) {
+            case OBJECT -> {
+                Map<String, Object> members = new HashMap<>();
+                node.properties().forEach(member -> members.put(paired(member.getKey()), tree(member.getValue())));
+                yield members;
+            }
+            case ARRAY -> {
+                List<Object> elements = new ArrayList<>();
+                node.forEach(element -> elements.add(tree(element)));
+                yield elements;
+            }
+            case STRING -> paired(node.textValue());
+            case BOOLEAN -> node.booleanValue();
+            case NULL -> Null.NULL;
+            case NUMBER -> {
+                if (node.isIntegralNumber() && node.canConvertToLong()) {
+                    yield node.longValue();
+                }
+                double value = node.doubleValue();
+                if (Double.isInfinite(value)) {
+                    throw new Unreadable();
+                }
+                yield value;
+            }
+            case BINARY, MISSING, POJO -> throw new AssertionError("no text makes a node of " + node.getNodeType());
+        };
+    }
+
+    private static String paired(String text) {
+        if (text.codePoints().anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)) {
+            throw new Unreadable();
+        }
+        return text;
+    }
+
+    private static Optional<Object> ours(byte[] document) {
+        try (Arena arena = Arena.ofConfined()) {
+            JsonReader reader = new JsonReader(FuzzInput.inMemory(arena, document), 0, document.length);
+            Object tree = tree(reader);
+            reader.end();
+            return Optional.of(tree);
+        } catch (GatunException | Unreadable e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Object tree(JsonReader reader) {
+        return switch (reader.peek()) {
+            case OBJECT -> {
+                Map<String, Object> members = new HashMap<>();
+                reader.enterObject("");
+                while (reader.nextMember()) {
+                    String name = reader.name();
+                    members.put(name, tree(reader));
+                }
+                yield members;
+            }
+            case ARRAY -> {
+                List<Object> elements = new ArrayList<>();
+                reader.enterArray("");
+                while (reader.nextElement()) {
+                    elements.add(tree(reader));
+                }
+                yield elements;
+            }
+            case STRING -> reader.readString("");
+            case BOOLEAN -> reader.readBoolean("");
+            case NULL -> {
+                reader.skipValue();
+                yield Null.NULL;
+            }
+            case NUMBER -> {
+                JsonNumber number = reader.readNumber("");
+                if (number.fitsSigned64()) {
+                    yield number.integerBits();
+                }
+                double value = number.toDouble();
+                if (Double.isInfinite(value)) {
+                    throw new Unreadable();
+                }
+                yield value;
+            }
+        };
+    }
+}
