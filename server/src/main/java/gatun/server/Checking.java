@@ -7,6 +7,7 @@ import gatun.memory.SharedRegions;
 import gatun.runtime.ServerOptions;
 import gatun.runtime.check.ModelReport;
 import gatun.runtime.check.RepositoryCheck;
+import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.LogSettings;
 import gatun.server.logging.Log;
 import gatun.tensorflow.serving.ExampleMappings;
@@ -80,7 +81,7 @@ public final class Checking {
                 .version(Version.text())
                 .autoComplete(settings.autoComplete())
                 .configurationRule(ExampleMappings::check)
-                .warmUps(new WarmUpRecords(buffers, 1));
+                .warmUps(new WarmUpRecords(buffers, LimitSettings.standard(), 1));
         settings.backendDirectory().ifPresent(options::backendDirectory);
         settings.backendOptions()
                 .forEach((backend, values) ->

@@ -121,7 +121,7 @@ final class Server implements AutoCloseable {
                 .responseCacheByteSize(settings.memory().responseCacheByteSize())
                 .exitTimeout(settings.lifecycle().exitTimeout());
         if (models.warmUpIterations() > 0) {
-            options.warmUps(new WarmUpRecords(buffers, models.warmUpIterations()));
+            options.warmUps(new WarmUpRecords(buffers, settings.limits(), models.warmUpIterations()));
         }
         models.repositories().forEach(options::repository);
         models.list().map(Server::read).ifPresent(options::listed);

@@ -1,6 +1,7 @@
 package gatun.v1;
 
 import gatun.memory.GatunException;
+import gatun.memory.Hold;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.protocol.v1.InferRequestHeader;
@@ -9,16 +10,24 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.Ranking;
+import gatun.runtime.limits.HeapBudget;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * An inference's answer as v1 tells it. The raw data belongs to the response that this was made of.
+ * An inference's answer as v1 tells it. The raw data belongs to the response that this was made of. Closed by its owner when it has been sent.
  *
  * @param header what stands beside the raw data, classes included
  * @param raw for each output in the header's order its data; empty for one that is classified or in shared memory
+ * @param heap the heap that is reserved for the classes
  */
-public record InferAnswer(InferResponseHeader header, List<MemorySegment> raw) {
+public record InferAnswer(InferResponseHeader header, List<MemorySegment> raw, Hold heap) implements AutoCloseable {
+    /** The heap that a class takes, in the message and in its text, which is told in a header and once more behind the data. */
+    private static final int CLASS_HEAP = 512;
+
+    /** The heap that a character of a label takes, likewise. */
+    private static final int LABEL_CHAR_HEAP = 8;
+
     /** Keeps a copy of the list. */
     public InferAnswer {
         raw = List.copyOf(raw);
@@ -28,10 +37,49 @@ public record InferAnswer(InferResponseHeader header, List<MemorySegment> raw) {
      * The answer to {@code asked}. The caller still owns the response.
      *
      * @param model what was asked
-     * @throws GatunException INVALID_ARGUMENT when the classes of an output are wanted whose elements have no order
+     * @param budget the heap that classes take is reserved of it before they are made
+     * @throws GatunException INVALID_ARGUMENT when the classes of an output are wanted whose elements have no order, RESOURCE_EXHAUSTED when
+     *     more classes are wanted than there could be heap for, UNAVAILABLE when others have taken it
      */
-    public static InferAnswer of(InferRequestHeader asked, ModelVersion model, InferenceResponse response) {
+    public static InferAnswer of(
+            InferRequestHeader asked, ModelVersion model, InferenceResponse response, HeapBudget budget) {
         int leadingDims = model.config().getMaxBatchSize() > 0 ? 1 : 0;
+        Hold heap = budget.reserve(classesHeap(asked, model, response, leadingDims));
+        try {
+            return of(asked, model, response, leadingDims, heap);
+        } catch (Throwable t) {
+            heap.close();
+            throw t;
+        }
+    }
+
+    private static long classesHeap(
+            InferRequestHeader asked, ModelVersion model, InferenceResponse response, int leadingDims) {
+        long byteSize = 0;
+        for (int i = 0; i < asked.getOutputCount(); i++) {
+            InferRequestHeader.Output output = asked.getOutput(i);
+            if (isClassified(output)) {
+                Ranking ranking = Ranking.of(response.outputs().get(i).tensor(), leadingDims);
+                int longestLabel = 0;
+                for (String label : model.labels(output.getName())) {
+                    longestLabel = Math.max(longestLabel, label.length());
+                }
+                byteSize += (long) ranking.items()
+                        * count(output, ranking)
+                        * (CLASS_HEAP + (long) LABEL_CHAR_HEAP * longestLabel);
+            }
+        }
+        return byteSize;
+    }
+
+    /** How many classes of each item are told. The number that is wanted is unsigned: more than there can be is as good as all. */
+    private static int count(InferRequestHeader.Output asked, Ranking ranking) {
+        int wanted = asked.getCls().getCount();
+        return wanted < 0 ? ranking.classes() : Math.min(wanted, ranking.classes());
+    }
+
+    private static InferAnswer of(
+            InferRequestHeader asked, ModelVersion model, InferenceResponse response, int leadingDims, Hold heap) {
         InferResponseHeader.Builder header = InferResponseHeader.newBuilder()
                 .setId(asked.getId())
                 .setModelName(response.modelName())
@@ -57,7 +105,13 @@ public record InferAnswer(InferResponseHeader header, List<MemorySegment> raw) {
                 raw[i] = tensor.bytes();
             }
         }
-        return new InferAnswer(header.build(), List.of(raw));
+        return new InferAnswer(header.build(), List.of(raw), heap);
+    }
+
+    /** Gives back the heap that is reserved for the classes. */
+    @Override
+    public void close() {
+        heap.close();
     }
 
     /** Whether a client wants the best classes of an output, and not the output. */
@@ -72,11 +126,7 @@ public record InferAnswer(InferResponseHeader header, List<MemorySegment> raw) {
             int leadingDims,
             ModelVersion model) {
         Ranking ranking = Ranking.of(scores, leadingDims);
-        // The count is unsigned: more than there can be is as good as all.
-        int count = Math.min(asked.getCls().getCount() & Integer.MAX_VALUE, ranking.classes());
-        if (asked.getCls().getCount() < 0) {
-            count = ranking.classes();
-        }
+        int count = count(asked, ranking);
         List<String> labels = model.labels(asked.getName());
         for (int item = 0; item < ranking.items(); item++) {
             InferResponseHeader.Output.Classes.Builder classes = told.addBatchClassesBuilder();

@@ -18,6 +18,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.Ranking;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.limits.RequestLimits;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -74,6 +75,7 @@ public final class InferRequests {
      */
     public InferenceRequest request(
             ModelVersion model, long version, InferRequestHeader header, Origin origin, InputData data) {
+        requireWithinLimits(header);
         InferenceRequest request = new InferenceRequest(model);
         try {
             request.anyVersion(version == LATEST_VERSION);
@@ -96,6 +98,13 @@ public final class InferRequests {
             request.close();
             throw t;
         }
+    }
+
+    private void requireWithinLimits(InferRequestHeader header) {
+        RequestLimits limits = server.limits();
+        limits.requireTensors(header.getInputCount(), "inputs");
+        limits.requireTensors(header.getOutputCount(), "outputs");
+        limits.requireTexts(header.getSerializedSize());
     }
 
     /** By sets: how many names there are is the client's choice. */

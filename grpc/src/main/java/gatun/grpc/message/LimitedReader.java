@@ -119,6 +119,15 @@ public final class LimitedReader extends WireReader {
         needHeap(NUMBER_HEAP);
     }
 
+    /**
+     * Counts what the caller makes of a part of the message by other means than the methods above.
+     *
+     * @throws GatunException as {@link HeapBudget#reserve}
+     */
+    public void countHeap(long byteSize) {
+        needHeap(byteSize);
+    }
+
     private void needHeap(long byteSize) {
         heapByteSize += byteSize;
         if (heapByteSize > reservedByteSize) {

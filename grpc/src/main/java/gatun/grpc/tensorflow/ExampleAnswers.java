@@ -1,27 +1,37 @@
 package gatun.grpc.tensorflow;
 
 import com.google.protobuf.Int64Value;
+import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.RawMessage;
+import gatun.grpc.message.WireWriter;
+import gatun.memory.Buffer;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
-import gatun.protocol.tensorflow.serving.ClassificationResult;
-import gatun.protocol.tensorflow.serving.InferenceResult;
-import gatun.protocol.tensorflow.serving.InferenceTask;
-import gatun.protocol.tensorflow.serving.Input;
+import gatun.memory.Hold;
 import gatun.protocol.tensorflow.serving.ModelSpec;
-import gatun.protocol.tensorflow.serving.MultiInferenceRequest;
-import gatun.protocol.tensorflow.serving.MultiInferenceResponse;
-import gatun.protocol.tensorflow.serving.RegressionResult;
 import gatun.runtime.ModelVersion;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.ServingMetrics.Api;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a version answers to examples, as messages. Safe for any thread; the calling one waits for the model. */
+/** What a version answers to examples, as messages. Thread-safe; the calling thread waits for the model. */
 final class ExampleAnswers {
+    // Field numbers of ClassificationResponse and RegressionResponse.
+    private static final int RESULT = 1;
+    private static final int MODEL_SPEC = 2;
+
+    // Field numbers of MultiInferenceResponse and InferenceResult.
+    private static final int RESULTS = 1;
+    private static final int RESULT_MODEL_SPEC = 1;
+    private static final int CLASSIFICATION_RESULT = 2;
+    private static final int REGRESSION_RESULT = 3;
+
     private final ExampleRuns runs;
     private final boolean methodNames;
 
@@ -35,39 +45,100 @@ final class ExampleAnswers {
         this.methodNames = methodNames;
     }
 
-    /** @throws GatunException when the signature that {@code servable} names does not classify, or the model fails */
-    ClassificationResult classified(ModelVersion model, Servable servable, Input input) {
-        return judge(model, servable, ExampleMethod.CLASSIFY, Api.CLASSIFY, input, ExampleResults::classification);
+    /**
+     * A ClassificationResponse or RegressionResponse.
+     *
+     * @throws GatunException when the signature that the message names is not for {@code method}, or the model fails
+     */
+    OutboundMessage answer(ModelVersion model, ExampleMethod method, ExampleMessage message) {
+        Parts parts = new Parts();
+        try {
+            byte[] spec = spec(model, message.servable);
+            Buffer result = result(model, message.servable, method, message, message::close);
+            parts.own(result);
+            WireWriter head = new WireWriter();
+            head.header(RESULT, result.segment().byteSize());
+            parts.add(head);
+            parts.add(result.segment());
+            WireWriter tail = new WireWriter();
+            tail.bytes(MODEL_SPEC, spec);
+            parts.add(tail);
+            return parts.message();
+        } catch (Throwable t) {
+            parts.close();
+            throw t;
+        }
     }
 
-    /** @throws GatunException when the signature that {@code servable} names has no regression, or the model fails */
-    RegressionResult regressed(ModelVersion model, Servable servable, Input input) {
-        return judge(model, servable, ExampleMethod.REGRESS, Api.REGRESS, input, ExampleResults::regression);
-    }
-
-    private <R> R judge(
-            ModelVersion model,
-            Servable servable,
-            ExampleMethod method,
-            Api api,
-            Input input,
-            ExampleRuns.Results<R> results) {
+    private Buffer result(
+            ModelVersion model, Servable servable, ExampleMethod method, ExampleMessage message, Hold source) {
         // The signature's faults come before those of the input.
         ExampleSignature signature = ExampleSignature.of(model, method, servable, methodNames);
-        return runs.run(model, servable.isAnyVersion(), signature, api, ExampleInput.of(input), results);
+        return switch (method) {
+            case CLASSIFY ->
+                runs.run(
+                        model,
+                        servable.isAnyVersion(),
+                        signature,
+                        Api.CLASSIFY,
+                        message.input(),
+                        source,
+                        ExampleResults::classification);
+            case REGRESS ->
+                runs.run(
+                        model,
+                        servable.isAnyVersion(),
+                        signature,
+                        Api.REGRESS,
+                        message.input(),
+                        source,
+                        ExampleResults::regression);
+        };
     }
 
     /**
-     * The answers to all tasks of a request, whose tasks {@link #requireTasks} let pass.
+     * A MultiInferenceResponse to all tasks of a request, which {@link #requireTasks} let pass.
      *
      * @throws GatunException when one fails
      */
-    MultiInferenceResponse all(ModelVersion model, MultiInferenceRequest request) {
-        MultiInferenceResponse.Builder response = MultiInferenceResponse.newBuilder();
-        for (InferenceTask task : request.getTasksList()) {
-            response.addResults(result(model, task, request.getInput()));
+    OutboundMessage answerTasks(ModelVersion model, ExampleMessage message) {
+        Parts parts = new Parts();
+        try {
+            for (ExampleMessage.Task task : message.tasks) {
+                Servable servable = task.servable();
+                if (!ExampleSignature.exists(model, servable)) {
+                    throw GatunException.invalidArgument(
+                            "Requested signature not found in model graph: " + servable.entryPoint());
+                }
+                ExampleMethod method = method(task);
+                // The next task wants the examples too.
+                Buffer result = result(model, servable, method, message, RawMessage.NOTHING);
+                parts.own(result);
+                WireWriter fields = new WireWriter();
+                fields.bytes(RESULT_MODEL_SPEC, spec(model, servable));
+                fields.header(
+                        method == ExampleMethod.CLASSIFY ? CLASSIFICATION_RESULT : REGRESSION_RESULT,
+                        result.segment().byteSize());
+                WireWriter head = new WireWriter();
+                head.header(RESULTS, fields.size() + result.segment().byteSize());
+                head.raw(fields);
+                parts.add(head);
+                parts.add(result.segment());
+            }
+            return parts.message();
+        } catch (Throwable t) {
+            parts.close();
+            throw t;
         }
-        return response.build();
+    }
+
+    private static ExampleMethod method(ExampleMessage.Task task) {
+        for (ExampleMethod method : ExampleMethod.values()) {
+            if (task.method().equals(method.signatureMethod())) {
+                return method;
+            }
+        }
+        throw new GatunException(ErrorCode.UNSUPPORTED, "Unsupported signature method_name: " + task.method());
     }
 
     /**
@@ -75,51 +146,66 @@ final class ExampleAnswers {
      *
      * @throws GatunException INVALID_ARGUMENT also when there are none
      */
-    static void requireTasks(List<InferenceTask> tasks) {
+    static void requireTasks(List<ExampleMessage.Task> tasks) {
         if (tasks.isEmpty()) {
             throw GatunException.invalidArgument("Found ModelSpec with an empty model name.");
         }
         Set<String> signatures = new HashSet<>();
-        for (InferenceTask task : tasks) {
-            String name = task.getModelSpec().getName();
+        for (ExampleMessage.Task task : tasks) {
+            String name = task.servable().name();
             if (name.isEmpty()) {
                 throw GatunException.invalidArgument("Found ModelSpec with an empty model name.");
             }
-            if (!name.equals(tasks.getFirst().getModelSpec().getName())) {
+            if (!name.equals(tasks.getFirst().servable().name())) {
                 throw GatunException.invalidArgument(
                         "All ModelSpecs in a MultiInferenceRequest must access the same model name.");
             }
-            String signature = Servable.of(task.getModelSpec()).entryPoint();
+            String signature = task.servable().entryPoint();
             if (!signatures.add(signature)) {
                 throw GatunException.invalidArgument("Duplicate evaluation of signature: " + signature);
             }
         }
     }
 
-    private InferenceResult result(ModelVersion model, InferenceTask task, Input input) {
-        Servable servable = Servable.of(task.getModelSpec());
-        if (!ExampleSignature.exists(model, servable)) {
-            throw GatunException.invalidArgument(
-                    "Requested signature not found in model graph: " + servable.entryPoint());
-        }
-        InferenceResult.Builder result = InferenceResult.newBuilder().setModelSpec(spec(model, servable));
-        String method = task.getMethodName();
-        if (method.equals(ExampleMethod.CLASSIFY.signatureMethod())) {
-            return result.setClassificationResult(classified(model, servable, input))
-                    .build();
-        }
-        if (method.equals(ExampleMethod.REGRESS.signatureMethod())) {
-            return result.setRegressionResult(regressed(model, servable, input)).build();
-        }
-        throw new GatunException(ErrorCode.UNSUPPORTED, "Unsupported signature method_name: " + method);
-    }
-
-    /** What answered; the signature as the client named it. */
-    static ModelSpec spec(ModelVersion model, Servable servable) {
+    /** What answered, serialised; the signature as the client named it. */
+    private static byte[] spec(ModelVersion model, Servable servable) {
         return ModelSpec.newBuilder()
                 .setName(model.name())
                 .setVersion(Int64Value.of(model.version()))
                 .setSignatureName(servable.signature())
-                .build();
+                .build()
+                .toByteArray();
+    }
+
+    /** The parts of an answer, and the buffers that they lie in. */
+    private static final class Parts {
+        private final List<MemorySegment> segments = new ArrayList<>(3);
+        private final List<Buffer> buffers = new ArrayList<>(1);
+        private long byteSize;
+
+        void own(Buffer buffer) {
+            buffers.add(buffer);
+        }
+
+        void add(WireWriter written) {
+            add(written.segment());
+        }
+
+        void add(MemorySegment segment) {
+            segments.add(segment);
+            byteSize += segment.byteSize();
+        }
+
+        OutboundMessage message() {
+            if (byteSize > Integer.MAX_VALUE) {
+                throw GatunException.invalidArgument(
+                        "the response has " + byteSize + " bytes; expected at most 2147483647, gRPC's limit");
+            }
+            return new OutboundMessage(segments.toArray(MemorySegment[]::new), this::close);
+        }
+
+        void close() {
+            buffers.forEach(Buffer::close);
+        }
     }
 }

@@ -1,7 +1,9 @@
 package gatun.grpc.tensorflow;
 
+import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
+import gatun.memory.Hold;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
@@ -16,15 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs models on examples. Safe for any thread; the calling one waits for the model. */
 final class ExampleRuns {
-    /**
-     * Makes a message of outputs.
-     *
-     * @param <R> the message
-     */
+    /** Makes a message of outputs. */
     @FunctionalInterface
-    interface Results<R> {
-        /** The message for so many examples that were given to a signature. */
-        R of(ExampleSignature signature, List<OutputTensor> outputs, int examples);
+    interface Results {
+        /** The serialised message for so many examples that were given to a signature; the caller owns its buffer. */
+        Buffer of(BufferPool pool, ExampleSignature signature, List<OutputTensor> outputs, long examples);
     }
 
     private final BufferPool pool;
@@ -46,24 +44,27 @@ final class ExampleRuns {
     }
 
     /**
-     * What a model makes of the examples, as the message that {@code results} makes of the model's outputs.
+     * What a model makes of the examples, as the message that {@code results} makes of the model's outputs. The caller owns its buffer.
      *
      * @param api what runs are counted as
+     * @param source keeps the memory in which {@code input} finds the examples; closed as soon as they have been copied
      * @param anyVersion whether the client left the version open
      * @throws GatunException when the examples do not fit the model, or it fails
      */
-    <R> R run(
+    Buffer run(
             ModelVersion model,
             boolean anyVersion,
             ExampleSignature signature,
             ServingMetrics.Api api,
             ExampleInput input,
-            Results<R> results) {
+            Hold source,
+            Results results) {
         InferenceRequest request = new InferenceRequest(model);
         try {
             request.anyVersion(anyVersion);
             request.origin(Origin.TENSORFLOW_GRPC);
             input.ask(signature, request, pool);
+            source.close();
             Context.current().addListener(cancelled -> request.cancellation().cancel(), Runnable::run);
         } catch (Throwable t) {
             request.close();
@@ -77,7 +78,7 @@ final class ExampleRuns {
             if (metrics != null) {
                 metrics.ran(model.name(), api, System.nanoTime() - startedNanos);
             }
-            return results.of(signature, response.outputs(), input.count());
+            return results.of(pool, signature, response.outputs(), input.count());
         }
     }
 }

@@ -1,23 +1,21 @@
 package gatun.grpc.tensorflow;
 
-import com.google.protobuf.InvalidProtocolBufferException;
-import com.google.protobuf.Parser;
 import gatun.grpc.message.WireReader;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
-import gatun.protocol.tensorflow.serving.ClassificationRequest;
-import gatun.protocol.tensorflow.serving.MultiInferenceRequest;
 import gatun.protocol.tensorflow.serving.PredictionLog;
-import gatun.protocol.tensorflow.serving.RegressionRequest;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
-import gatun.tensorflow.serving.Servable;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.LimitSettings;
+import gatun.tensorflow.serving.ExampleMethod;
 import io.grpc.StatusRuntimeException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Answers requests that were written down as PredictionLog messages, without a client: the answers are made, so that all that could fail
@@ -31,18 +29,27 @@ final class LoggedRequests {
     private final BufferPool pool;
     private final Function<InferenceRequest, InferenceResponse> instance;
     private final ExampleAnswers examples;
-    private final PredictDecoder decoder = new PredictDecoder();
+    private final PredictDecoder predictions;
+    private final ExampleDecoder decoder;
 
     /**
      * Answers requests to one version, whichever they name.
      *
+     * @param limits what one of them may hold
      * @param instance answers a request and closes it
      */
-    LoggedRequests(ModelVersion model, BufferPool pool, Function<InferenceRequest, InferenceResponse> instance) {
+    LoggedRequests(
+            ModelVersion model,
+            BufferPool pool,
+            LimitSettings limits,
+            Function<InferenceRequest, InferenceResponse> instance) {
         this.model = model;
         this.pool = pool;
         this.instance = instance;
         examples = new ExampleAnswers(new ExampleRuns(pool, instance, null), false);
+        HeapBudget heap = new HeapBudget(limits.heapByteSize());
+        predictions = new PredictDecoder(limits.request(), heap);
+        decoder = new ExampleDecoder(limits.request(), heap);
     }
 
     /**
@@ -55,18 +62,13 @@ final class LoggedRequests {
         MemorySegment request = entry.request;
         switch (entry.kind) {
             case PREDICT_LOG -> predict(request);
-            case CLASSIFY_LOG -> {
-                ClassificationRequest call = message(ClassificationRequest.parser(), request);
-                examples.classified(model, Servable.of(call.getModelSpec()), call.getInput());
-            }
-            case REGRESS_LOG -> {
-                RegressionRequest call = message(RegressionRequest.parser(), request);
-                examples.regressed(model, Servable.of(call.getModelSpec()), call.getInput());
-            }
+            case CLASSIFY_LOG -> judge(ExampleMethod.CLASSIFY, request);
+            case REGRESS_LOG -> judge(ExampleMethod.REGRESS, request);
             case MULTI_INFERENCE_LOG -> {
-                MultiInferenceRequest call = message(MultiInferenceRequest.parser(), request);
-                ExampleAnswers.requireTasks(call.getTasksList());
-                examples.all(model, call);
+                try (ExampleMessage call = parsed(() -> decoder.decodeTasks(request))) {
+                    ExampleAnswers.requireTasks(call.tasks);
+                    examples.answerTasks(model, call).close();
+                }
             }
             case SESSION_RUN_LOG ->
                 throw new GatunException(
@@ -76,13 +78,19 @@ final class LoggedRequests {
         }
     }
 
+    private void judge(ExampleMethod method, MemorySegment request) {
+        try (ExampleMessage call = parsed(() -> decoder.decode(request))) {
+            examples.answer(model, method, call).close();
+        }
+    }
+
     /** Works on a copy, since reading tensors moves them in the message's memory to where engines want them. */
     private void predict(MemorySegment bytes) {
         Buffer copy = pool.copyOf(bytes);
         InferenceRequest request = new InferenceRequest(model);
         request.hold(copy);
         try {
-            PredictMessage message = parsed(() -> decoder.decode(copy.segment()));
+            PredictMessage message = parsed(() -> predictions.decode(copy.segment()));
             PredictExchange.fill(request, message, PredictExchange.signature(message, model), pool);
         } catch (StatusRuntimeException e) {
             request.close();
@@ -129,18 +137,10 @@ final class LoggedRequests {
         }
     }
 
-    private interface Parse<T> {
-        T run() throws InvalidProtocolBufferException;
-    }
-
-    private static <T> T message(Parser<T> parser, MemorySegment bytes) {
-        return parsed(() -> parser.parseFrom(bytes.asByteBuffer()));
-    }
-
-    private static <T> T parsed(Parse<T> parse) {
+    private static <T> T parsed(Supplier<T> parse) {
         try {
-            return parse.run();
-        } catch (GatunException | InvalidProtocolBufferException e) {
+            return parse.get();
+        } catch (GatunException e) {
             throw new GatunException(ErrorCode.INVALID_ARGUMENT, "Failed to parse warmup record: " + e.getMessage(), e);
         }
     }

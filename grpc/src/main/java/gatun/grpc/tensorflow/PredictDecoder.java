@@ -1,34 +1,27 @@
 package gatun.grpc.tensorflow;
 
+import gatun.grpc.message.LimitedReader;
 import gatun.grpc.message.RawAlignment;
 import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
-import gatun.tensorflow.serving.Servable;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /**
  * Reads PredictRequest messages. Data of tensors is not copied, only found: what is allocated depends on the number of tensors, not on
- * their size. Safe for any thread.
+ * their size, and is counted before it is. Safe for any thread.
  */
 final class PredictDecoder {
     // Field numbers of PredictRequest.
     private static final int MODEL_SPEC = 1;
     private static final int INPUTS = 2;
     private static final int OUTPUT_FILTER = 3;
-
-    // Field numbers of ModelSpec, and that of an Int64Value.
-    private static final int NAME = 1;
-    private static final int VERSION = 2;
-    private static final int SIGNATURE_NAME = 3;
-    private static final int VERSION_LABEL = 4;
-    private static final int WRAPPED = 1;
 
     // Field numbers of an entry of a map.
     private static final int KEY = 1;
@@ -43,18 +36,37 @@ final class PredictDecoder {
     private static final int MAX_RANK = 254;
 
     private static final int USUAL_RANK = 8;
-    private static final Servable NOTHING = new Servable("", OptionalLong.empty(), Optional.empty(), "");
 
+    private final RequestLimits limits;
+    private final HeapBudget heap;
     private final TextCache texts = new TextCache();
+    private final ServableReader servables = new ServableReader(texts);
+
+    /** A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}. */
+    PredictDecoder(RequestLimits limits, HeapBudget heap) {
+        this.limits = limits;
+        this.heap = heap;
+    }
 
     /**
      * Reads a message; the caller says what it owns.
      *
-     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message
+     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more than a limit allows,
+     *     UNAVAILABLE when other requests have taken the heap that it needs
      */
     PredictMessage decode(MemorySegment bytes) {
-        PredictMessage message = new PredictMessage(bytes, NOTHING);
-        WireReader in = new WireReader(bytes);
+        LimitedReader in = new LimitedReader(bytes, limits, heap);
+        try {
+            PredictMessage message = decode(in, bytes);
+            message.reserve(in.takeReservation());
+            return message;
+        } finally {
+            in.takeReservation().close();
+        }
+    }
+
+    private PredictMessage decode(LimitedReader in, MemorySegment bytes) {
+        PredictMessage message = new PredictMessage(bytes, ServableReader.NOTHING);
         while (in.hasMore()) {
             int tag = in.tag();
             if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
@@ -67,14 +79,18 @@ final class PredictDecoder {
             switch (WireReader.field(tag)) {
                 case MODEL_SPEC -> {
                     in.window(start, start + length);
-                    message.servable = servable(in, bytes, message.servable);
+                    message.servable = servables.read(in, message.servable);
                     message.hasServable = true;
                 }
                 case INPUTS -> {
                     in.window(start, start + length);
-                    message.add(input(in, bytes));
+                    in.countInput();
+                    message.add(input(in));
                 }
-                case OUTPUT_FILTER -> message.outputFilter.add(text(in, bytes, start, length));
+                case OUTPUT_FILTER -> {
+                    in.countOutput();
+                    message.outputFilter.add(in.text(texts, start, length, "an output's name"));
+                }
                 default -> {
                     // What has no meaning here, or is of a newer protocol.
                 }
@@ -84,58 +100,8 @@ final class PredictDecoder {
         return message;
     }
 
-    /** A ModelSpec that fills the reader's window; {@code before} is what an earlier piece of it said. */
-    private Servable servable(WireReader in, MemorySegment bytes, Servable before) {
-        String name = before.name();
-        OptionalLong version = before.version();
-        Optional<String> label = before.label();
-        String signature = before.signature();
-        while (in.hasMore()) {
-            int tag = in.tag();
-            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
-                in.skip(tag);
-                continue;
-            }
-            int length = in.length();
-            int start = in.advance(length);
-            switch (WireReader.field(tag)) {
-                case NAME -> name = text(in, bytes, start, length);
-                case VERSION -> {
-                    version = OptionalLong.of(wrapped(in, start, length));
-                    label = Optional.empty();
-                }
-                case VERSION_LABEL -> {
-                    label = Optional.of(text(in, bytes, start, length));
-                    version = OptionalLong.empty();
-                }
-                case SIGNATURE_NAME -> signature = text(in, bytes, start, length);
-                default -> {
-                    // A field of a newer protocol.
-                }
-            }
-        }
-        return new Servable(name, version, label, signature);
-    }
-
-    /** The number in an Int64Value. */
-    private static long wrapped(WireReader in, int start, int length) {
-        int limit = in.limit();
-        long value = 0;
-        in.window(start, start + length);
-        while (in.hasMore()) {
-            int tag = in.tag();
-            if (tag == (WRAPPED << 3 | WireReader.VARINT)) {
-                value = in.varint();
-            } else {
-                in.skip(tag);
-            }
-        }
-        in.window(start + length, limit);
-        return value;
-    }
-
     /** An entry of the map of inputs that fills the reader's window. */
-    private PredictMessage.TensorField input(WireReader in, MemorySegment bytes) {
+    private PredictMessage.TensorField input(LimitedReader in) {
         PredictMessage.TensorField input = new PredictMessage.TensorField();
         while (in.hasMore()) {
             int tag = in.tag();
@@ -147,7 +113,7 @@ final class PredictDecoder {
             int start = in.position();
             int limit = in.limit();
             switch (WireReader.field(tag)) {
-                case KEY -> input.name = text(in, bytes, start, length);
+                case KEY -> input.name = in.text(texts, start, length, "an input's name");
                 case VALUE -> {
                     in.window(start, start + length);
                     tensor(in, input);
@@ -162,7 +128,7 @@ final class PredictDecoder {
     }
 
     /** A TensorProto that fills the reader's window. */
-    private static void tensor(WireReader in, PredictMessage.TensorField input) {
+    private static void tensor(LimitedReader in, PredictMessage.TensorField input) {
         input.start = in.position();
         input.end = in.limit();
         while (in.hasMore()) {
@@ -186,7 +152,7 @@ final class PredictDecoder {
     }
 
     /** A TensorShapeProto that fills the reader's window; empty when no tensor can have it. */
-    private static Optional<Shape> shape(WireReader in) {
+    private static Optional<Shape> shape(LimitedReader in) {
         long[] dims = new long[USUAL_RANK];
         int rank = 0;
         boolean possible = true;
@@ -195,6 +161,7 @@ final class PredictDecoder {
             if (tag == (DIM << 3 | WireReader.LENGTH_DELIMITED)) {
                 int length = in.length();
                 int start = in.position();
+                in.countDimension();
                 if (rank == dims.length) {
                     dims = Arrays.copyOf(dims, 2 * rank);
                 }
@@ -226,14 +193,6 @@ final class PredictDecoder {
         }
         in.window(start + length, limit);
         return size;
-    }
-
-    private String text(WireReader in, MemorySegment bytes, int start, int length) {
-        try {
-            return texts.text(bytes, start, length);
-        } catch (CharacterCodingException e) {
-            throw in.malformed("a string that is not UTF-8");
-        }
     }
 
     /**

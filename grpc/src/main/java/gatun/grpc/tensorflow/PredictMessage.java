@@ -1,6 +1,7 @@
 package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.InferenceCall;
+import gatun.grpc.message.RawMessage;
 import gatun.memory.Hold;
 import gatun.memory.Shape;
 import gatun.tensorflow.serving.Servable;
@@ -14,8 +15,6 @@ import java.util.Optional;
  * memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
  */
 final class PredictMessage implements InferenceCall.Message {
-    private static final Hold NOTHING = () -> {};
-
     /** A TensorProto: what is said of the tensor, and where in the message it lies. */
     static final class TensorField {
         /** The input's alias. */
@@ -54,7 +53,10 @@ final class PredictMessage implements InferenceCall.Message {
     final List<String> outputFilter = new ArrayList<>(2);
 
     private final MemorySegment bytes;
-    private Hold hold = NOTHING;
+    private Hold hold = RawMessage.NOTHING;
+
+    /** The heap that is reserved for a message of many parts. */
+    private Hold reservation = RawMessage.NOTHING;
 
     /** A message in {@code bytes}. */
     PredictMessage(MemorySegment bytes, Servable nothing) {
@@ -78,11 +80,24 @@ final class PredictMessage implements InferenceCall.Message {
         hold = newHold;
     }
 
+    /** Takes over the heap that is reserved for what was read of the message, once. */
+    void reserve(Hold heap) {
+        reservation = heap;
+    }
+
     @Override
     public Hold takeOwnership() {
-        Hold taken = hold;
-        hold = NOTHING;
-        return taken;
+        Hold memory = hold;
+        Hold heap = reservation;
+        hold = RawMessage.NOTHING;
+        reservation = RawMessage.NOTHING;
+        if (heap.equals(RawMessage.NOTHING)) {
+            return memory;
+        }
+        return () -> {
+            memory.close();
+            heap.close();
+        };
     }
 
     @Override

@@ -8,8 +8,12 @@ import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.runtime.InferenceServer;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.ServingMetrics;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Puts together TensorFlow Serving's services, each method with its handler. */
@@ -20,22 +24,43 @@ public final class TensorFlowServices {
     public static ServerServiceDefinition prediction(InferenceServer server, TensorFlowSettings settings) {
         @Nullable ServingMetrics metrics = settings.metrics().orElse(null);
         Servables servables = new Servables(server);
-        PredictDecoder decoder = new PredictDecoder();
+        PredictDecoder predictions = new PredictDecoder(server.limits(), server.heap());
         PredictExchange exchange = new PredictExchange(
                 server, servables, new PredictEncoder(server.buffers(), settings.tensorContent()), metrics);
+        ExampleDecoder decoder = new ExampleDecoder(server.limits(), server.heap());
+        ExampleService examples = new ExampleService(
+                servables,
+                new ExampleAnswers(new ExampleRuns(server.buffers(), server::infer, metrics), settings.methodNames()),
+                metrics);
         return InPlaceMethods.replace(
-                new PredictionService(
-                                servables,
-                                new ExampleAnswers(
-                                        new ExampleRuns(server.buffers(), server::infer, metrics),
-                                        settings.methodNames()),
-                                metrics)
-                        .bindService(),
-                List.of(InPlaceMethods.method(
-                        PredictionServiceGrpc.getPredictMethod(),
-                        new InPlaceMarshaller<>(decoder::decode, PredictDecoder::landingOffset),
-                        server,
-                        (call, headers) -> InferenceCall.begin(call, headers, server, exchange))));
+                new PredictionService(servables).bindService(),
+                List.of(
+                        InPlaceMethods.method(
+                                PredictionServiceGrpc.getPredictMethod(),
+                                new InPlaceMarshaller<>(predictions::decode, PredictDecoder::landingOffset),
+                                server,
+                                (call, headers) -> InferenceCall.begin(call, headers, server, exchange)),
+                        examples(
+                                PredictionServiceGrpc.getClassifyMethod(), server, decoder::decode, examples::classify),
+                        examples(PredictionServiceGrpc.getRegressMethod(), server, decoder::decode, examples::regress),
+                        examples(
+                                PredictionServiceGrpc.getMultiInferenceMethod(),
+                                server,
+                                decoder::decodeTasks,
+                                examples::multiInference)));
+    }
+
+    private static ServerMethodDefinition<?, ?> examples(
+            MethodDescriptor<?, ?> generated,
+            InferenceServer server,
+            Function<MemorySegment, ExampleMessage> decoder,
+            ExampleCall.Answers answers) {
+        // Examples are copied to where the model reads them, wherever the message lies.
+        return InPlaceMethods.method(
+                generated,
+                new InPlaceMarshaller<>(decoder, start -> 0),
+                server,
+                (call, headers) -> ExampleCall.begin(call, answers));
     }
 
     /** {@code tensorflow.serving.ModelService} of one server. */

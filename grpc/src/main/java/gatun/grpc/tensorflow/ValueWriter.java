@@ -97,7 +97,8 @@ final class ValueWriter {
         };
     }
 
-    private static long putVarint(MemorySegment target, long offset, long value) {
+    /** Writes a number in as few bytes as it needs; answers where it ends. */
+    static long putVarint(MemorySegment target, long offset, long value) {
         long to = offset;
         long left = value;
         while ((left & ~0x7fL) != 0) {

@@ -8,6 +8,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.WarmUpSource;
+import gatun.runtime.limits.LimitSettings;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,15 +30,18 @@ public final class WarmUpRecords implements WarmUpSource {
     private static final int MAX_RECORDS = 1000;
 
     private final BufferPool pool;
+    private final LimitSettings limits;
     private final int iterations;
 
     /**
      * Reads records into memory of {@code pool}.
      *
+     * @param limits what one of their requests may hold, as if a client had sent it
      * @param iterations how often each request is sent; at least 1
      */
-    public WarmUpRecords(BufferPool pool, int iterations) {
+    public WarmUpRecords(BufferPool pool, LimitSettings limits, int iterations) {
         this.pool = pool;
+        this.limits = limits;
         this.iterations = Math.max(1, iterations);
     }
 
@@ -47,7 +51,7 @@ public final class WarmUpRecords implements WarmUpSource {
         if (file.isEmpty()) {
             return;
         }
-        LoggedRequests requests = new LoggedRequests(version, pool, instance);
+        LoggedRequests requests = new LoggedRequests(version, pool, limits, instance);
         int count = 0;
         try (RecordFile records = RecordFile.open(file.get(), pool)) {
             Optional<RecordFile.Entry> next = records.next();

@@ -76,12 +76,18 @@ final class Inferences {
      */
     OutboundMessage answer(InferMessage message, InferenceResponse response) {
         try {
-            InferAnswer answer = InferAnswer.of(message.header, Objects.requireNonNull(message.model), response);
-            return encode(
-                    api.statuses().success(),
-                    answer.header(),
-                    answer.raw().toArray(MemorySegment[]::new),
-                    response::close);
+            InferAnswer answer =
+                    InferAnswer.of(message.header, Objects.requireNonNull(message.model), response, server.heap());
+            try {
+                return encode(
+                        api.statuses().success(), answer.header(), answer.raw().toArray(MemorySegment[]::new), () -> {
+                            response.close();
+                            answer.close();
+                        });
+            } catch (Throwable t) {
+                answer.close();
+                throw t;
+            }
         } catch (Throwable t) {
             response.close();
             throw t;

@@ -19,7 +19,7 @@ public final class V1Services {
     public static ServerServiceDefinition of(InferenceServer server, V1Api api) {
         Inferences inferences = new Inferences(server, api);
         UnaryExchange unary = new UnaryExchange(inferences);
-        InferDecoder decoder = new InferDecoder();
+        InferDecoder decoder = new InferDecoder(server.limits(), server.heap());
         InPlaceMarshaller<InferMessage> marshaller = new InPlaceMarshaller<>(
                 decoder::decode, start -> RawAlignment.landingOffset(start, InferDecoder.RAW_INPUT));
         return InPlaceMethods.replace(

@@ -21,6 +21,7 @@ import gatun.runtime.GatunServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerOptions;
+import gatun.runtime.limits.LimitSettings;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.testing.RecordFiles;
 import java.io.IOException;
@@ -84,7 +85,7 @@ class WarmUpRecordsTest {
                 .repository(models)
                 .backend(new EchoBackend())
                 .backend(new JudgeBackend())
-                .warmUps(new WarmUpRecords(pool, iterations)));
+                .warmUps(new WarmUpRecords(pool, LimitSettings.standard(), iterations)));
     }
 
     /** Loads the models and tells how many requests one has answered. */

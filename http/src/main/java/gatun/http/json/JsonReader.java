@@ -208,6 +208,11 @@ public final class JsonReader {
         return makeText("");
     }
 
+    /** The bytes that the name has in UTF-8; {@link #copyString} writes it without making a text of it. */
+    public long nameByteSize() {
+        return string.byteSize();
+    }
+
     /**
      * Reads a string.
      *
@@ -375,18 +380,24 @@ public final class JsonReader {
     }
 
     /**
-     * Reads the element that stands next, and those that follow it in its array as long as they are numbers; stops behind the last of them.
+     * Reads the element that stands next, and those that follow it in its array as long as they are numbers that FP32 can hold; stops
+     * behind the last of them.
      *
      * @param target gets each as an FP32 element, from {@code offset} on
      * @param most how many to read at most
-     * @return how many were read; none, and nothing is read over, when the first is no number
+     * @return how many were read; none, and nothing is read over, when the first is no such number
      */
     public long readFloats(MemorySegment target, long offset, long most) {
         long count = 0;
         long next = at;
         while (count < most && next < end && beginsNumber(text.get(JAVA_BYTE, next))) {
-            at = number.scan(this, next, end);
-            target.set(ElementLayouts.FP32, offset + count * Float.BYTES, number.toFloat());
+            long behind = number.scan(this, next, end);
+            float value = number.toFloat();
+            if (Float.isInfinite(value) && number.isFinite()) {
+                break;
+            }
+            at = behind;
+            target.set(ElementLayouts.FP32, offset + count * Float.BYTES, value);
             count++;
             next = blanksFrom(at);
             if (next == end || text.get(JAVA_BYTE, next) != ',') {

@@ -9,7 +9,6 @@ import gatun.memory.BytesCodec;
 import gatun.memory.ElementLayouts;
 import gatun.memory.GatunException;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 
 /**
  * Native memory that elements are appended to, and that grows. Owns its buffer until that is {@linkplain #release given away}.
@@ -18,6 +17,9 @@ import java.nio.charset.StandardCharsets;
 final class ElementBuffer implements AutoCloseable {
     private static final long FIRST_BYTES = 1024;
     private static final int LONGEST_VARINT = 10;
+
+    /** The most bytes of a text that an error shows. */
+    private static final int SHOWN_BYTES = 256;
 
     private final BufferPool pool;
     private Buffer buffer;
@@ -168,13 +170,22 @@ final class ElementBuffer implements AutoCloseable {
         return (Long.SIZE - Long.numberOfLeadingZeros(value | 1) + 6) / 7;
     }
 
-    /** Appends a string of a protobuf message, with its length. */
-    void putText(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        putVarint(bytes.length);
-        reserve(bytes.length);
-        MemorySegment.copy(bytes, 0, target, JAVA_BYTE, byteSize, bytes.length);
-        byteSize += bytes.length;
+    /** Appends the name of the member that {@code json} is at as a string of a protobuf message; answers where it begins behind its length. */
+    long putName(JsonReader json) {
+        long length = json.nameByteSize();
+        putVarint(length);
+        reserve(length);
+        long start = byteSize;
+        json.copyString(target, start);
+        byteSize += length;
+        return start;
+    }
+
+    /** The text in the {@code length} bytes at {@code offset}, which were appended; cut where it is long. */
+    String text(long offset, long length) {
+        return length <= SHOWN_BYTES
+                ? BytesCodec.text(target, offset, length)
+                : BytesCodec.text(target, offset, SHOWN_BYTES) + "...";
     }
 
     /** Appends the string that {@code json} stands at as one of a protobuf message, with its length. */

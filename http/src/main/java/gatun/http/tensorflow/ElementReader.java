@@ -6,18 +6,21 @@ import gatun.http.json.JsonReader.Kind;
 import gatun.memory.Datatype;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.TensorSpec;
 import gatun.tensorflow.serving.DataTypes;
 
 /** Reads single elements of a tensor. For one thread. */
 final class ElementReader {
     private final ValueText values;
+    private final String input;
     private final Datatype datatype;
     private final ElementBuffer target;
 
-    /** Reads elements of {@code datatype} to the end of {@code target}, and shows wrong ones by {@code values}. */
-    ElementReader(ValueText values, Datatype datatype, ElementBuffer target) {
+    /** Reads elements of the input {@code spec} to the end of {@code target}, and shows wrong ones by {@code values}. */
+    ElementReader(ValueText values, TensorSpec spec, ElementBuffer target) {
         this.values = values;
-        this.datatype = datatype;
+        this.input = spec.name();
+        this.datatype = spec.datatype();
         this.target = target;
     }
 
@@ -55,11 +58,19 @@ final class ElementReader {
         long position = json.position();
         JsonNumber number = json.readNumber("");
         switch (datatype) {
-            case FP32 -> target.putFloat(number.toFloat());
+            case FP32 -> {
+                float value = number.toFloat();
+                if (Float.isInfinite(value) && number.isFinite()) {
+                    throw outOfRange(position, "-3.4028235e38", "3.4028235e38");
+                }
+                target.putFloat(value);
+            }
             case FP64 -> target.putDouble(number.toDouble());
-            // As in the original, what is beyond a narrow type but not beyond 32 bits is cut, not refused.
-            case INT8, UINT8 -> target.putByte(integer(number, position));
-            case INT16 -> target.putShort(integer(number, position));
+            // The original cuts what is beyond a narrow type but not beyond 32 bits; to its clients a wrong number is
+            // worse than an error.
+            case INT8 -> target.putByte(narrow(number, position, Byte.MIN_VALUE, Byte.MAX_VALUE));
+            case UINT8 -> target.putByte(narrow(number, position, 0, 0xFF));
+            case INT16 -> target.putShort(narrow(number, position, Short.MIN_VALUE, Short.MAX_VALUE));
             case INT32 -> target.putInt(integer(number, position));
             case INT64 -> {
                 check(number.fitsSigned64(), position);
@@ -80,6 +91,21 @@ final class ElementReader {
     private int integer(JsonNumber number, long position) {
         check(number.fitsSigned64() && number.integerBits() == (int) number.integerBits(), position);
         return (int) number.integerBits();
+    }
+
+    private int narrow(JsonNumber number, long position, int least, int greatest) {
+        int value = integer(number, position);
+        if (value < least || value > greatest) {
+            throw outOfRange(position, Integer.toString(least), Integer.toString(greatest));
+        }
+        return value;
+    }
+
+    /** The failure of a number that the original would change, in the words that it has for those that it refuses. */
+    private GatunException outOfRange(long position, String least, String greatest) {
+        return GatunException.invalidArgument(misfit(position, Kind.NUMBER).getMessage() + "; element "
+                + target.byteSize() / datatype.byteSize() + " of input '" + input + "' must be from " + least + " to "
+                + greatest);
     }
 
     private void check(boolean fits, long position) {

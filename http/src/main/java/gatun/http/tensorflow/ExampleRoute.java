@@ -6,6 +6,7 @@ import gatun.memory.Buffer;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.limits.RequestUsage;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;
@@ -39,7 +40,10 @@ final class ExampleRoute {
     }
 
     void answer(Exchange exchange, ServablePath path, ExampleMethod method, Api api) {
-        Call call = read(exchange, path, method);
+        Call call;
+        try (RequestUsage usage = new RequestUsage(server.limits(), server.heap())) {
+            call = read(exchange, path, method, usage);
+        }
         if (metrics != null) {
             metrics.examples(path.model(), call.exampleCount());
         }
@@ -52,10 +56,11 @@ final class ExampleRoute {
 
     private record Call(InferenceRequest request, ExampleSignature signature, long exampleCount) {}
 
-    private Call read(Exchange exchange, ServablePath path, ExampleMethod method) {
+    private Call read(Exchange exchange, ServablePath path, ExampleMethod method, RequestUsage usage) {
         Landed body = bodies.land(exchange);
         try (Buffer buffer = body.buffer()) {
-            RequestDocument document = RequestDocument.forExamples(buffer.segment(), body.offset(), body.byteSize());
+            RequestDocument document =
+                    RequestDocument.forExamples(buffer.segment(), body.offset(), body.byteSize(), usage);
             try (ExamplesReader examples = new ExamplesReader(server.buffers(), document)) {
                 Servable servable = path.servable(document.signatureName());
                 ModelVersion model = servables.findSingleAnswering(servable);

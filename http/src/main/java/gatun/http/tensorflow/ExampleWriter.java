@@ -33,6 +33,11 @@ final class ExampleWriter {
     private final ValueText values;
     private final ElementBuffer target;
 
+    /** Where in the target the name of the feature lies that is being written; it never becomes a text but in an error. */
+    private long nameStart;
+
+    private long nameLength;
+
     /** Writes to the end of {@code target}, and shows wrong values by {@code values}. */
     ExampleWriter(ValueText values, ElementBuffer target) {
         this.values = values;
@@ -55,22 +60,22 @@ final class ExampleWriter {
         while (json.nextMember()) {
             target.putByte(FEATURE_ENTRY);
             long entry = target.beginMessage();
-            String name = json.name();
             target.putByte(ENTRY_KEY);
-            target.putText(name);
+            nameLength = json.nameByteSize();
+            nameStart = target.putName(json);
             target.putByte(ENTRY_VALUE);
             long feature = target.beginMessage();
-            writeFeature(json, name);
+            writeFeature(json);
             target.endMessage(feature);
             target.endMessage(entry);
         }
         target.endMessage(features);
     }
 
-    private void writeFeature(JsonReader json, String name) {
+    private void writeFeature(JsonReader json) {
         if (json.peek() != Kind.ARRAY) {
-            Begun begun = begin(json, name);
-            writeValue(json, name, begun.kind());
+            Begun begun = begin(json);
+            writeValue(json, begun.kind());
             end(begun);
             return;
         }
@@ -78,9 +83,9 @@ final class ExampleWriter {
         if (!json.nextElement()) {
             return;
         }
-        Begun begun = begin(json, name);
+        Begun begun = begin(json);
         do {
-            writeValue(json, name, begun.kind());
+            writeValue(json, begun.kind());
         } while (json.nextElement());
         end(begun);
     }
@@ -89,8 +94,8 @@ final class ExampleWriter {
     private record Begun(ListKind kind, long list, long numbers) {}
 
     /** Begins the list that the value begins which {@code json} stands at. */
-    private Begun begin(JsonReader json, String name) {
-        ListKind kind = kind(json, name);
+    private Begun begin(JsonReader json) {
+        ListKind kind = kind(json);
         target.putByte(kind.key);
         long list = target.beginMessage();
         if (kind == ListKind.BYTES) {
@@ -108,7 +113,7 @@ final class ExampleWriter {
     }
 
     /** The kind of list that the value is for which {@code json} stands at, and stands at afterwards too. */
-    private ListKind kind(JsonReader json, String name) {
+    private ListKind kind(JsonReader json) {
         return switch (json.peek()) {
             case STRING -> ListKind.BYTES;
             case BOOLEAN -> ListKind.INT64;
@@ -120,22 +125,22 @@ final class ExampleWriter {
             }
             case OBJECT -> {
                 if (Base64Value.isOtherObject(json)) {
-                    throw unexpected(json, name);
+                    throw unexpected(json);
                 }
                 yield ListKind.BYTES;
             }
-            case ARRAY, NULL -> throw unexpected(json, name);
+            case ARRAY, NULL -> throw unexpected(json);
         };
     }
 
-    private void writeValue(JsonReader json, String name, ListKind list) {
-        if (kind(json, name) != list) {
+    private void writeValue(JsonReader json, ListKind list) {
+        if (kind(json) != list) {
             throw GatunException.invalidArgument(
-                    "Unexpected element type in feature: " + name + " expecting type: " + list.text);
+                    "Unexpected element type in feature: " + name() + " expecting type: " + list.text);
         }
         switch (json.peek()) {
             case BOOLEAN -> target.putVarint(json.readBoolean("") ? 1 : 0);
-            case NUMBER -> writeNumber(json.readNumber(""), name, list);
+            case NUMBER -> writeNumber(json.readNumber(""), list);
             case STRING -> {
                 target.putByte(LIST_VALUES);
                 target.putDelimited(json);
@@ -148,23 +153,27 @@ final class ExampleWriter {
                 target.putDelimitedBase64(json);
                 json.position(end);
             }
-            case ARRAY, NULL -> throw unexpected(json, name);
+            case ARRAY, NULL -> throw unexpected(json);
         }
     }
 
-    private void writeNumber(JsonNumber number, String name, ListKind list) {
+    private void writeNumber(JsonNumber number, ListKind list) {
         if (list == ListKind.FLOAT) {
             target.putFloat(number.toFloat());
         } else if (number.fitsSigned64()) {
             target.putVarint(number.integerBits());
         } else {
             throw GatunException.invalidArgument(
-                    "Feature: " + name + " has uint64_t element. Only int64_t is supported.");
+                    "Feature: " + name() + " has uint64_t element. Only int64_t is supported.");
         }
     }
 
-    private GatunException unexpected(JsonReader json, String name) {
+    private String name() {
+        return target.text(nameStart, nameLength);
+    }
+
+    private GatunException unexpected(JsonReader json) {
         return GatunException.invalidArgument(
-                "Feature: " + name + " has element with unexpected JSON type: " + values.kind(json.position()));
+                "Feature: " + name() + " has element with unexpected JSON type: " + values.kind(json.position()));
     }
 }

@@ -7,6 +7,7 @@ import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
 import gatun.memory.GatunException;
+import gatun.tensorflow.serving.ExampleContext;
 import java.lang.foreign.MemorySegment;
 
 /** Reads the examples of a classify or regress request, each into one string of a tensor. For one request, by one thread. */
@@ -17,7 +18,7 @@ final class ExamplesReader implements AutoCloseable {
     /**
      * Reads the examples of {@code document} into buffers of {@code pool}.
      *
-     * @throws GatunException INVALID_ARGUMENT when they are wrong
+     * @throws GatunException INVALID_ARGUMENT when they are wrong, RESOURCE_EXHAUSTED when their context is too long for so many
      */
     ExamplesReader(BufferPool pool, RequestDocument document) {
         this.elements = new ElementBuffer(pool);
@@ -47,6 +48,7 @@ final class ExamplesReader implements AutoCloseable {
         if (examples.elementCount() == 0) {
             throw document.failure("'examples' value is an empty array");
         }
+        ExampleContext.requireCopies(contextByteSize, examples.elementCount());
         JsonReader json = document.reader(examples.position());
         json.enterArray("");
         while (json.nextElement()) {

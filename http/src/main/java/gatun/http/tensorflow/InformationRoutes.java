@@ -24,7 +24,7 @@ final class InformationRoutes {
     /** Answers with the states of all versions, or of the one that the path has; a label makes no difference. */
     void status(Exchange exchange, ServablePath path) {
         List<ModelVersionStatus> versions = VersionStatuses.of(server, path.model(), path.versionNumber());
-        IndentedJson json = new IndentedJson(exchange.json(), INDENT);
+        IndentedJson json = RestAnswer.text(exchange, INDENT);
         json.beginObject().name("model_version_status").beginArray();
         versions.forEach(version -> write(json, version));
         json.endArray().endObject();
@@ -44,7 +44,7 @@ final class InformationRoutes {
     /** Answers with the signatures of a version. */
     void metadata(Exchange exchange, ServablePath path) {
         ModelVersion model = servables.find(path.servable(""));
-        IndentedJson json = new IndentedJson(exchange.json(), INDENT);
+        IndentedJson json = RestAnswer.text(exchange, INDENT);
         json.text().raw("{\n\"model_spec\":");
         json.beginObject().name("name").string(model.name());
         json.name("signature_name").string("");

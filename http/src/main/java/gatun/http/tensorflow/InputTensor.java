@@ -26,8 +26,7 @@ final class InputTensor implements AutoCloseable {
         this.document = document;
         this.spec = spec;
         this.elements = new ElementBuffer(pool);
-        this.reader =
-                new DenseReader(document.values(), new ElementReader(document.values(), spec.datatype(), elements));
+        this.reader = new DenseReader(document.values(), new ElementReader(document.values(), spec, elements));
     }
 
     /** The input's name. */

@@ -8,6 +8,7 @@ import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.limits.RequestUsage;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.ServingMetrics.Api;
@@ -27,7 +28,10 @@ final class PredictRoute {
     }
 
     void answer(Exchange exchange, ServablePath path) {
-        Predict predict = read(exchange, path);
+        Predict predict;
+        try (RequestUsage usage = new RequestUsage(server.limits(), server.heap())) {
+            predict = read(exchange, path, usage);
+        }
         calls.answer(
                 exchange,
                 predict.request(),
@@ -38,10 +42,11 @@ final class PredictRoute {
     private record Predict(InferenceRequest request, boolean rows) {}
 
     /** The body is not needed any more when the inputs have been read. */
-    private Predict read(Exchange exchange, ServablePath path) {
+    private Predict read(Exchange exchange, ServablePath path, RequestUsage usage) {
         Landed body = bodies.land(exchange);
         try (Buffer buffer = body.buffer()) {
-            RequestDocument document = RequestDocument.forPredict(buffer.segment(), body.offset(), body.byteSize());
+            RequestDocument document =
+                    RequestDocument.forPredict(buffer.segment(), body.offset(), body.byteSize(), usage);
             try {
                 return read(exchange, document, path);
             } catch (GatunException e) {

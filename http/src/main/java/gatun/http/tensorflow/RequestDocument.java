@@ -3,6 +3,7 @@ package gatun.http.tensorflow;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonReader.Kind;
 import gatun.memory.GatunException;
+import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 
@@ -22,6 +23,7 @@ final class RequestDocument {
     private final MemorySegment text;
     private final long start;
     private final long byteSize;
+    private final RequestUsage usage;
     private final ValueText values;
 
     private String signatureName = "";
@@ -66,18 +68,22 @@ final class RequestDocument {
     /**
      * Reads {@code byteSize} bytes from {@code start} of {@code text}, which has been found to be JSON afterwards but for its tensors.
      *
-     * @throws GatunException INVALID_ARGUMENT when they are no JSON, no object, or name a signature by something else than a string
+     * @param usage counts the texts that are made of it
+     * @throws GatunException INVALID_ARGUMENT when they are no JSON, no object, or name a signature by something else than a string,
+     *     RESOURCE_EXHAUSTED when a text is longer than texts may be
      */
-    static RequestDocument forPredict(MemorySegment text, long start, long byteSize) {
-        return new RequestDocument(text, start, byteSize, Member::passedOver);
+    static RequestDocument forPredict(MemorySegment text, long start, long byteSize, RequestUsage usage) {
+        return new RequestDocument(text, start, byteSize, usage, Member::passedOver);
     }
 
     /** The same for classify and regress, and all of it has been found to be JSON. */
-    static RequestDocument forExamples(MemorySegment text, long start, long byteSize) {
-        return new RequestDocument(text, start, byteSize, Member::at);
+    static RequestDocument forExamples(MemorySegment text, long start, long byteSize, RequestUsage usage) {
+        return new RequestDocument(text, start, byteSize, usage, Member::at);
     }
 
-    private RequestDocument(MemorySegment text, long start, long byteSize, Function<JsonReader, Member> tensors) {
+    private RequestDocument(
+            MemorySegment text, long start, long byteSize, RequestUsage usage, Function<JsonReader, Member> tensors) {
+        this.usage = usage;
         this.text = text;
         this.start = start;
         this.byteSize = byteSize;
@@ -168,7 +174,7 @@ final class RequestDocument {
     /** A reader that stands at the begin of the document. */
     private JsonReader reader() {
         return new JsonReader(
-                text, start, byteSize, (what, offset) -> "JSON Parse error: " + what + " at offset: " + offset);
+                text, start, byteSize, (what, offset) -> "JSON Parse error: " + what + " at offset: " + offset, usage);
     }
 
     /** A reader that stands at {@code position}, where a value begins. */

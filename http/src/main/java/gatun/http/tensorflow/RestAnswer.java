@@ -15,12 +15,17 @@ final class RestAnswer {
 
     private RestAnswer() {}
 
-    /** An empty text in the layout of answers. */
+    /** An empty text in the layout of answers, of any length: what does not fit a window is sent while it is written. */
     static IndentedJson text(Exchange exchange) {
-        return new IndentedJson(exchange.json(), INDENT);
+        return text(exchange, INDENT);
     }
 
-    /** Answers with what was written to {@link #text}. */
+    /** The same, each level {@code indent} blanks further to the right. */
+    static IndentedJson text(Exchange exchange, int indent) {
+        return new IndentedJson(exchange.json(OK), indent);
+    }
+
+    /** Answers with what was written to {@link #text}, or with the rest of it. */
     static void send(Exchange exchange, IndentedJson text) {
         exchange.answer(OK, text.text());
     }
@@ -32,8 +37,11 @@ final class RestAnswer {
 
     /** Answers that the request failed, and says why. */
     static void fail(Exchange exchange, Status status, String why) {
-        IndentedJson text =
-                text(exchange).beginObject().name("error").string(why).endObject();
+        IndentedJson text = new IndentedJson(exchange.json(), INDENT)
+                .beginObject()
+                .name("error")
+                .string(Exchange.shortened(why))
+                .endObject();
         exchange.answer(headers(status), text.text());
     }
 

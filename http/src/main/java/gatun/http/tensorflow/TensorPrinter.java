@@ -23,13 +23,29 @@ final class TensorPrinter {
     private final boolean base64;
     private long offset;
 
-    /** Writes {@code tensor} to {@code json}. */
+    /**
+     * Writes {@code tensor} to {@code json}.
+     *
+     * @throws GatunException INVALID_ARGUMENT when its elements have no form in JSON, before anything is written
+     */
     TensorPrinter(IndentedJson json, Tensor tensor) {
         this.json = json;
         this.tensor = tensor;
         this.shape = tensor.spec().shape();
         this.bytes = tensor.bytes();
         this.base64 = tensor.spec().name().endsWith(BYTES_SUFFIX);
+        if (shape.elementCount() > 0) {
+            requireForm(tensor.spec().datatype());
+        }
+    }
+
+    private static void requireForm(Datatype datatype) {
+        switch (datatype) {
+            case UINT16, FP16, BF16, INVALID ->
+                throw GatunException.invalidArgument(
+                        "Failed to write JSON value for tensor type: " + DataTypes.shortName(datatype));
+            case BOOL, INT8, UINT8, INT16, INT32, UINT32, INT64, UINT64, FP32, FP64, BYTES -> {}
+        }
     }
 
     /** The tensor. */
@@ -73,9 +89,7 @@ final class TensorPrinter {
             case FP32 -> json.fp32(bytes.get(ElementLayouts.FP32, offset));
             case FP64 -> json.fp64(bytes.get(ElementLayouts.FP64, offset));
             case BYTES -> writeString();
-            case UINT16, FP16, BF16, INVALID ->
-                throw GatunException.invalidArgument(
-                        "Failed to write JSON value for tensor type: " + DataTypes.shortName(datatype));
+            case UINT16, FP16, BF16, INVALID -> throw new AssertionError("refused before: " + datatype);
         }
         offset += datatype.byteSize();
     }

@@ -14,6 +14,8 @@ final class ValueText {
 
     private static final int INDENT = 4;
 
+    private static final String LONG_NAME = "...";
+
     private final MemorySegment text;
     private final long start;
     private final long byteSize;
@@ -50,7 +52,8 @@ final class ValueText {
                 out.beginObject();
                 json.enterObject("");
                 while (json.nextMember()) {
-                    out.name(json.name());
+                    // A longer one would fill what is shown.
+                    out.name(json.nameByteSize() <= BYTE_LIMIT ? json.name() : LONG_NAME);
                     if (!copy(json, out)) {
                         return false;
                     }

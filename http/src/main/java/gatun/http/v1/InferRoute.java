@@ -67,6 +67,10 @@ final class InferRoute {
                     exchange.json().raw("The request header should contain 'NV-InferRequest'"));
             return;
         }
+        if (text.get().length() > server.limits().textsByteSize()) {
+            exchange.answerEmpty(Status.REQUEST_ENTITY_TOO_LARGE_413);
+            return;
+        }
         Optional<InferRequestHeader> header = MessageText.parse(text.get());
         if (header.isEmpty()) {
             exchange.answerEmpty(Status.BAD_REQUEST_400);
@@ -90,7 +94,9 @@ final class InferRoute {
                     exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
                 trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
                 trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
-                send(exchange, InferAnswer.of(header, model, response));
+                try (InferAnswer answer = InferAnswer.of(header, model, response, server.heap())) {
+                    send(exchange, answer);
+                }
                 trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
             } catch (GatunException e) {
                 throw request.afterRun(e); // there may be no memory for the answer

@@ -10,6 +10,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.ElementLayouts;
+import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
@@ -19,6 +20,7 @@ import gatun.protocol.tensorflow.Example;
 import gatun.protocol.tensorflow.Feature;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.OutputTensor;
+import gatun.runtime.limits.RequestUsage;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;
@@ -37,7 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ExamplesTest {
-    private final BufferPool pool = new BufferPool(1 << 20);
+    private final BufferPool pool = new BufferPool(4 << 20);
     private final Arena arena = Arena.ofConfined();
 
     @AfterEach
@@ -51,7 +53,8 @@ class ExamplesTest {
         byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
         MemorySegment text = arena.allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
         List<Example> examples = new ArrayList<>();
-        try (ExamplesReader reader = new ExamplesReader(pool, RequestDocument.forExamples(text, 0, bytes.length))) {
+        try (ExamplesReader reader =
+                new ExamplesReader(pool, RequestDocument.forExamples(text, 0, bytes.length, RequestUsage.standard()))) {
             MemorySegment elements = reader.elements();
             long at = 0;
             while (at < elements.byteSize()) {
@@ -116,6 +119,34 @@ class ExamplesTest {
             })
     void shouldRefuseWrongExamples(String json, String expected) {
         assertThatThrownBy(() -> read(json)).isInstanceOf(GatunException.class).hasMessage(expected.replace("@", "\n"));
+    }
+
+    @Test
+    void shouldTakeAnyNumberOfNamesWithoutMakingTexts() throws Exception {
+        String longName = "n".repeat(100_000);
+        String json = "{\"examples\":[{\"" + longName + "\":1}" + ",{\"some\\u0041name\":1}".repeat(20_000) + "]}";
+
+        List<Example> examples = read(json);
+
+        assertThat(examples).hasSize(20_001);
+        assertThat(feature(examples.getFirst(), longName).getInt64List().getValue(0))
+                .isEqualTo(1);
+        assertThat(feature(examples.getLast(), "someAname").getInt64List().getValue(0))
+                .isEqualTo(1);
+        assertThatThrownBy(() -> read("{\"examples\":[{\"" + longName + "\":null}]}"))
+                .hasMessage("Feature: " + "n".repeat(256) + "... has element with unexpected JSON type: Null");
+    }
+
+    @Test
+    void shouldNotCopyALongContextBeforeThousandsOfExamples() {
+        String json =
+                "{\"context\":{\"c\":\"" + "x".repeat(100_000) + "\"},\"examples\":[{}" + ",{}".repeat(999) + "]}";
+
+        assertThatThrownBy(() -> read(json))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_EXHAUSTED))
+                .hasMessageContaining("before each of 1000 examples")
+                .hasMessageContaining("67108864");
     }
 
     private OutputTensor strings(String name, Shape shape, String... values) {

@@ -13,6 +13,7 @@ import gatun.runtime.EntryPoint;
 import gatun.runtime.EntryTensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -61,8 +62,8 @@ class PredictReaderTest {
         MemorySegment text = arena.allocate(Math.max(1, json.length)).copyFrom(MemorySegment.ofArray(json));
         try {
             RequestDocument document = passOver
-                    ? RequestDocument.forPredict(text, 0, json.length)
-                    : RequestDocument.forExamples(text, 0, json.length);
+                    ? RequestDocument.forPredict(text, 0, json.length, RequestUsage.standard())
+                    : RequestDocument.forExamples(text, 0, json.length, RequestUsage.standard());
             ModelVersion model = new Named(List.of(inputs));
             try (InferenceRequest request = new InferenceRequest(model);
                     PredictReader reader = new PredictReader(pool, document, model, entries(inputs))) {
@@ -215,7 +216,7 @@ class PredictReaderTest {
     private void refuse(MemorySegment text) {
         String refused = "";
         try {
-            RequestDocument document = RequestDocument.forPredict(text, 0, text.byteSize());
+            RequestDocument document = RequestDocument.forPredict(text, 0, text.byteSize(), RequestUsage.standard());
             ModelVersion model = new Named(List.of(FLOATS));
             try (InferenceRequest request = new InferenceRequest(model);
                     PredictReader reader = new PredictReader(pool, document, model, entries(FLOATS))) {

@@ -201,6 +201,39 @@ class PredictTest {
                         + " is not of expected type: " + expected);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "INT8; 1, 128; 128; int8; 1; -128 to 127",
+                "INT8; -129; -129; int8; 0; -128 to 127",
+                "UINT8; 1, 2, 256; 256; uint8; 2; 0 to 255",
+                "UINT8; -1; -1; uint8; 0; 0 to 255",
+                "INT16; 7, 32768; 32768; int16; 1; -32768 to 32767",
+                "scalars; 1, -Infinity, 1e39; 1e+39; float; 2; -3.4028235e38 to 3.4028235e38",
+                "scalars; -1e39; -1e+39; float; 0; -3.4028235e38 to 3.4028235e38"
+            })
+    void shouldRefuseNumbersThatTheirTypeCannotHold(
+            String model, String elements, String value, String type, long element, String range) {
+        String expected = "JSON Value: " + value + " Type: Number is not of expected type: " + type + "; element "
+                + element + " of input 'IN0' must be from " + range;
+        assertThat(mistake(model, "{\"inputs\":[" + elements + "]}")).isEqualTo(expected);
+        assertThat(mistake(model, "{\"instances\":[" + elements + "]}"))
+                .isEqualTo("Failed to process element: " + element + " of 'instances' list. Error: INVALID_ARGUMENT: "
+                        + expected);
+    }
+
+    @Test
+    void shouldRefuseTextsThatNobodyNeeds() {
+        String text = "x".repeat(70_000);
+        assertThat(failure(413, "scalars", "{\"signature_name\":\"" + text + "\",\"inputs\":1}"))
+                .contains("has 70000 bytes, more than the limit of 65536", "--limit-text-byte-size");
+        assertThat(failure(413, "pair", "{\"instances\":[{\"" + text + "\":1}]}"))
+                .contains("--limit-text-byte-size");
+        assertThat(mistake("scalars", "{\"inputs\":[{\"" + text + "\":1}]}"))
+                .isEqualTo("JSON Value: {\\n    \\\"...\\\": 1\\n} Type: Object is not of expected type: float");
+    }
+
     @Test
     void shouldRefuseObjectsAsNumbers() {
         assertThat(mistake("scalars", "{\"inputs\":[{\"b64\":\"AA==\"}]}"))

@@ -11,6 +11,7 @@ import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.EntryTensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.limits.RequestUsage;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -92,7 +93,7 @@ public class PredictJsonBenchmark {
     /** Ours, from native text. */
     @Benchmark
     public float ours() {
-        RequestDocument document = RequestDocument.forPredict(text, 0, text.byteSize());
+        RequestDocument document = RequestDocument.forPredict(text, 0, text.byteSize(), RequestUsage.standard());
         List<EntryTensor> inputs =
                 model.entryPoints().get(document.signatureName()).inputs();
         try (InferenceRequest request = new InferenceRequest(model);

@@ -100,7 +100,7 @@ public final class ExampleSignature {
             return;
         }
         try (owner) {
-            FeatureTensors.of(examples, count)
+            new FeatureTensors(examples, count)
                     .addTo(request, pool, mapping.get().inputs());
         }
     }

@@ -2,8 +2,6 @@ package gatun.tensorflow.serving;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.InvalidProtocolBufferException;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.BytesCodec;
@@ -13,101 +11,95 @@ import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
-import gatun.protocol.tensorflow.Example;
-import gatun.protocol.tensorflow.Feature;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.LongStream;
 
-/** Makes dense tensors of the features of examples, one behind the other. For one thread. */
+/** Makes dense tensors of the features of examples, one behind the other, from native memory to native memory. Not thread-safe. */
 final class FeatureTensors {
-    private static final Feature NONE = Feature.getDefaultInstance();
+    private final MemorySegment examples;
+    private final long exampleCount;
 
-    /** Each example's features by name. */
-    private final List<Map<String, Feature>> examples;
-
-    private FeatureTensors(List<Map<String, Feature>> examples) {
+    /** Reads serialised messages, each an element of a BYTES tensor. */
+    FeatureTensors(MemorySegment examples, long exampleCount) {
         this.examples = examples;
-    }
-
-    /**
-     * Reads examples.
-     *
-     * @param elements serialised messages, each an element of a BYTES tensor
-     * @throws GatunException INVALID_ARGUMENT when one of them is no such message
-     */
-    static FeatureTensors of(MemorySegment elements, long count) {
-        List<Map<String, Feature>> examples = new ArrayList<>();
-        long at = 0;
-        for (int i = 0; i < count; i++) {
-            long byteSize = BytesCodec.elementByteSize(elements, at);
-            at += BytesCodec.LENGTH_BYTES;
-            try {
-                examples.add(Example.parseFrom(elements.asSlice(at, byteSize).asByteBuffer())
-                        .getFeatures()
-                        .getFeatureMap());
-            } catch (InvalidProtocolBufferException e) {
-                throw GatunException.invalidArgument("Could not parse example input " + i + ": " + e.getMessage());
-            }
-            at += byteSize;
-        }
-        return new FeatureTensors(examples);
+        this.exampleCount = exampleCount;
     }
 
     /**
      * Gives tensors to a request, in buffers of {@code pool}.
      *
-     * @throws GatunException INVALID_ARGUMENT when an example lacks values, or has others than the input takes
+     * @throws GatunException INVALID_ARGUMENT when an example cannot be read, lacks values, or has others than the input takes
      */
     void addTo(InferenceRequest request, BufferPool pool, List<FeatureInput> inputs) {
-        for (FeatureInput input : inputs) {
-            if (input.optional() && examples.stream().noneMatch(example -> example.containsKey(input.name()))) {
-                continue;
+        try (FeatureTable table = FeatureTable.of(examples, exampleCount, inputs, pool)) {
+            for (int i = 0; i < inputs.size(); i++) {
+                FeatureInput input = inputs.get(i);
+                if (!input.optional() || isThere(table, i)) {
+                    add(table, i, input, request, pool);
+                }
             }
-            Shape shape = shape(input);
-            Buffer buffer = pool.take(byteSize(input, shape));
-            request.hold(buffer);
-            long byteSize = write(input, buffer.segment());
-            request.addInput(new Tensor(
-                    new TensorSpec(input.name(), input.datatype(), shape),
-                    buffer.segment().asSlice(0, byteSize)));
         }
     }
 
-    /** The shape of all examples' values, of which each has as many as the first. */
-    private Shape shape(FeatureInput input) {
+    private boolean isThere(FeatureTable table, int index) {
+        for (long example = 0; example < exampleCount; example++) {
+            if (table.contains(index, example)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void add(FeatureTable table, int index, FeatureInput input, InferenceRequest request, BufferPool pool) {
+        long[] dims = dims(input, feature(table, index, input, 0).count());
+        long expected = LongStream.of(dims).reduce(1, Math::multiplyExact);
+        long textByteSize = 0;
+        for (long example = 0; example < exampleCount; example++) {
+            FeatureValues values = feature(table, index, input, example);
+            if (values.count() != expected) {
+                throw GatunException.invalidArgument("Feature: " + input.name() + " has " + values.count()
+                        + " values in example " + example + "; expected " + expected + ", for the input takes "
+                        + input.dims() + " of each example, and of each as many as of the first");
+            }
+            textByteSize += values.textByteSize();
+        }
+        Shape shape = Shape.of(dims).prepend(exampleCount);
+        long byteSize = input.datatype().isFixedSize()
+                ? shape.byteSize(input.datatype())
+                : textByteSize + BytesCodec.LENGTH_BYTES * shape.elementCount();
+        Buffer buffer = pool.take(byteSize);
+        request.hold(buffer);
+        ValueTarget target = new ValueTarget(input, buffer.segment());
+        for (long example = 0; example < exampleCount; example++) {
+            table.values(index, example).read(target);
+        }
+        request.addInput(new Tensor(
+                new TensorSpec(input.name(), input.datatype(), shape),
+                buffer.segment().asSlice(0, target.at)));
+    }
+
+    /** The shape of one example's values, where the first has {@code first} of them. */
+    private static long[] dims(FeatureInput input, long first) {
         long[] dims = input.dims().toArray();
         long fixed = LongStream.of(dims).filter(dim -> dim != Shape.VARIABLE).reduce(1, Math::multiplyExact);
-        long first = valueCount(feature(input, 0));
-        long expected = fixed;
         for (int i = 0; i < dims.length; i++) {
             if (dims[i] == Shape.VARIABLE) {
                 dims[i] = fixed == 0 ? 0 : first / fixed;
-                expected = dims[i] * fixed;
             }
         }
-        for (int i = 0; i < examples.size(); i++) {
-            long count = valueCount(feature(input, i));
-            if (count != expected) {
-                throw GatunException.invalidArgument("Feature: " + input.name() + " has " + count
-                        + " values in example " + i + "; expected " + expected + ", for the input takes "
-                        + input.dims() + " of each example, and of each as many as of the first");
-            }
-        }
-        return Shape.of(dims).prepend(examples.size());
+        return dims;
     }
 
-    private Feature feature(FeatureInput input, int example) {
-        Feature feature = examples.get(example).get(input.name());
-        if (feature == null) {
+    private static FeatureValues feature(FeatureTable table, int index, FeatureInput input, long example) {
+        if (!table.contains(index, example)) {
             throw GatunException.invalidArgument("Feature: " + input.name() + " is required but could not be found in"
                     + " example " + example + "; features are named as the model's inputs");
         }
+        FeatureValues values = table.values(index, example);
         boolean fits =
-                switch (feature.getKindCase()) {
+                switch (values.kind()) {
                     case BYTES_LIST -> input.datatype() == Datatype.BYTES;
                     case FLOAT_LIST -> input.datatype() == Datatype.FP32 || input.datatype() == Datatype.FP64;
                     // Whole numbers are integers in JSON, also where they stand for others.
@@ -115,53 +107,38 @@ final class FeatureTensors {
                     case KIND_NOT_SET -> true;
                 };
         if (!fits) {
-            throw GatunException.invalidArgument("Feature: " + input.name() + " has values of kind "
-                    + feature.getKindCase() + " in example " + example + ", and the input takes "
+            throw GatunException.invalidArgument("Feature: " + input.name() + " has values of kind " + values.kind()
+                    + " in example " + example + ", and the input takes "
                     + DataTypes.shortName(input.datatype()));
         }
-        return feature;
+        return values;
     }
 
-    private static int valueCount(Feature feature) {
-        return switch (feature.getKindCase()) {
-            case BYTES_LIST -> feature.getBytesList().getValueCount();
-            case FLOAT_LIST -> feature.getFloatList().getValueCount();
-            case INT64_LIST -> feature.getInt64List().getValueCount();
-            case KIND_NOT_SET -> 0;
-        };
-    }
+    /** Writes values as elements of a tensor, one behind the other. */
+    private final class ValueTarget implements FeatureValues.Target {
+        private final FeatureInput input;
+        private final MemorySegment target;
+        private long at;
 
-    private long byteSize(FeatureInput input, Shape shape) {
-        if (input.datatype().isFixedSize()) {
-            return shape.byteSize(input.datatype());
+        ValueTarget(FeatureInput input, MemorySegment target) {
+            this.input = input;
+            this.target = target;
         }
-        long byteSize = 0;
-        for (Map<String, Feature> example : examples) {
-            for (ByteString value :
-                    example.getOrDefault(input.name(), NONE).getBytesList().getValueList()) {
-                byteSize += BytesCodec.LENGTH_BYTES + value.size();
-            }
-        }
-        return byteSize;
-    }
 
-    /** Writes the values of all examples; answers how many bytes they are. */
-    private long write(FeatureInput input, MemorySegment target) {
-        long at = 0;
-        for (Map<String, Feature> example : examples) {
-            Feature feature = example.getOrDefault(input.name(), NONE);
-            for (int i = 0; i < feature.getFloatList().getValueCount(); i++) {
-                at = putReal(input, target, at, feature.getFloatList().getValue(i));
-            }
-            for (int i = 0; i < feature.getInt64List().getValueCount(); i++) {
-                at = putInteger(input, target, at, feature.getInt64List().getValue(i));
-            }
-            for (ByteString value : feature.getBytesList().getValueList()) {
-                MemorySegment bytes = MemorySegment.ofBuffer(value.asReadOnlyByteBuffer());
-                at = BytesCodec.put(target, at, bytes, 0, bytes.byteSize());
-            }
+        @Override
+        public void text(long start, long byteSize) {
+            at = BytesCodec.put(target, at, examples, start, byteSize);
         }
-        return at;
+
+        @Override
+        public void real(float value) {
+            at = putReal(input, target, at, value);
+        }
+
+        @Override
+        public void integer(long value) {
+            at = putInteger(input, target, at, value);
+        }
     }
 
     private static long putReal(FeatureInput input, MemorySegment target, long at, float value) {

@@ -20,19 +20,28 @@ public final class ScoredClasses {
     static final String SCORES = "scores";
 
     /** A label where the model has none. */
-    private static final MemorySegment NO_LABEL =
-            MemorySegment.ofArray(new byte[BytesCodec.LENGTH_BYTES]).asReadOnly();
+    private static final String NO_LABEL = "";
 
     private final long classCount;
     private final MemorySegment labels;
+    /** Whether the labels are names, the same for each example, of which the last is for all classes that have none. */
+    private final boolean named;
+
+    private final long nameCount;
     private final boolean scored;
     private final MemorySegment scores;
     private long nextLabel;
+    /** Which class of its example the next label is for; counted where there are names. */
+    private long nextClass;
+
     private long nextScore;
 
-    private ScoredClasses(long classCount, MemorySegment labels, Optional<Tensor> scores) {
+    private ScoredClasses(
+            long classCount, MemorySegment labels, boolean named, long nameCount, Optional<Tensor> scores) {
         this.classCount = classCount;
         this.labels = labels;
+        this.named = named;
+        this.nameCount = nameCount;
         this.scored = scores.isPresent();
         this.scores = scores.map(Tensor::bytes).orElse(MemorySegment.NULL);
     }
@@ -50,17 +59,17 @@ public final class ScoredClasses {
             throw GatunException.invalidArgument("Tensors class and score should match in dim_size(1). Got " + count
                     + " vs. " + scores.get().spec().shape().dim(1));
         }
-        MemorySegment labels =
-                classes.map(Tensor::bytes).orElseGet(() -> names.isEmpty() ? NO_LABEL : encoded(names, count));
-        return new ScoredClasses(count, labels, scores);
+        if (classes.isPresent()) {
+            return new ScoredClasses(count, classes.get().bytes(), false, 0, scores);
+        }
+        List<String> used = names.subList(0, (int) Math.min(names.size(), count));
+        return new ScoredClasses(count, encoded(used), true, used.size(), scores);
     }
 
-    /** The first {@code count} names; classes beyond them have none. */
-    private static MemorySegment encoded(List<String> names, long count) {
-        List<String> all = new ArrayList<>(names.subList(0, (int) Math.min(names.size(), count)));
-        while (all.size() < count) {
-            all.add("");
-        }
+    /** The names and behind them the label of a class without one: how many classes there are makes no difference. */
+    private static MemorySegment encoded(List<String> names) {
+        List<String> all = new ArrayList<>(names);
+        all.add(NO_LABEL);
         MemorySegment encoded = MemorySegment.ofArray(new byte[(int) BytesCodec.encodedTextByteSize(all)]);
         BytesCodec.encodeText(all, encoded);
         return encoded;
@@ -93,12 +102,16 @@ public final class ScoredClasses {
 
     /** Where in {@link #labels} the next class's begins; an empty one where the model has no labels. */
     public long nextLabel() {
-        long label = nextLabel;
-        nextLabel += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(labels, label);
-        if (nextLabel == labels.byteSize()) {
-            // Names that are the same for each example begin anew.
+        if (named && nextClass == classCount) {
+            // Names are the same for each example.
+            nextClass = 0;
             nextLabel = 0;
         }
+        long label = nextLabel;
+        if (!named || nextClass < nameCount) {
+            nextLabel += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(labels, label);
+        }
+        nextClass++;
         return label;
     }
 

@@ -51,6 +51,9 @@ public final class ServingMetrics {
     /** Clients choose the names of models; beyond so many they share one, or they could fill the memory. */
     private static final int MAX_MODELS = 1000;
 
+    /** Longer names are those of no model; they share one for the same reason. */
+    private static final int MAX_NAME_LENGTH = 256;
+
     private static final String OTHER_MODELS = "other";
 
     /** Upper bounds in microseconds: 10, and each 1.8 times the one before. */
@@ -124,7 +127,7 @@ public final class ServingMetrics {
 
     private String label(String model) {
         if (!models.contains(model)) {
-            if (models.size() >= MAX_MODELS) {
+            if (models.size() >= MAX_MODELS || model.length() > MAX_NAME_LENGTH) {
                 return OTHER_MODELS;
             }
             models.add(model);

@@ -96,10 +96,11 @@ class ServingMetricsTest {
         for (int i = 0; i < 3000; i++) {
             metrics.failed("model" + i, ErrorCode.NOT_FOUND);
         }
+        metrics.failed("long".repeat(100), ErrorCode.NOT_FOUND);
         assertThat(page().stream().filter(line -> line.contains("request_count{")))
                 .hasSize(1001);
         assertThat(page())
-                .contains(":tensorflow:serving:request_count{model_name=\"other\",status=\"NOT_FOUND\"} 2000");
+                .contains(":tensorflow:serving:request_count{model_name=\"other\",status=\"NOT_FOUND\"} 2001");
     }
 
     @Test

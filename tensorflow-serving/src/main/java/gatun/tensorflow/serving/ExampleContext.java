@@ -1,0 +1,27 @@
+package gatun.tensorflow.serving;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+
+/** The context that all examples of a request share, and that is put before each of them. */
+public final class ExampleContext {
+    /** The most bytes that its copies may have: a short request must not take the memory of the others. */
+    static final long MAX_COPIES_BYTES = 64L << 20;
+
+    private ExampleContext() {}
+
+    /**
+     * Refuses a context that is too long for so many examples, before it is copied.
+     *
+     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
+     */
+    public static void requireCopies(long byteSize, long examples) {
+        if (byteSize > 0 && examples > MAX_COPIES_BYTES / byteSize) {
+            throw new GatunException(
+                    ErrorCode.RESOURCE_EXHAUSTED,
+                    "the context has " + byteSize + " bytes and goes before each of " + examples
+                            + " examples, which makes more than the limit of " + MAX_COPIES_BYTES
+                            + "; send fewer examples in a request, or put what they share into the model");
+        }
+    }
+}
