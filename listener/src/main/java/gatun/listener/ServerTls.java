@@ -67,6 +67,18 @@ public final class ServerTls {
         return engine;
     }
 
+    /** Reads the files now. While they cannot be used, the last good ones are, and the log says why. */
+    public void reload() {
+        lock.lock();
+        try {
+            lookedNanos = System.nanoTime();
+            stamps = files.stamps();
+            readAnew();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private SSLContext context() {
         if (System.nanoTime() - lookedNanos > LOOK_INTERVAL.toNanos() && lock.tryLock()) {
             try {
@@ -85,13 +97,17 @@ public final class ServerTls {
             return;
         }
         stamps = now;
+        readAnew();
+    }
+
+    private void readAnew() {
         try {
             context = files.read();
             LOG.info(
                     "New connections are served with the certificate now in {}",
                     files.certificate().path());
         } catch (TlsException e) {
-            LOG.warn("{}; the certificate from before is used on", e.getMessage());
+            LOG.error("{}; the certificate from before is used on", e.getMessage());
         }
     }
 }

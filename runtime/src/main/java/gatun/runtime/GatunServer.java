@@ -49,6 +49,7 @@ public final class GatunServer implements InferenceServer {
     private final Duration exitTimeout;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean exiting;
+    private volatile boolean draining;
 
     private GatunServer(
             ServerOptions options,
@@ -147,7 +148,7 @@ public final class GatunServer implements InferenceServer {
     @Override
     public boolean ready() {
         requireOpen();
-        return !strictReadiness || repository.ready();
+        return !draining && (!strictReadiness || repository.ready());
     }
 
     @Override
@@ -206,6 +207,12 @@ public final class GatunServer implements InferenceServer {
      */
     public void announceStop() {
         exiting = true;
+        listeners.changed();
+    }
+
+    /** From now on the server is not ready, and serves as before; {@link #announceStop} follows. */
+    public void announceDrain() {
+        draining = true;
         listeners.changed();
     }
 

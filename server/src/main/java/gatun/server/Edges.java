@@ -33,6 +33,9 @@ final class Edges {
     private final Optional<ServerTls> grpcTls;
     private final Optional<Monitoring> monitoring;
 
+    /** Set once it listens. */
+    private Optional<HttpEdge> http = Optional.empty();
+
     /**
      * Reads what TLS is served with, and what is counted for TensorFlow Serving's metrics.
      *
@@ -117,7 +120,7 @@ final class Edges {
         boolean sharedMemory = settings.memory().clientSharedMemory();
         AccessSettings access = settings.access();
         V1Api v1 = new V1Api(inference, sharedMemory);
-        HttpEdge http = new HttpEdge(
+        HttpEdge httpEdge = new HttpEdge(
                 inference,
                 v1,
                 new HttpSettings(
@@ -130,7 +133,7 @@ final class Edges {
                                 .map(settings.http().tensorFlow().settings()::with)
                                 .orElse(settings.http().tensorFlow().settings()),
                         settings.http().allowedOrigins()));
-        GrpcEdge grpc = opened.add(GrpcEdge.of(
+        GrpcEdge grpcEdge = opened.add(GrpcEdge.of(
                 inference,
                 v1,
                 GrpcSettings.standard()
@@ -145,21 +148,41 @@ final class Edges {
                                 monitoring.map(Monitoring::metrics)))));
         Supplier<List<GpuUse>> gpus = settings.metrics().gpus() ? new NvidiaGpus() : List::of;
         Listeners listeners = opened.add(new Listeners());
-        AutoCloseable announcement = grpc::announceStop;
+        http = Optional.of(httpEdge);
+        AutoCloseable announcement = grpcEdge::announceStop;
         opened.add(announcement);
         for (Place place : places()) {
             Consumer<WebServerConfig.Builder> protocol =
                     switch (place.protocol()) {
-                        case HTTP -> http::configure;
-                        case HTTPS -> listener -> http.configure(listener, httpTls.orElseThrow());
-                        case GRPC, TENSORFLOW_GRPC -> listener -> serve(grpc, place, listener);
-                        case TENSORFLOW_REST -> http::configureTensorFlow;
-                        case METRICS -> listener -> http.configureMetrics(listener, gpus);
+                        case HTTP -> httpEdge::configure;
+                        case HTTPS -> listener -> httpEdge.configure(listener, httpTls.orElseThrow());
+                        case GRPC, TENSORFLOW_GRPC -> listener -> serve(grpcEdge, place, listener);
+                        case TENSORFLOW_REST -> httpEdge::configureTensorFlow;
+                        case METRICS -> listener -> httpEdge.configureMetrics(listener, gpus);
                     };
             listeners.add(Listener.start(
                     place.protocol(), place.address(), settings.lifecycle().exitTimeout(), protocol));
         }
         return listeners.endpoints();
+    }
+
+    /** From now on HTTP clients hear with each response that they should go elsewhere; all are still served. */
+    void drain() {
+        http.ifPresent(HttpEdge::drain);
+    }
+
+    /**
+     * Lets HTTP connections end with the response that they wait for, or soon. To be called before anything is refused, and before the
+     * listeners stop.
+     */
+    void endHttp() {
+        http.ifPresent(HttpEdge::end);
+    }
+
+    /** Reads the certificates anew, for connections that come from now on. */
+    void reopen() {
+        httpTls.ifPresent(ServerTls::reload);
+        grpcTls.ifPresent(ServerTls::reload);
     }
 
     /** Over TLS where there is any, but for Unix sockets. */

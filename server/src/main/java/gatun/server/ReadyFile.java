@@ -11,7 +11,8 @@ import java.util.List;
 
 /**
  * Tells scripts and tests where the server listens, once it does: a properties file that appears whole and is gone when
- * the server has stopped. Keys are {@code pid}, and per protocol {@code http.url}, {@code http.port} and
+ * the server has stopped. Keys are {@code pid} and {@code start-time} (milliseconds since 1970), which tell whether the process that wrote it
+ * still lives, and per protocol {@code http.url}, {@code http.port} and
  * {@code http.unix-socket}; the same for {@code grpc} and {@code metrics}.
  */
 final class ReadyFile implements AutoCloseable {
@@ -34,6 +35,10 @@ final class ReadyFile implements AutoCloseable {
     static ReadyFile write(Path file, List<Endpoint> endpoints) {
         StringBuilder text = new StringBuilder();
         line(text, "pid", Long.toString(ProcessHandle.current().pid()));
+        ProcessHandle.current()
+                .info()
+                .startInstant()
+                .ifPresent(start -> line(text, "start-time", Long.toString(start.toEpochMilli())));
         for (Endpoint endpoint : endpoints) {
             String key = endpoint.protocol().key();
             if (endpoint.address() instanceof UnixDomainSocketAddress unix) {

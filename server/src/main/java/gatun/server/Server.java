@@ -19,6 +19,7 @@ import gatun.tensorflow.serving.BatchingFiles;
 import gatun.tensorflow.serving.ExampleMappings;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,12 +31,17 @@ import org.slf4j.LoggerFactory;
 final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
 
+    /** How long what clients have sent already may take to be read when the server stops. */
+    private static final Duration ARRIVAL = Duration.ofMillis(100);
+
     private final Opened opened;
-    private final InferenceServer inference;
+    private final Edges edges;
+    private final GatunServer inference;
     private final List<Endpoint> endpoints;
 
-    private Server(Opened opened, InferenceServer inference, List<Endpoint> endpoints) {
+    private Server(Opened opened, Edges edges, GatunServer inference, List<Endpoint> endpoints) {
         this.opened = opened;
+        this.edges = edges;
         this.inference = inference;
         this.endpoints = endpoints;
     }
@@ -47,8 +53,8 @@ final class Server implements AutoCloseable {
      * @throws StartException when that is not possible; nothing is left open then
      */
     static Server start(ServerSettings settings, LogControl log, StartReport report) {
-        settings.models().repositories().forEach(Server::requireFolder);
         settings.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
+        settings.models().repositories().forEach(Server::requireFolder);
         Edges edges = new Edges(settings);
         edges.reserve();
         Opened opened = new Opened();
@@ -72,8 +78,10 @@ final class Server implements AutoCloseable {
                     .ifPresent(list -> opened.add(ModelListPoll.start(list, inference)));
             AutoCloseable announcement = inference::announceStop;
             opened.add(announcement);
+            AutoCloseable lastCall = () -> letArrive(edges);
+            opened.add(lastCall);
             settings.lifecycle().readyFile().ifPresent(file -> opened.add(ReadyFile.write(file, endpoints)));
-            return new Server(opened, inference, endpoints);
+            return new Server(opened, edges, inference, endpoints);
         } catch (Throwable t) {
             try {
                 opened.close();
@@ -92,6 +100,23 @@ final class Server implements AutoCloseable {
     /** Where the server listens. */
     List<Endpoint> endpoints() {
         return endpoints;
+    }
+
+    /** From now on the server is not ready, and goes on serving: clients are told to go elsewhere. {@link #close} follows. */
+    void drain() {
+        inference.announceDrain();
+        edges.drain();
+    }
+
+    /** Reads the certificates anew, for connections that come from now on. */
+    void reopen() {
+        edges.reopen();
+    }
+
+    /** What clients sent before they could know is read, before anything is refused; their connections end with the responses. */
+    private static void letArrive(Edges edges) throws InterruptedException {
+        edges.endHttp();
+        Thread.sleep(ARRIVAL);
     }
 
     /** Takes no more requests, lets running ones finish within the exit timeout, and gives everything back. */

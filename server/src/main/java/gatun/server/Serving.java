@@ -1,6 +1,5 @@
 package gatun.server;
 
-import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
 import gatun.server.logging.Log;
 import java.io.UncheckedIOException;
@@ -28,7 +27,7 @@ final class Serving {
      */
     int run(ServerSettings settings, LogSettings logSettings, List<String> warnings) {
         StopSignals signals = StopSignals.install();
-        LogControl logControl;
+        Log logControl;
         try {
             logControl = Log.install(logSettings);
         } catch (UncheckedIOException e) {
@@ -42,7 +41,12 @@ final class Serving {
         StartReport report = StartReport.standard();
         try (Server server = Server.start(settings, logControl, report)) {
             report.ready(server.endpoints(), Duration.ofNanos(System.nanoTime() - startedAt));
+            signals.onHangUp(() -> {
+                logControl.reopen();
+                server.reopen();
+            });
             signals.await();
+            drain(server, settings.lifecycle().drain(), signals, log);
             log.info(
                     "Stopping: no new connections, and {} s for running requests to finish",
                     settings.lifecycle().exitTimeout().toSeconds());
@@ -59,5 +63,15 @@ final class Serving {
         }
         log.info("Stopped; the process ends");
         return STOPPED;
+    }
+
+    private static void drain(Server server, Duration drain, StopSignals signals, Logger log)
+            throws InterruptedException {
+        if (drain.isZero()) {
+            return;
+        }
+        log.info("Draining for {} s: not ready, and serving what still comes", drain.toSeconds());
+        server.drain();
+        signals.awaitDrain(drain);
     }
 }

@@ -2,12 +2,14 @@ package gatun.server;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Turns SIGTERM and SIGINT into an orderly stop. Without it the JVM would exit with 143 or 130 however well the stop
- * went, and a second Ctrl-C would wait for the first.
+ * Turns SIGTERM and SIGINT into an orderly stop, and SIGHUP into a call that ends nothing. Without it the JVM would exit with 143, 130 or
+ * 129 however well the stop went, and a second Ctrl-C would wait for the first. Thread-safe.
  *
  * <p>The JDK offers signals only in {@code sun.misc}, which it supports (module {@code jdk.unsupported}) but about
  * which the compiler warns beyond recall. Hence the one use of reflection.
@@ -17,16 +19,25 @@ final class StopSignals {
     private static final int KILLED_BY_SIGINT = 130;
 
     private final CountDownLatch asked = new CountDownLatch(1);
+    private final CountDownLatch askedAgain = new CountDownLatch(1);
     private final AtomicBoolean interrupted = new AtomicBoolean();
+    private volatile boolean draining;
+    private volatile Runnable onHangUp = () -> {};
 
     private StopSignals() {}
 
-    /** Takes over both signals for the rest of the process. */
+    /** Takes over the three signals for the rest of the process. */
     static StopSignals install() {
         StopSignals signals = new StopSignals();
-        signals.on("TERM", signals.asked::countDown);
+        signals.on("TERM", signals::ask);
         signals.on("INT", signals::interrupt);
+        signals.on("HUP", () -> signals.onHangUp.run());
         return signals;
+    }
+
+    /** Has SIGHUP run {@code action} from now on, on a thread of its own. */
+    void onHangUp(Runnable action) {
+        onHangUp = action;
     }
 
     /** Waits until the process is told to stop. */
@@ -34,14 +45,27 @@ final class StopSignals {
         asked.await();
     }
 
-    /** Whether the process was told to stop. */
-    boolean asked() {
-        return asked.getCount() == 0;
+    /** Waits for {@code drain}, or until the process is told again to stop. */
+    void awaitDrain(Duration drain) throws InterruptedException {
+        draining = true;
+        try {
+            askedAgain.await(drain.toNanos(), TimeUnit.NANOSECONDS);
+        } finally {
+            draining = false;
+        }
+    }
+
+    private void ask() {
+        if (asked.getCount() == 0 && draining) {
+            askedAgain.countDown();
+        }
+        asked.countDown();
     }
 
     private void interrupt() {
-        asked.countDown();
-        if (interrupted.getAndSet(true)) {
+        boolean endsDrain = asked.getCount() == 0 && draining && askedAgain.getCount() > 0;
+        ask();
+        if (!endsDrain && interrupted.getAndSet(true)) {
             Runtime.getRuntime().halt(KILLED_BY_SIGINT);
         }
     }

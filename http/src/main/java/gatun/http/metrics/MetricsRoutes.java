@@ -52,7 +52,7 @@ public final class MetricsRoutes implements Routes {
             exchange.header(HeaderNames.CONTENT_TYPE, page.contentType(accept));
             answerPage(exchange, accept);
         } else {
-            exchange.answerEmpty(Status.OK_200);
+            exchange.answerFailure(Status.NOT_FOUND_404, "Not Found");
         }
         return true;
     }

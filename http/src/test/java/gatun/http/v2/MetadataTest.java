@@ -136,8 +136,8 @@ class MetadataTest {
                     .isEqualTo(405);
             RawClient.Answer other =
                     client.sendLines("GET /v2 HTTP/1.1\nHost: h\n\n").read();
-            assertThat(other.status()).isEqualTo(200);
-            assertThat(other.body()).isEmpty();
+            assertThat(other.status()).isEqualTo(404);
+            assertThat(other.text()).isEqualTo("{\"error\":\"Not Found\"}");
         }
     }
 }

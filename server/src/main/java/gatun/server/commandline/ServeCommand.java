@@ -89,7 +89,10 @@ final class ServeCommand implements Callable<Integer> {
     private ServerSettings settings() {
         return new ServerSettings(
                 server.id,
-                new LifecycleSettings(server.readyFile, Duration.ofSeconds(server.exitTimeoutSeconds)),
+                new LifecycleSettings(
+                        server.readyFile,
+                        Duration.ofSeconds(server.exitTimeoutSeconds),
+                        Duration.ofSeconds(server.drainSeconds)),
                 models.settings(spec, modelList, batching, tensorFlow),
                 memory.settings(spec),
                 http.settings(httpTls.files(spec)),

@@ -22,9 +22,19 @@ final class ServerFlags {
     int exitTimeoutSeconds;
 
     @Option(
+            names = "--drain-secs",
+            paramLabel = "SECONDS",
+            defaultValue = "0",
+            converter = FlagValues.Seconds.class,
+            description =
+                    "How long the server goes on serving after it is told to stop, without being ready, so that load"
+                            + " balancers notice. Being told again ends it.")
+    int drainSeconds;
+
+    @Option(
             names = "--ready-file",
             paramLabel = "FILE",
             description = "Write the real addresses to FILE when the server is ready, as properties; for scripts."
-                    + " The file is removed at stop.")
+                    + " It names the process and its start; it is removed at stop.")
     Optional<Path> readyFile = Optional.empty();
 }

@@ -38,13 +38,28 @@ final class LineFormatter extends Formatter {
             case ISO8601 -> line.append(ISO_TIME.format(time)).append(' ').append(severity);
         }
         line.append(' ').append(processId).append(' ').append(source(record)).append("] ");
-        line.append(formatMessage(record)).append('\n');
+        append(line, formatMessage(record));
+        line.append('\n');
         if (record.getThrown() != null) {
             StringWriter trace = new StringWriter();
             record.getThrown().printStackTrace(new PrintWriter(trace));
             line.append(trace);
         }
         return line.toString();
+    }
+
+    /** What clients sent may be a part of the text: no character of it begins a line of the log or moves the reader's cursor. */
+    private static void append(StringBuilder line, String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '\n') {
+                line.append("\n    ");
+            } else if (Character.isISOControl(c) && c != '\t') {
+                line.append(String.format("\\u%04x", (int) c));
+            } else {
+                line.append(c);
+            }
+        }
     }
 
     private static char severity(Level level) {

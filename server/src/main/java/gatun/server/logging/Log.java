@@ -11,15 +11,16 @@ import java.nio.file.Path;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
-import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.StreamHandler;
+import org.slf4j.LoggerFactory;
 
 /** Sends everything that is logged through SLF4J or {@code java.util.logging} to one place. Safe for any thread. */
 public final class Log implements LogControl {
+    private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(Log.class);
     private static final Logger ROOT = Logger.getLogger("");
     private static final Logger GATUN = Logger.getLogger("gatun");
 
@@ -29,7 +30,8 @@ public final class Log implements LogControl {
     /** Only reads clients' headers, and would let a client fill the log with what it cannot read. */
     private static final Logger JETTY = Logger.getLogger("org.eclipse.jetty");
 
-    private final Handler handler;
+    private final FlushingHandler handler;
+    private final LibraryRecords library = new LibraryRecords(System::nanoTime);
     private final long processId = ProcessHandle.current().pid();
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -44,10 +46,10 @@ public final class Log implements LogControl {
     /**
      * Replaces what was configured before.
      *
-     * @return changes it while the server runs
+     * @return the log, for changes while the server runs
      * @throws UncheckedIOException when the log file cannot be opened; the text names it
      */
-    public static LogControl install(LogSettings settings) {
+    public static Log install(LogSettings settings) {
         Log log = new Log(settings, settings.file().map(Log::append).orElse(System.err));
         log.handler.setFilter(log::isWanted);
         log.handler.setLevel(Level.ALL);
@@ -74,6 +76,21 @@ public final class Log implements LogControl {
         }
     }
 
+    /**
+     * Writes to the log file of this name from now on, which somebody may have moved away; does nothing without a log file. A file that
+     * cannot be opened is an error in the log that is open.
+     */
+    public void reopen() {
+        settings.file().ifPresent(file -> {
+            try {
+                handler.target(append(file));
+                LOG.info("The log goes on in {}", file);
+            } catch (UncheckedIOException e) {
+                LOG.error("{}; the log goes on where it was", e.getMessage());
+            }
+        });
+    }
+
     private void apply(LogSettings wanted) {
         handler.setFormatter(new LineFormatter(wanted.format(), processId));
         boolean libraries = wanted.verbosity() > 1;
@@ -96,10 +113,10 @@ public final class Log implements LogControl {
 
     /** Each severity can be switched off alone, as with Triton's flags. */
     private boolean isWanted(LogRecord record) {
-        if (isLateConnection(record)) {
+        LogSettings now = settings;
+        if (isLateConnection(record) || (now.verbosity() <= 1 && !library.admits(record))) {
             return false;
         }
-        LogSettings now = settings;
         int level = record.getLevel().intValue();
         if (level >= Level.SEVERE.intValue()) {
             return now.error();
@@ -119,12 +136,17 @@ public final class Log implements LogControl {
     /** Writes each record through at once: a log that is read after a crash must hold its last line. */
     private static final class FlushingHandler extends StreamHandler {
         FlushingHandler(OutputStream out) {
-            setOutputStream(out);
+            target(out);
             try {
                 setEncoding(StandardCharsets.UTF_8.name());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
+        }
+
+        /** Writes to {@code out} from now on, and closes what was written to before. */
+        void target(OutputStream out) {
+            setOutputStream(out);
         }
 
         @Override

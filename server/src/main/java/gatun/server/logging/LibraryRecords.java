@@ -1,0 +1,54 @@
+package gatun.server.logging;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.logging.LogRecord;
+
+/**
+ * Bounds what Helidon logs of what clients do: from each of its loggers a line a second, without a stack trace. The lines that were left out
+ * are counted in the next. Thread-safe.
+ */
+final class LibraryRecords {
+    private static final String HELIDON = "io.helidon.";
+    private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** When the last line of a logger was written, and how many have been left out since. */
+    private record Last(long nanos, long leftOut) {}
+
+    private final LongSupplier nanoClock;
+    private final ConcurrentHashMap<String, Last> loggers = new ConcurrentHashMap<>();
+
+    LibraryRecords(LongSupplier nanoClock) {
+        this.nanoClock = nanoClock;
+    }
+
+    /** Whether {@code record} is to be written; one of Helidon's then says its cause in the line itself. */
+    boolean admits(LogRecord record) {
+        String logger = record.getLoggerName();
+        if (logger == null || !logger.startsWith(HELIDON)) {
+            return true;
+        }
+        long now = nanoClock.getAsLong();
+        long[] leftOut = {-1};
+        loggers.compute(logger, (name, last) -> {
+            if (last != null && now - last.nanos() < PERIOD_NANOS) {
+                return new Last(last.nanos(), last.leftOut() + 1);
+            }
+            leftOut[0] = last == null ? 0 : last.leftOut();
+            return new Last(now, 0);
+        });
+        if (leftOut[0] < 0) {
+            return false;
+        }
+        Throwable thrown = record.getThrown();
+        if (thrown != null) {
+            record.setMessage(record.getMessage() + ": " + (thrown.getCause() == null ? thrown : thrown.getCause()));
+            record.setThrown(null);
+        }
+        if (leftOut[0] > 0) {
+            record.setMessage(record.getMessage() + " (and " + leftOut[0] + " more since the last)");
+        }
+        return true;
+    }
+}

@@ -1,0 +1,206 @@
+package gatun.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.protocol.inference.ModelInferRequest;
+import gatun.testing.Certificates;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What becomes of requests when the server is told to stop, and of the server when it is told to go on. */
+@Timeout(120)
+class DrainIT {
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final String SLOW = infer("slow");
+
+    @TempDir
+    Path folder;
+
+    private static String infer(String model) {
+        String body = "{\"inputs\":[{\"name\":\"IN\",\"shape\":[1],\"datatype\":\"INT32\",\"data\":[5]}]}";
+        return "POST /v2/models/" + model + "/infer HTTP/1.1\r\nHost: gatun\r\nContent-Length: " + body.length()
+                + "\r\n\r\n" + body;
+    }
+
+    private Path repository() throws Exception {
+        Path repository = Files.createDirectory(folder.resolve("models"));
+        new ModelRepositoryFolder(repository).delay("slow", 100);
+        new ModelRepositoryFolder(repository).delay("fast", 0);
+        return repository;
+    }
+
+    private static InetSocketAddress loopback(int port) {
+        return new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port);
+    }
+
+    @Test
+    void shouldAnswerAllThatItHasReadBeforeItStops() throws Exception {
+        Certificates certificates = new Certificates(folder);
+        Certificates.Identity identity = certificates.identity("server");
+        Path socket = folder.resolve("http.sock");
+        try (ServerProcess server = ServerProcess.launch(
+                        repository(),
+                        "--http-unix-socket=" + socket,
+                        "--http-server-cert=" + identity.certificate(),
+                        "--http-server-key=" + identity.key());
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort());
+                HttpClient https = HttpClient.newBuilder()
+                        .sslContext(Certificates.client(identity.certificate(), Optional.empty()))
+                        .build()) {
+            SocketAddress address = UnixDomainSocketAddress.of(socket);
+            List<RawHttp> connections = new ArrayList<>();
+            try {
+                for (int i = 0; i < 8; i++) {
+                    RawHttp connection = RawHttp.connect(address);
+                    connections.add(connection);
+                    connection.send(infer("fast"));
+                    connection.readBody("HTTP/1.1 200");
+                }
+                assertThat(https.send(slow(server), HttpResponse.BodyHandlers.ofString())
+                                .statusCode())
+                        .isEqualTo(200);
+                for (RawHttp connection : connections) {
+                    connection.send(SLOW);
+                }
+                // A reader of something that is not plain, too.
+                connections.getFirst().send(SLOW.replace("Host", "TE: trailers\r\nHost"));
+                CompletableFuture<HttpResponse<String>> secured =
+                        https.sendAsync(slow(server), HttpResponse.BodyHandlers.ofString());
+                CompletableFuture<Integer> called = CompletableFuture.supplyAsync(() -> grpc.service()
+                        .modelInfer(ModelInferRequest.newBuilder()
+                                .setModelName("slow")
+                                .addInputs(ModelInferRequest.InferInputTensor.newBuilder()
+                                        .setName("IN")
+                                        .setDatatype("INT32")
+                                        .addShape(1)
+                                        .setContents(gatun.protocol.inference.InferTensorContents.newBuilder()
+                                                .addIntContents(5)))
+                                .build())
+                        .getOutputsCount());
+
+                awaitSlowRequests(server, 10);
+                server.terminate();
+
+                for (RawHttp connection : connections) {
+                    assertThat(new String(connection.readBody("HTTP/1.1 200"), StandardCharsets.UTF_8))
+                            .contains("\"data\":[5]");
+                }
+                assertThat(secured.get(LIMIT.toSeconds(), TimeUnit.SECONDS).statusCode())
+                        .isEqualTo(200);
+                assertThat(called.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(1);
+                assertThat(connections.getLast().readUntil("nothing more")).isEmpty();
+            } finally {
+                for (RawHttp connection : connections) {
+                    connection.close();
+                }
+            }
+            assertThat(server.awaitExit(LIMIT)).isZero();
+        }
+    }
+
+    private static HttpRequest slow(ServerProcess server) {
+        return HttpRequest.newBuilder(server.http("/v2/models/slow/infer"))
+                .timeout(LIMIT)
+                .POST(HttpRequest.BodyPublishers.ofString(SLOW.substring(SLOW.indexOf("{\"inputs"))))
+                .build();
+    }
+
+    /** Waits until so many requests wait for the slow model or are run by it. */
+    private static void awaitSlowRequests(ServerProcess server, int count) throws Exception {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            String line = "nv_inference_pending_request_count{model=\"slow\",version=\"1\"} ";
+            while (System.nanoTime() < deadline) {
+                String page = http.send(
+                                HttpRequest.newBuilder(server.metrics())
+                                        .timeout(LIMIT)
+                                        .build(),
+                                HttpResponse.BodyHandlers.ofString())
+                        .body();
+                int waiting = page.lines()
+                        .filter(text -> text.startsWith(line))
+                        .mapToInt(text -> (int) Double.parseDouble(text.substring(line.length())))
+                        .findFirst()
+                        .orElse(0);
+                // Some have been answered since they were sent, and one runs.
+                if (waiting >= count / 2) {
+                    return;
+                }
+            }
+        }
+        throw new AssertionError("the slow model has no queue");
+    }
+
+    @Test
+    void shouldServeWithoutBeingReadyWhileItDrains() throws Exception {
+        Path log = folder.resolve("gatun.log");
+        try (ServerProcess server = ServerProcess.launch(repository(), "--drain-secs=600", "--log-file=" + log);
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort());
+                RawHttp kept = RawHttp.connect(loopback(server.httpPort()))) {
+            Files.move(log, folder.resolve("gatun.log.1"));
+            server.signal("HUP");
+            awaitFile(log);
+            kept.send(infer("fast"));
+            assertThat(kept.readUntil("\r\n\r\n")).startsWith("HTTP/1.1 200").doesNotContain("close");
+            kept.readUntil("}]}");
+            Iterator<HealthCheckResponse> watch = HealthGrpc.newBlockingStub(grpc.channel())
+                    .withDeadlineAfter(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                    .watch(HealthCheckRequest.getDefaultInstance());
+            assertThat(watch.next().getStatus()).isEqualTo(ServingStatus.SERVING);
+
+            server.terminate();
+
+            assertThat(watch.next().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
+            kept.send(infer("fast"));
+            assertThat(kept.readUntil("}]}")).startsWith("HTTP/1.1 200").contains("Connection: close");
+            assertThat(kept.readUntil("nothing more")).isEmpty();
+            try (RawHttp fresh = RawHttp.connect(loopback(server.httpPort()))) {
+                fresh.send("GET /v2/health/ready HTTP/1.1\r\nHost: h\r\n\r\n");
+                assertThat(fresh.readUntil("\r\n\r\n"))
+                        .startsWith("HTTP/1.1 400")
+                        .contains("Connection: close");
+            }
+            // Pipelined requests are all answered, and the last one ends the connection.
+            try (RawHttp fresh = RawHttp.connect(loopback(server.httpPort()))) {
+                fresh.send(infer("fast") + infer("slow") + infer("fast"));
+                fresh.readBody("HTTP/1.1 200");
+                fresh.readBody("HTTP/1.1 200");
+                assertThat(fresh.readUntil("}]}")).startsWith("HTTP/1.1 200").contains("Connection: close");
+            }
+            assertThat(server.handle().isAlive()).isTrue();
+            server.terminate();
+            assertThat(server.awaitExit(LIMIT)).isZero();
+            assertThat(Files.readString(log)).contains("Draining").contains("Stopped");
+        }
+    }
+
+    private static void awaitFile(Path file) {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (!Files.exists(file)) {
+            assertThat(System.nanoTime()).as("waiting for " + file).isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+}
