@@ -65,6 +65,15 @@ public final class ChannelTransport implements SocketTransport {
     }
 
     @Override
+    public void shutdownInput() {
+        try {
+            channel.shutdownInput();
+        } catch (IOException e) {
+            LOG.trace("the connection was already closed", e);
+        }
+    }
+
+    @Override
     public void close() {
         try {
             channel.close();

@@ -12,4 +12,7 @@ public interface SocketTransport extends Transport {
      * @throws IOException when the connection fails or is closed
      */
     int readNow(ByteBuffer target) throws IOException;
+
+    /** Lets no more be read and wakes whoever reads, who finds the end of what the client sends. Never throws; any thread. */
+    void shutdownInput();
 }

@@ -240,6 +240,11 @@ public final class TlsTransport implements SocketTransport {
     }
 
     @Override
+    public void shutdownInput() {
+        channel.shutdownInput();
+    }
+
+    @Override
     public void close() {
         channel.close();
     }

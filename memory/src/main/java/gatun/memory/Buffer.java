@@ -93,15 +93,26 @@ public final class Buffer implements Hold {
 
     @Override
     public void close() {
+        // Read before the buffer may be another's.
+        long charged = BufferPool.charge(segment.byteSize());
+        if (endLoan()) {
+            pool.takeBack(this, charged);
+        }
+    }
+
+    /** Ends the loan; what it has been charged is the caller's to uncharge afterwards. */
+    void closeUncharged() {
+        if (endLoan()) {
+            pool.giveBlock(this);
+        }
+    }
+
+    private boolean endLoan() {
         if (BufferPool.CHECKED && state == LENT) {
             segment.asSlice(0, Math.min(segment.byteSize(), POISONED_BYTES)).fill(POISON);
         }
-        // Read before the buffer may be another's.
-        long byteSize = segment.byteSize();
-        if (STATE.compareAndSet(this, LENT, IDLE)) {
-            pool.takeBack(this, byteSize);
-        } else {
-            assert false : "the buffer was closed twice";
-        }
+        boolean ended = STATE.compareAndSet(this, LENT, IDLE);
+        assert ended : "the buffer was closed twice";
+        return ended;
     }
 }

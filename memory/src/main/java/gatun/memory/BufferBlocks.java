@@ -11,6 +11,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * Owns the address space of a {@link BufferPool} and makes buffers from it when none of the wanted size is idle. Safe for
  * any thread.
  *
- * <p>All of it is reserved when the pool is made, twice the limit because sizes are rounded up; the system gives a page
- * its memory when it is first touched.
+ * <p>All of it is reserved when the pool is made, many times the limit, because sizes are rounded up and incoming buffers have
+ * their whole size long before it has come; the system gives a page its memory when it is first touched. Idle buffers keep their
+ * pages only while all buffers together have at most twice the limit, which bounds the pages that nobody uses.
  */
 final class BufferBlocks {
     /** Buffers from this size on have a block of their own; smaller ones share a {@link Slab} of this size. */
@@ -28,7 +30,13 @@ final class BufferBlocks {
     /** Enough for a slab of each small size, however low the limit is. */
     private static final int LEAST_SHIFT = 20;
 
-    private static final int LARGEST_BLOCKS = 2;
+    /** As many of the largest blocks are usually enough; when there are more, idle ones are given up. */
+    private static final int USUAL_BLOCKS = 2;
+
+    /** How many of the largest blocks there may be, where the system has so much address space. */
+    private static final int MOST_BLOCKS = 128;
+
+    private static final int MOST_RESERVED_SHIFT = 42;
 
     /** Idle buffers from this size on, 1 MiB, are worth giving their memory back. */
     private static final int TRIM_SHIFT = 20;
@@ -37,12 +45,17 @@ final class BufferBlocks {
     private final BufferStack[] stacks;
     private final BufferTable buffers;
     private final int largestShift;
+    private final long reservedBytes;
     private final long base;
 
     /** Guards {@link #blocks}, the slabs, and changes of {@link #buffers}. No system call is made under it. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private final BuddyBlocks blocks;
+
+    /** Bytes of all buffers and slabs, lent or idle. Changed under the lock. */
+    private final AtomicLong madeBytes = new AtomicLong();
+
     /** Counts the calls of {@link #joinSlabs}. */
     private int collection;
 
@@ -61,20 +74,34 @@ final class BufferBlocks {
         this.stacks = stacks;
         this.buffers = buffers;
         this.largestShift = Math.max(LEAST_SHIFT, BufferPool.shift(byteLimit));
-        this.blocks = new BuddyBlocks(SLAB_SHIFT, largestShift, LARGEST_BLOCKS);
-        this.base = reserve(reservedBytes(), byteLimit);
+        Reservation reservation = reserve(largestShift, byteLimit);
+        this.reservedBytes = reservation.byteSize();
+        this.base = reservation.base();
+        this.blocks = new BuddyBlocks(SLAB_SHIFT, largestShift, (int) (reservedBytes >>> largestShift));
     }
 
-    private static long reserve(long byteSize, long byteLimit) {
-        try {
-            return Posix.reserve(byteSize, Posix.PROT_READ | Posix.PROT_WRITE);
-        } catch (SystemCallException e) {
-            String advice = e.is(Errno.ENOMEM) ? "; choose a smaller --buffer-pool-byte-size" : "";
-            throw new GatunException(
-                    ErrorCode.INTERNAL,
-                    "the system does not let a buffer pool of " + byteLimit + " bytes reserve its address space"
-                            + advice,
-                    e);
+    private record Reservation(long base, long byteSize) {}
+
+    /** As much as the system gives: it may limit the address space, or count what is reserved as used. */
+    private static Reservation reserve(int largestShift, long byteLimit) {
+        long byteSize = Math.max(
+                (long) USUAL_BLOCKS << largestShift,
+                Math.min((long) MOST_BLOCKS << largestShift, 1L << MOST_RESERVED_SHIFT));
+        while (true) {
+            try {
+                return new Reservation(Posix.reserve(byteSize, Posix.PROT_READ | Posix.PROT_WRITE), byteSize);
+            } catch (SystemCallException e) {
+                if (e.is(Errno.ENOMEM) && byteSize > (long) USUAL_BLOCKS << largestShift) {
+                    byteSize >>= 1;
+                    continue;
+                }
+                String advice = e.is(Errno.ENOMEM) ? "; choose a smaller --buffer-pool-byte-size" : "";
+                throw new GatunException(
+                        ErrorCode.INTERNAL,
+                        "the system does not let a buffer pool of " + byteLimit + " bytes reserve its address space"
+                                + advice,
+                        e);
+            }
         }
     }
 
@@ -154,17 +181,46 @@ final class BufferBlocks {
     }
 
     private void discard(Buffer buffer) {
-        if (buffer.offset >= lockedBytes) {
-            // Of what is locked a GPU would go on to use the pages that were given up.
-            Posix.madvise(base + buffer.offset, 1L << buffer.shift, Posix.MADV_DONTNEED);
-        }
+        discardPages(buffer);
         lock.lock();
         try {
-            blocks.give(buffer.offset, buffer.shift);
+            giveBack(buffer.offset, buffer.shift);
             buffers.remove(buffer);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Gives the pages of a buffer back to the system. Of a slab's buffer they stay. */
+    void discardPages(Buffer buffer) {
+        // Of what is locked a GPU would go on to use the pages that were given up.
+        if (buffer.shift >= SLAB_SHIFT && buffer.offset >= lockedBytes) {
+            Posix.madvise(base + buffer.offset, 1L << buffer.shift, Posix.MADV_DONTNEED);
+        }
+    }
+
+    /** Whether there are more buffers than usual, so that idle ones are to be given up. */
+    boolean oversized() {
+        return madeBytes.get() > (long) USUAL_BLOCKS << largestShift;
+    }
+
+    /** Gives idle buffers up, the largest first, until there are not more than usual. */
+    void shrink() {
+        for (int shift = largestShift; shift >= SLAB_SHIFT; shift--) {
+            while (oversized()) {
+                Buffer buffer = stacks[shift].pop(buffers);
+                if (buffer == null) {
+                    break;
+                }
+                discard(buffer);
+            }
+        }
+    }
+
+    private void giveBack(long offset, int shift) {
+        assert lock.isHeldByCurrentThread();
+        blocks.give(offset, shift);
+        madeBytes.addAndGet(-(1L << shift));
     }
 
     /** Returns when no memory is being given back any more, and none will be. */
@@ -178,11 +234,7 @@ final class BufferBlocks {
         if (lock != null) {
             lock.close();
         }
-        Posix.munmap(base, reservedBytes());
-    }
-
-    private long reservedBytes() {
-        return (long) LARGEST_BLOCKS << largestShift;
+        Posix.munmap(base, reservedBytes);
     }
 
     private @Nullable Buffer make(int shift) {
@@ -193,6 +245,7 @@ final class BufferBlocks {
         if (offset == BuddyBlocks.NONE) {
             return null;
         }
+        madeBytes.addAndGet(1L << Math.max(shift, SLAB_SHIFT));
         if (shift >= SLAB_SHIFT) {
             return add(shift, offset, null);
         }
@@ -225,7 +278,7 @@ final class BufferBlocks {
         for (int number = top; number != BufferStack.NO_BUFFER; ) {
             Buffer buffer = buffers.get(number);
             number = buffer.below;
-            blocks.give(buffer.offset, buffer.shift);
+            giveBack(buffer.offset, buffer.shift);
             buffers.remove(buffer);
         }
     }
@@ -245,7 +298,7 @@ final class BufferBlocks {
                 continue;
             }
             if (buffer.offset == slab.offset) {
-                blocks.give(slab.offset, SLAB_SHIFT);
+                giveBack(slab.offset, SLAB_SHIFT);
             }
             buffers.remove(buffer);
         }

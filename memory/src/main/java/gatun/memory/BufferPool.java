@@ -4,6 +4,8 @@ import gatun.memory.cuda.CudaDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * Lends native memory up to a limit. Safe for any thread; neither taking nor closing waits, asks the system for memory,
@@ -22,12 +24,21 @@ public final class BufferPool implements AutoCloseable {
     static final int SMALLEST_SHIFT = 8;
 
     private static final long GREATEST_LIMIT = 1L << 44;
-    private static final long GRANULE = 1L << SMALLEST_SHIFT;
+    static final long GRANULE = 1L << SMALLEST_SHIFT;
+
+    /** Buffers up to this size may take what is reserved for small ones. */
+    static final long SMALL_BYTES = 64 << 10;
+
+    private static final int RESERVE_SHARE = 16;
+    private static final long LARGEST_RESERVE = 16 << 20;
+
     /** Set in {@link #used} when the pool is closed. */
     private static final long CLOSED = Long.MIN_VALUE;
 
     private final long byteLimit;
     private final long chargeLimit;
+    /** What buffers that are not small leave free. */
+    private final long reserve;
     /** The lent bytes, each loan rounded up to {@link #GRANULE}, and {@link #CLOSED}. */
     private final AtomicLong used = new AtomicLong();
 
@@ -37,24 +48,43 @@ public final class BufferPool implements AutoCloseable {
     private final BufferStack[] idle = new BufferStack[Long.SIZE];
 
     private final BufferBlocks blocks;
+    private final IncomingBuffers incoming;
 
     /**
-     * A pool that has at most {@code byteLimit} bytes lent at a time.
+     * A pool that has at most {@code byteLimit} bytes lent at a time, to buffers of any size.
      *
      * @throws IllegalArgumentException for less than a byte or more than 16 TiB
      * @throws GatunException when the system refuses the address space
      */
     public BufferPool(long byteLimit) {
+        this(byteLimit, 0, System::nanoTime);
+    }
+
+    /**
+     * The same, but a sixteenth of the limit, 16 MiB at most, is for buffers of up to 64 KiB, so that small requests are answered
+     * while large ones take all the rest.
+     *
+     * @throws IllegalArgumentException for less than a byte or more than 16 TiB
+     * @throws GatunException when the system refuses the address space
+     */
+    public static BufferPool withReserve(long byteLimit) {
+        return new BufferPool(byteLimit, Math.min(byteLimit / RESERVE_SHARE, LARGEST_RESERVE), System::nanoTime);
+    }
+
+    /** A pool whose incoming buffers are timed by {@code nanoClock}. */
+    BufferPool(long byteLimit, long reserve, LongSupplier nanoClock) {
         if (byteLimit < 1 || byteLimit > GREATEST_LIMIT) {
             throw new IllegalArgumentException(
                     "the limit of a buffer pool is " + byteLimit + " bytes: expected 1 to " + GREATEST_LIMIT);
         }
         this.byteLimit = byteLimit;
         this.chargeLimit = charge(byteLimit);
+        this.reserve = reserve & -GRANULE;
         for (int i = 0; i < idle.length; i++) {
             idle[i] = new BufferStack();
         }
         this.blocks = new BufferBlocks(this, byteLimit, idle, buffers);
+        this.incoming = new IncomingBuffers(this, nanoClock);
     }
 
     /**
@@ -64,25 +94,72 @@ public final class BufferPool implements AutoCloseable {
      * @throws IllegalArgumentException for a negative size
      */
     public Buffer take(long byteSize) {
+        requirePossible(byteSize);
+        long charge = charge(byteSize);
+        if (!charge(charge, byteSize) && !incoming.charge(charge, byteSize, null)) {
+            throw noRoom(byteSize);
+        }
+        try {
+            return takeBlock(byteSize);
+        } catch (GatunException e) {
+            uncharge(charge);
+            throw e;
+        }
+    }
+
+    /**
+     * Lends memory for {@code byteSize} bytes that are on their way from {@code sender}. At first only {@code firstByteSize} of them
+     * count against the limit, and the others as they come.
+     *
+     * @param firstByteSize how many bytes have come or may come at once
+     * @param onEvicted hears why when the memory was taken away because the sender is slow, to wake the receiving thread; called by
+     *     any thread, once at most, perhaps a moment after the buffer was closed; must neither wait nor throw
+     * @throws GatunException UNAVAILABLE when the pool has no room now, INVALID_ARGUMENT when it never could
+     * @throws IllegalArgumentException for a negative size
+     */
+    public IncomingBuffer receive(long byteSize, long firstByteSize, Sender sender, Consumer<String> onEvicted) {
+        requirePossible(byteSize);
+        long first = charge(Math.min(byteSize, firstByteSize));
+        if (byteSize > SMALL_BYTES && !incoming.admits(byteSize)) {
+            throw noRoom(byteSize);
+        }
+        if (!charge(first, first) && !incoming.charge(first, first, null)) {
+            throw noRoom(byteSize);
+        }
+        try {
+            IncomingBuffer buffer = new IncomingBuffer(this, incoming, sender, onEvicted, takeBlock(byteSize), first);
+            incoming.add(buffer);
+            return buffer;
+        } catch (GatunException e) {
+            uncharge(first);
+            throw e;
+        }
+    }
+
+    /** Takes the memory of all incoming buffers whose senders have {@linkplain IncomingBuffer#endWhenStalled all but stopped}. */
+    public void endStalled() {
+        incoming.endStalled();
+    }
+
+    private void requirePossible(long byteSize) {
         if (byteSize < 0) {
             throw new IllegalArgumentException("a buffer of " + byteSize + " bytes was asked for: expected 0 or more");
         }
-        if (byteSize > byteLimit) {
+        if (byteSize > largestByteSize()) {
             throw GatunException.invalidArgument("a buffer of " + byteSize + " bytes is more than the pool's limit of "
-                    + byteLimit + " bytes; start the server with a larger --buffer-pool-byte-size");
+                    + largestByteSize() + " bytes; start the server with a larger --buffer-pool-byte-size");
         }
-        long charge = charge(byteSize);
-        long lent = used.addAndGet(charge);
-        if (lent < 0 || lent > chargeLimit) {
-            uncharge(charge);
-            throw noRoom(byteSize);
-        }
+    }
+
+    /** A buffer that is charged by the caller. */
+    Buffer takeBlock(long byteSize) {
         int shift = shift(byteSize);
         Buffer buffer = idle[shift].pop(buffers);
         if (buffer == null) {
             buffer = blocks.take(shift);
             if (buffer == null) {
-                uncharge(charge);
+                // What it gives back comes too late for this one.
+                incoming.evictLatest();
                 throw noRoom(byteSize);
             }
         }
@@ -116,7 +193,7 @@ public final class BufferPool implements AutoCloseable {
         if (byteSize <= room) {
             return buffer;
         }
-        Buffer larger = take(Math.max(byteSize, Math.min(byteLimit, 2 * room)));
+        Buffer larger = take(Math.max(byteSize, Math.min(largestByteSize(), 2 * room)));
         MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, usedBytes);
         buffer.close();
         return larger;
@@ -137,7 +214,12 @@ public final class BufferPool implements AutoCloseable {
         return byteLimit;
     }
 
-    /** Bytes lent now, the size of each buffer rounded up to 256. */
+    /** The most bytes that one buffer may have: what is reserved for small ones is not for it. */
+    public long largestByteSize() {
+        return byteLimit - reserve;
+    }
+
+    /** Bytes lent now, the size of each buffer rounded up to 256; of incoming ones what has come, or may come now. */
     public long usedBytes() {
         return used.get() & ~CLOSED;
     }
@@ -157,11 +239,24 @@ public final class BufferPool implements AutoCloseable {
         blocks.trim();
     }
 
-    /** Ends a loan of {@code byteSize} bytes. */
-    void takeBack(Buffer buffer, long byteSize) {
+    /** Ends a loan of which {@code charged} bytes are charged. */
+    void takeBack(Buffer buffer, long charged) {
+        giveBlock(buffer);
+        uncharge(charged);
+    }
+
+    /** Ends a loan that somebody else uncharges, later: until then the memory stays mapped. */
+    void giveBlock(Buffer buffer) {
         buffer.idleSince = blocks.trimPass();
         idle[buffer.shift].push(buffer);
-        uncharge(charge(byteSize));
+        if (blocks.oversized()) {
+            blocks.shrink();
+        }
+    }
+
+    /** Gives the pages of a buffer back to the system; its content is undefined then. */
+    void discardPages(Buffer buffer) {
+        blocks.discardPages(buffer);
     }
 
     /** The block size for {@code byteSize}, as a power of two. */
@@ -169,11 +264,39 @@ public final class BufferPool implements AutoCloseable {
         return byteSize <= GRANULE ? SMALLEST_SHIFT : Long.SIZE - Long.numberOfLeadingZeros(byteSize - 1);
     }
 
-    private static long charge(long byteSize) {
+    /** What a buffer of {@code byteSize} bytes counts against the limit. */
+    static long charge(long byteSize) {
         return Math.max(GRANULE, (byteSize + GRANULE - 1) & -GRANULE);
     }
 
-    private void uncharge(long charge) {
+    /**
+     * Counts {@code charge} more bytes for a buffer that then has {@code byteSize}. Who finds no room changes nothing, so that it does
+     * not make others fail.
+     */
+    boolean charge(long charge, long byteSize) {
+        long limit = limit(byteSize);
+        long lent = used.get();
+        while (lent >= 0 && lent + charge <= limit) {
+            long seen = used.compareAndExchange(lent, lent + charge);
+            if (seen == lent) {
+                return true;
+            }
+            lent = seen;
+        }
+        return false;
+    }
+
+    /** How many bytes more buffers of {@code byteSize} may take; below 0 when small ones take of the reserve. */
+    long freeBytes(long byteSize) {
+        return limit(byteSize) - usedBytes();
+    }
+
+    private long limit(long byteSize) {
+        return byteSize <= SMALL_BYTES ? chargeLimit : chargeLimit - reserve;
+    }
+
+    /** Counts {@code charge} bytes less. */
+    void uncharge(long charge) {
         if (used.addAndGet(-charge) == CLOSED) {
             unmap();
         }
@@ -185,7 +308,8 @@ public final class BufferPool implements AutoCloseable {
         }
     }
 
-    private GatunException noRoom(long byteSize) {
+    /** The failure of who asks for {@code byteSize} bytes that are not there now. */
+    GatunException noRoom(long byteSize) {
         String text = used.get() < 0
                 ? "the buffer pool is closed because the server is stopping"
                 : "the buffer pool has no " + byteSize + " bytes left of its " + byteLimit + "; try again later";

@@ -59,7 +59,8 @@ final class Server implements AutoCloseable {
         edges.reserve();
         Opened opened = new Opened();
         try {
-            BufferPool buffers = opened.add(new BufferPool(settings.memory().bufferPoolByteSize()));
+            BufferPool buffers =
+                    opened.add(BufferPool.withReserve(settings.memory().bufferPoolByteSize()));
             Gpus.prepare(CudaDevices.find(), settings.memory().devicePools(), buffers);
             SharedRegions regions = opened.add(SharedRegions.open(buffers));
             if (settings.memory().clientSharedMemory()) {

@@ -3,6 +3,7 @@ package gatun.http.connection;
 import gatun.http.json.JsonWriter;
 import gatun.listener.SocketTransport;
 import gatun.memory.GatunException;
+import gatun.memory.Sender;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
 import io.helidon.common.concurrency.limits.Limit;
@@ -25,7 +26,9 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,6 +70,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final JsonWriter head = new JsonWriter();
     /** Helidon asks for it with each request, and would look it up each time. */
     private final PeerInfo remotePeer;
+
+    /** Made when the first body is waited for. */
+    private @Nullable Sender sender;
 
     /** Lines for the head of the answer to the present request; mostly none. */
     private byte[] moreHeaders = NO_HEADERS;
@@ -331,8 +337,17 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return presence.isWaitedFor();
     }
 
-    /** Fills {@code byteSize} bytes of {@code target} from the socket; false when the client ends before. */
-    boolean fill(MemorySegment target, long offset, long byteSize) {
+    /** How many of at most {@code limit} bytes have come and not been used. */
+    long buffered(long limit) {
+        return Math.min(limit, direct.buffered() + bytes.buffered(limit));
+    }
+
+    /**
+     * Fills {@code byteSize} bytes of {@code target} from the socket; false when the client ends before.
+     *
+     * @param took hears how many bytes have come, each time that some have
+     */
+    boolean fill(MemorySegment target, long offset, long byteSize, LongConsumer took) {
         long done = 0;
         try {
             while (done < byteSize) {
@@ -343,6 +358,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 if (early > 0) {
                     bytes.readBuffer(early).writeTo(view, early);
                 }
+                took.accept(view.position());
                 while (view.hasRemaining()) {
                     progress.waitsForRequest();
                     int read = transport.read(view);
@@ -350,6 +366,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                         return false;
                     }
                     progress.took(read);
+                    took.accept(read);
                 }
                 done += window;
             }
@@ -357,6 +374,19 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             throw new ServerConnectionException("the client does not send the body", e);
         }
         return true;
+    }
+
+    /** Who sends here, among all who share the buffer pool. */
+    Sender sender() {
+        if (sender == null) {
+            sender = Sender.at(remotePeer.address());
+        }
+        return sender;
+    }
+
+    /** Reads no more of what the client sends, and wakes the connection's thread. For any thread. */
+    void stopReading() {
+        transport.shutdownInput();
     }
 
     /** A request's body is read from now on. */

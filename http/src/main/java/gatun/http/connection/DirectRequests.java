@@ -191,6 +191,11 @@ final class DirectRequests {
         }
     }
 
+    /** How many bytes have been read and not used. */
+    int buffered() {
+        return bytes.remaining();
+    }
+
     /** Whether the client has sent more than what was used. */
     boolean hasMore() {
         return bytes.hasRemaining();

@@ -3,8 +3,11 @@ package gatun.http.connection;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
+import gatun.memory.IncomingBuffer;
 import io.helidon.common.buffers.DataReader;
+import io.helidon.webserver.ServerConnectionException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongConsumer;
 
 /**
  * The body of one request, on its way from the socket into a pooled buffer; no byte of it is copied twice. For the
@@ -17,7 +20,8 @@ public final class RequestBody {
     /** The more chunks, the more they cost. */
     private static final int CHUNK_LIMIT = 65_536;
 
-    private static final long FIRST_CHUNKED_BYTES = 64 * 1024;
+    /** How much of a body is charged before it is read. */
+    private static final long FIRST_BYTES = 64 * 1024;
 
     private final ClientConnection connection;
     private final IncomingRequest request;
@@ -87,11 +91,19 @@ public final class RequestBody {
         if (announcedByteSize > byteLimit) {
             throw refusal.tooLong(announcedByteSize);
         }
+        long here = connection.buffered(announcedByteSize);
+        return here == announcedByteSize
+                ? landBuffered(pool, landingOffset)
+                : landIncoming(pool, landingOffset, landingOffset + here);
+    }
+
+    /** All of it has come already. */
+    private Landed landBuffered(BufferPool pool, int landingOffset) {
         Buffer buffer = pool.take(landingOffset + announcedByteSize);
         try {
             if (announcedByteSize > 0) {
                 request.beginBody();
-                fill(buffer.segment(), landingOffset, announcedByteSize);
+                fill(buffer.segment(), landingOffset, announcedByteSize, count -> {});
                 request.endBody();
             }
             return new Landed(buffer, landingOffset, announcedByteSize);
@@ -101,15 +113,30 @@ public final class RequestBody {
         }
     }
 
+    private Landed landIncoming(BufferPool pool, int landingOffset, long hereByteSize) {
+        try (IncomingBuffer incoming = receive(pool, landingOffset + announcedByteSize, hereByteSize)) {
+            request.beginBody();
+            broken = true;
+            fill(incoming, landingOffset, announcedByteSize);
+            request.endBody();
+            broken = false;
+            return new Landed(incoming.complete(), landingOffset, announcedByteSize);
+        }
+    }
+
+    private IncomingBuffer receive(BufferPool pool, long byteSize, long hereByteSize) {
+        return pool.receive(
+                byteSize, Math.max(hereByteSize, FIRST_BYTES), connection.sender(), why -> connection.stopReading());
+    }
+
     private Landed landChunks(BufferPool pool, int landingOffset, long byteLimit, Refusal refusal) {
         request.beginBody();
         broken = true;
-        Buffer buffer = pool.take(landingOffset + FIRST_CHUNKED_BYTES);
-        try {
+        try (IncomingBuffer incoming = receive(pool, landingOffset + FIRST_BYTES, 0)) {
             long byteSize = 0;
             int chunkCount = 0;
             ChunkSyntax chunks = new ChunkSyntax();
-            for (long chunk = chunkByteSize(chunks); chunk > 0; chunk = chunkByteSize(chunks)) {
+            for (long chunk = chunkByteSize(chunks, incoming); chunk > 0; chunk = chunkByteSize(chunks, incoming)) {
                 if (++chunkCount > CHUNK_LIMIT) {
                     throw GatunException.invalidArgument("Chunked request body exceeds maximum of " + CHUNK_LIMIT
                             + " non-empty chunks. Send fewer or larger HTTP chunks.");
@@ -117,8 +144,8 @@ public final class RequestBody {
                 if (byteSize + chunk > byteLimit) {
                     throw refusal.tooLong(byteSize + chunk);
                 }
-                buffer = pool.grow(buffer, landingOffset + byteSize, landingOffset + byteSize + chunk);
-                fill(buffer.segment(), landingOffset + byteSize, chunk);
+                incoming.grow(landingOffset + byteSize, landingOffset + byteSize + chunk);
+                fill(incoming, landingOffset + byteSize, chunk);
                 byteSize += chunk;
                 if (!line().isEmpty()) {
                     throw ChunkSyntax.malformed("a chunk is longer than announced");
@@ -127,23 +154,42 @@ public final class RequestBody {
             skipTrailer(chunks);
             request.endBody();
             broken = false;
-            return new Landed(buffer, landingOffset, byteSize);
-        } catch (Throwable t) {
-            buffer.close();
-            throw t;
+            return new Landed(incoming.complete(landingOffset + byteSize), landingOffset, byteSize);
         }
     }
 
-    private void fill(MemorySegment target, long offset, long byteSize) {
-        if (!connection.fill(target, offset, byteSize)) {
+    /** Fills {@code byteSize} bytes from {@code offset} on, as the pool gives room. */
+    private void fill(IncomingBuffer incoming, long offset, long byteSize) {
+        long end = offset + byteSize;
+        for (long at = offset; at < end; ) {
+            long next = Math.min(end, incoming.room(at));
+            try {
+                fill(incoming.segment(), at, next - at, incoming::received);
+            } catch (GatunException | ServerConnectionException e) {
+                // Who took the memory away has ended the reading, too.
+                incoming.requireHeld();
+                throw e;
+            }
+            at = next;
+        }
+    }
+
+    private void fill(MemorySegment target, long offset, long byteSize, LongConsumer took) {
+        if (!connection.fill(target, offset, byteSize, took)) {
             broken = true;
             throw GatunException.invalidArgument(
                     "the request body ended before all of its announced bytes were there; send as many as announced");
         }
     }
 
-    private long chunkByteSize(ChunkSyntax chunks) {
-        return chunks.byteSize(line());
+    /** Reads the line before a chunk. When the memory was taken away meanwhile, that is the failure. */
+    private long chunkByteSize(ChunkSyntax chunks, IncomingBuffer incoming) {
+        try {
+            return chunks.byteSize(line());
+        } catch (GatunException e) {
+            incoming.requireHeld();
+            throw e;
+        }
     }
 
     private void skipTrailer(ChunkSyntax chunks) {
