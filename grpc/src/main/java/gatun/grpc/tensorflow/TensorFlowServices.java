@@ -1,6 +1,7 @@
 package gatun.grpc.tensorflow;
 
 import gatun.grpc.TensorFlowSettings;
+import gatun.grpc.message.ControlMethods;
 import gatun.grpc.message.InPlaceMarshaller;
 import gatun.grpc.message.InPlaceMethods;
 import gatun.grpc.message.InferenceCall;
@@ -33,7 +34,7 @@ public final class TensorFlowServices {
                 new ExampleAnswers(new ExampleRuns(server.buffers(), server::infer, metrics), settings.methodNames()),
                 metrics);
         return InPlaceMethods.replace(
-                new PredictionService(servables).bindService(),
+                ControlMethods.limit(new PredictionService(servables).bindService(), server),
                 List.of(
                         InPlaceMethods.method(
                                 PredictionServiceGrpc.getPredictMethod(),
@@ -67,6 +68,6 @@ public final class TensorFlowServices {
     public static ServerServiceDefinition models(InferenceServer server, TensorFlowSettings settings) {
         ConfigReload reload = new ConfigReload(
                 server, settings.anyLabels(), settings.metrics().orElse(null));
-        return new ModelService(server, reload).bindService();
+        return ControlMethods.limit(new ModelService(server, reload).bindService(), server);
     }
 }

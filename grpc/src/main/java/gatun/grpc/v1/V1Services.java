@@ -1,5 +1,6 @@
 package gatun.grpc.v1;
 
+import gatun.grpc.message.ControlMethods;
 import gatun.grpc.message.InPlaceMarshaller;
 import gatun.grpc.message.InPlaceMethods;
 import gatun.grpc.message.InferenceCall;
@@ -23,7 +24,7 @@ public final class V1Services {
         InPlaceMarshaller<InferMessage> marshaller = new InPlaceMarshaller<>(
                 decoder::decode, start -> RawAlignment.landingOffset(start, InferDecoder.RAW_INPUT));
         return InPlaceMethods.replace(
-                new ControlService(api).bindService(),
+                ControlMethods.limit(new ControlService(api).bindService(), server),
                 List.of(
                         InPlaceMethods.method(
                                 GRPCServiceGrpc.getInferMethod(),
