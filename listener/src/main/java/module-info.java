@@ -1,7 +1,12 @@
-/** What both edges need of the listener that accepts their connections: its channels, and TLS. */
+/** What both edges need of the listener that accepts their connections: its connections and how many there may be, their channels, and TLS. */
 module gatun.listener {
     requires static org.jspecify;
     requires transitive io.helidon.common.socket;
+    requires transitive io.helidon.webserver;
+    requires io.helidon.common.context;
+    requires io.helidon.common.concurrency.limits;
+    requires io.helidon.http.encoding;
+    requires io.helidon.http.media;
     requires org.slf4j;
 
     exports gatun.listener to

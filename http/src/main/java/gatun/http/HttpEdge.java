@@ -9,6 +9,7 @@ import gatun.http.metrics.MetricsRoutes;
 import gatun.http.tensorflow.TensorFlowRoutes;
 import gatun.http.v1.V1Routes;
 import gatun.http.v2.V2Routes;
+import gatun.listener.OpenConnections;
 import gatun.listener.ServerTls;
 import gatun.runtime.InferenceServer;
 import gatun.v1.V1Api;
@@ -88,9 +89,15 @@ public final class HttpEdge {
      * Sets up a listener for metrics.
      *
      * @param gpus tells how busy GPUs are, each time that it is asked; by any thread
+     * @param open counts the connections of clients
      */
-    public void configureMetrics(ListenerConfig.BuilderBase<?, ?> listener, Supplier<List<GpuUse>> gpus) {
-        speak(listener, new MetricsRoutes(server, settings.metrics(), gpus), HttpRouting.builder(), Optional.empty());
+    public void configureMetrics(
+            ListenerConfig.BuilderBase<?, ?> listener, Supplier<List<GpuUse>> gpus, OpenConnections open) {
+        speak(
+                listener,
+                new MetricsRoutes(server, settings.metrics(), gpus, open),
+                HttpRouting.builder(),
+                Optional.empty());
     }
 
     /** From now on responses tell clients that their connections end. New connections and requests are still served. */

@@ -2,6 +2,8 @@ package gatun.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections;
 import gatun.listener.ServerTls;
 import gatun.memory.BufferPool;
 import gatun.memory.RegionRegistry;
@@ -58,7 +60,8 @@ public final class EdgeUnderTest implements AutoCloseable {
         HttpEdge edge = new HttpEdge(server, settings);
         this.web = start(builder -> tls.ifPresentOrElse(
                 files -> edge.configure(builder, files, services), () -> edge.configure(builder, services)));
-        this.metrics = start(builder -> edge.configureMetrics(builder, List::of));
+        this.metrics = start(
+                builder -> edge.configureMetrics(builder, List::of, new OpenConnections(ConnectionLimits.STANDARD)));
     }
 
     /** Starts with the models of {@code repository}, to which {@link #writeModel} writes. */

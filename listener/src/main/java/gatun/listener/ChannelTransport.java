@@ -46,6 +46,11 @@ public final class ChannelTransport implements SocketTransport {
         }
     }
 
+    /** Writes some of what remains in {@code source}; as {@link #writeSome(ByteBuffer[], int, int)}. */
+    void writeSome(ByteBuffer source) throws IOException {
+        channel.write(source);
+    }
+
     @Override
     public void writeSome(ByteBuffer[] sources, int first, int end) throws IOException {
         if (end - first == 1) {

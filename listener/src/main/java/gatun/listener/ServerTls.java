@@ -1,5 +1,6 @@
 package gatun.listener;
 
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,7 +22,15 @@ public final class ServerTls {
 
     private static final String[] VERSIONS = {"TLSv1.3", "TLSv1.2"};
 
+    /** Sessions of TLS 1.2 that clients may resume and that are remembered for it; the others are in the clients' tickets. */
+    private static final int REMEMBERED_SESSIONS = 1024;
+
+    /** A record, which has 16 KiB and what protects them, and some of the next. */
+    private static final int BUFFER_BYTES = 20 * 1024;
+
     private final TlsFiles files;
+    private final TlsHandshakes handshakes;
+    private final IoBuffers buffers = new IoBuffers(BUFFER_BYTES);
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock.
@@ -31,11 +40,12 @@ public final class ServerTls {
     private volatile SSLContext context;
     private volatile long lookedNanos;
 
-    private ServerTls(TlsFiles files) {
+    private ServerTls(TlsFiles files, Duration handshakeLimit) {
         this.files = files;
+        this.handshakes = new TlsHandshakes(handshakeLimit);
         // Before the files are read: what is written in between is seen at the next look.
         this.stamps = files.stamps();
-        this.context = files.read();
+        this.context = read();
         this.lookedNanos = System.nanoTime();
     }
 
@@ -45,7 +55,26 @@ public final class ServerTls {
      * @throws TlsException naming the flag of a file that cannot be used
      */
     public static ServerTls load(TlsFiles files) {
-        return new ServerTls(files);
+        return new ServerTls(files, TlsHandshakes.STANDARD_LIMIT);
+    }
+
+    /**
+     * The same, where a client may take as long as {@code handshakeLimit} for its handshake.
+     *
+     * @throws TlsException naming the flag of a file that cannot be used
+     */
+    public static ServerTls load(TlsFiles files, Duration handshakeLimit) {
+        return new ServerTls(files, handshakeLimit);
+    }
+
+    /**
+     * TLS on a new connection.
+     *
+     * @param early what was read from {@code channel} already
+     * @param protocols as {@link #newEngine} wants them
+     */
+    public TlsTransport transport(SocketChannel channel, byte[] early, String... protocols) {
+        return new TlsTransport(channel, early, newEngine(protocols), buffers, handshakes);
     }
 
     /**
@@ -91,6 +120,12 @@ public final class ServerTls {
         return context;
     }
 
+    private SSLContext read() {
+        SSLContext read = files.read();
+        read.getServerSessionContext().setSessionCacheSize(REMEMBERED_SESSIONS);
+        return read;
+    }
+
     private void readAnewIfChanged() {
         List<Object> now = files.stamps();
         if (now.equals(stamps)) {
@@ -102,7 +137,7 @@ public final class ServerTls {
 
     private void readAnew() {
         try {
-            context = files.read();
+            context = read();
             LOG.info(
                     "New connections are served with the certificate now in {}",
                     files.certificate().path());

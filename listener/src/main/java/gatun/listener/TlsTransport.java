@@ -10,31 +10,43 @@ import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * TLS on a socket channel. What is large is decrypted straight to where it belongs and encrypted from where it lies. After the
- * handshake one thread reads while another writes; closing waits for neither.
+ * handshake one thread reads while another writes; closing waits for neither. Buffers are held while there is something in them
+ * only: a connection that waits for its client holds a small one, and one for a record that has not come as a whole.
  */
 public final class TlsTransport implements SocketTransport {
     private static final Logger LOG = LoggerFactory.getLogger(TlsTransport.class);
 
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
+    /** What a client that is waited for sends is read into so many bytes first: a small request, or a step of the handshake. */
+    private static final int FIRST_READ = 1024;
+
+    private static final int RECORD_HEADER_SIZE = 5;
+    private static final int LENGTH_OFFSET = 3;
+    private static final int LEAST_TYPE = 20;
+    private static final int GREATEST_TYPE = 24;
+    private static final int MAJOR_VERSION = 3;
+    private static final int LONGEST_RECORD = (16 + 2) * 1024;
+
     private final ChannelTransport channel;
     private final SSLEngine engine;
+    private final IoBuffers buffers;
+    private final TlsHandshakes handshakes;
 
-    /** What was read and not decrypted yet, between position and limit; the reading thread's. */
-    private final ByteBuffer cipherIn;
+    /** What was read and not decrypted yet, between position and limit; null for nothing. The reading thread's. */
+    private @Nullable ByteBuffer cipherIn;
 
-    /** What was decrypted and not taken yet, between position and limit; the reading thread's. */
-    private final ByteBuffer plainIn;
+    /** What was decrypted and not taken yet, between position and limit; null for nothing. The reading thread's. */
+    private @Nullable ByteBuffer plainIn;
 
-    /** What was encrypted; the writing thread's. */
-    private final ByteBuffer cipherOut;
-
-    private final ByteBuffer[] cipherOutOnly;
+    /** Where the client is waited for when nothing was read that is not decrypted; the reading thread's. */
+    private final ByteBuffer firstIn = ByteBuffer.allocate(FIRST_READ);
 
     /** The reading thread's. */
     private boolean ended;
@@ -50,19 +62,19 @@ public final class TlsTransport implements SocketTransport {
     /**
      * TLS of {@code engine} on a channel from which {@code early} was read already.
      *
-     * @param buffers where it takes its own from, until {@link #release}
+     * @param buffers where it takes its own from, each with room for a record; what it still has, {@link #release} gives back
+     * @param handshakes the handshakes that are under way
      */
-    public TlsTransport(SocketChannel channel, byte[] early, SSLEngine engine, IoBuffers buffers) {
+    TlsTransport(SocketChannel channel, byte[] early, SSLEngine engine, IoBuffers buffers, TlsHandshakes handshakes) {
         this.channel = new ChannelTransport(channel, early);
         this.engine = engine;
-        this.cipherIn = buffers.take().limit(0);
-        this.plainIn = buffers.take().limit(0);
-        this.cipherOut = buffers.take();
-        this.cipherOutOnly = new ByteBuffer[] {cipherOut};
+        this.buffers = buffers;
+        this.handshakes = handshakes;
     }
 
     @Override
     public Optional<SSLSession> open() throws IOException {
+        Runnable done = handshakes.begin(this::close);
         try {
             engine.beginHandshake();
             HandshakeStatus status = engine.getHandshakeStatus();
@@ -73,6 +85,8 @@ public final class TlsTransport implements SocketTransport {
         } catch (SSLException e) {
             tellWhy();
             throw e;
+        } finally {
+            done.run();
         }
         plainSize = engine.getSession().getApplicationBufferSize();
         cipherSize = engine.getSession().getPacketBufferSize();
@@ -81,17 +95,28 @@ public final class TlsTransport implements SocketTransport {
 
     private void handshakeStep(HandshakeStatus status) throws IOException {
         switch (status) {
-            case NEED_TASK -> engine.getDelegatedTask().run();
-            case NEED_WRAP -> {
-                engine.wrap(NOTHING, cipherOut.clear());
-                flush();
-            }
+            case NEED_TASK -> handshakes.run(engine.getDelegatedTask());
+            case NEED_WRAP -> wrapNothing();
             default -> {
-                if (unwrap(plainIn.clear()) < 0) {
+                int count = decryptToPlain();
+                giveBackEmpty();
+                if (count < 0) {
                     throw new EOFException("the client left within the handshake");
                 }
-                plainIn.flip();
             }
+        }
+    }
+
+    /** Sends what TLS itself has to say; false when that is nothing. */
+    private boolean wrapNothing() throws IOException {
+        ByteBuffer out = buffers.take();
+        try {
+            engine.wrap(NOTHING, out);
+            boolean any = out.position() > 0;
+            flush(out);
+            return any;
+        } finally {
+            buffers.give(out);
         }
     }
 
@@ -99,11 +124,9 @@ public final class TlsTransport implements SocketTransport {
     private void tellWhy() {
         try {
             while (engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP) {
-                engine.wrap(NOTHING, cipherOut.clear());
-                if (cipherOut.position() == 0) {
+                if (!wrapNothing()) {
                     return;
                 }
-                flush();
             }
         } catch (IOException e) {
             LOG.trace("the client does not hear why", e);
@@ -112,38 +135,57 @@ public final class TlsTransport implements SocketTransport {
 
     @Override
     public int read(ByteBuffer target) throws IOException {
-        while (!plainIn.hasRemaining()) {
-            if (target.remaining() >= plainSize) {
-                int count = unwrap(target);
-                if (count != 0) {
-                    return count;
-                }
-            } else {
-                int count = unwrap(plainIn.clear());
-                plainIn.flip();
-                if (count < 0) {
+        try {
+            while (plainIn == null || !plainIn.hasRemaining()) {
+                int count = target.remaining() >= plainSize ? unwrap(target) : decryptToPlain();
+                if (count < 0 || (count > 0 && plainIn == null)) {
                     return count;
                 }
             }
+            return takeDecrypted(target);
+        } finally {
+            giveBackEmpty();
         }
-        return takeDecrypted(target);
     }
 
     @Override
     public int readNow(ByteBuffer target) throws IOException {
-        if (plainIn.hasRemaining()) {
-            return takeDecrypted(target);
-        }
         waits = false;
         try {
-            int count = unwrap(plainIn.clear());
-            plainIn.flip();
-            return count > 0 ? takeDecrypted(target) : count;
-        } catch (IOException e) {
-            plainIn.limit(0);
-            throw e;
+            if (plainIn == null) {
+                int count = decryptToPlain();
+                if (count <= 0) {
+                    return count;
+                }
+            }
+            return takeDecrypted(target);
         } finally {
             waits = true;
+            giveBackEmpty();
+        }
+    }
+
+    /** Decrypts one record to where it may lie until it is taken; as {@link #unwrap}. */
+    private int decryptToPlain() throws IOException {
+        if (plainIn != null) {
+            buffers.give(plainIn);
+            plainIn = null;
+        }
+        // Before there is a record, no buffer is taken for what is in it.
+        if (!hasRecord()) {
+            return ended ? -1 : 0;
+        }
+        ByteBuffer plain = buffers.take();
+        int count = 0;
+        try {
+            count = unwrap(plain);
+            return count;
+        } finally {
+            if (count > 0) {
+                plainIn = plain.flip();
+            } else {
+                buffers.give(plain);
+            }
         }
     }
 
@@ -154,12 +196,23 @@ public final class TlsTransport implements SocketTransport {
         return count;
     }
 
+    private void giveBackEmpty() {
+        if (plainIn != null && !plainIn.hasRemaining()) {
+            buffers.give(plainIn);
+            plainIn = null;
+        }
+        if (cipherIn != null && !cipherIn.hasRemaining()) {
+            buffers.give(cipherIn);
+            cipherIn = null;
+        }
+    }
+
     /**
      * Decrypts one record to {@code target}, which has room for it; how many bytes it held, -1 when no more will come. 0 as well when the
-     * record is not there yet and is not waited for.
+     * record holds none, or is not there yet and is not waited for.
      */
     private int unwrap(ByteBuffer target) throws IOException {
-        while (!ended) {
+        while (hasRecord()) {
             SSLEngineResult result = engine.unwrap(cipherIn, target);
             switch (result.getStatus()) {
                 case OK -> {
@@ -178,45 +231,87 @@ public final class TlsTransport implements SocketTransport {
                     throw new IOException("a TLS record does not fit into " + target.capacity() + " bytes");
             }
         }
-        return -1;
+        return ended ? -1 : 0;
     }
 
+    /** Whether there is a record to decrypt; waits for it. False at the end, or when it is not there yet and nobody waits. */
+    private boolean hasRecord() throws IOException {
+        while (!ended && (cipherIn == null || isPart(cipherIn))) {
+            int count = cipherIn == null ? readFirst() : fill();
+            if (count == 0) {
+                return false;
+            }
+            ended = count < 0;
+        }
+        return !ended;
+    }
+
+    /** Whether more has to come of the record at hand. What is none, or is too long, is whole: the engine refuses it. */
+    private static boolean isPart(ByteBuffer in) {
+        if (in.remaining() < RECORD_HEADER_SIZE) {
+            return true;
+        }
+        int type = in.get(in.position());
+        boolean record = type >= LEAST_TYPE && type <= GREATEST_TYPE && in.get(in.position() + 1) == MAJOR_VERSION;
+        int length = in.getShort(in.position() + LENGTH_OFFSET) & 0xffff;
+        return record && length <= LONGEST_RECORD && in.remaining() < RECORD_HEADER_SIZE + length;
+    }
+
+    /** Reads where nothing is left of what was read before; how much, -1 at the end, 0 when nothing is there and nobody waits. */
+    private int readFirst() throws IOException {
+        int count = readChannel(firstIn.clear());
+        if (count > 0) {
+            cipherIn = buffers.take().put(firstIn.flip()).flip();
+        }
+        return count;
+    }
+
+    /** Reads more of a record of which some is there; as {@link #readFirst}. */
     private int fill() throws IOException {
         cipherIn.compact();
         try {
             if (!cipherIn.hasRemaining()) {
                 throw new IOException("a TLS record exceeds " + cipherIn.capacity() + " bytes");
             }
-            return waits ? channel.read(cipherIn) : channel.readNow(cipherIn);
+            return readChannel(cipherIn);
         } finally {
             cipherIn.flip();
         }
     }
 
+    private int readChannel(ByteBuffer target) throws IOException {
+        return waits ? channel.read(target) : channel.readNow(target);
+    }
+
     /** Encrypts as much as one buffer takes, and sends that. */
     @Override
     public void writeSome(ByteBuffer[] sources, int first, int end) throws IOException {
-        cipherOut.clear();
-        int next = first;
-        while (next < end && cipherOut.remaining() >= cipherSize) {
-            if (!sources[next].hasRemaining()) {
-                next++;
-                continue;
+        ByteBuffer out = buffers.take();
+        try {
+            int next = first;
+            while (next < end && out.remaining() >= cipherSize) {
+                if (!sources[next].hasRemaining()) {
+                    next++;
+                    continue;
+                }
+                SSLEngineResult result = engine.wrap(sources, next, end - next, out);
+                if (result.getStatus() != SSLEngineResult.Status.OK) {
+                    throw new IOException("nothing can be sent over TLS any more: " + result.getStatus());
+                }
+                refuseNewHandshake(result);
             }
-            SSLEngineResult result = engine.wrap(sources, next, end - next, cipherOut);
-            if (result.getStatus() != SSLEngineResult.Status.OK) {
-                throw new IOException("nothing can be sent over TLS any more: " + result.getStatus());
-            }
-            refuseNewHandshake(result);
+            flush(out);
+        } finally {
+            buffers.give(out);
         }
-        flush();
     }
 
-    /** Writes what was encrypted and makes room. */
-    private void flush() throws IOException {
-        cipherOut.flip();
-        channel.write(cipherOutOnly, 1);
-        cipherOut.clear();
+    /** Writes what was encrypted. */
+    private void flush(ByteBuffer out) throws IOException {
+        out.flip();
+        while (out.hasRemaining()) {
+            channel.writeSome(out);
+        }
     }
 
     /** Another thread may be writing, and HTTP/2 allows no second handshake, which TLS 1.2 lets a client ask for. */
@@ -231,8 +326,7 @@ public final class TlsTransport implements SocketTransport {
     public void shutdownOutput() {
         try {
             engine.closeOutbound();
-            engine.wrap(NOTHING, cipherOut.clear());
-            flush();
+            wrapNothing();
         } catch (IOException e) {
             LOG.trace("the client does not hear that TLS ends", e);
         }
@@ -250,9 +344,14 @@ public final class TlsTransport implements SocketTransport {
     }
 
     @Override
-    public void release(IoBuffers buffers) {
-        buffers.give(cipherIn);
-        buffers.give(plainIn);
-        buffers.give(cipherOut);
+    public void release() {
+        if (plainIn != null) {
+            buffers.give(plainIn);
+            plainIn = null;
+        }
+        if (cipherIn != null) {
+            buffers.give(cipherIn);
+            cipherIn = null;
+        }
     }
 }

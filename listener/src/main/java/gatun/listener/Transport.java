@@ -55,8 +55,8 @@ public interface Transport {
     /** Ends the connection and wakes whoever reads or writes. Never throws; any thread. */
     void close();
 
-    /** Gives back what was taken from {@code buffers}; when nobody reads or writes any more. */
-    default void release(IoBuffers buffers) {
-        // Most take none.
+    /** Gives back the buffers that it has; when nobody reads or writes any more. */
+    default void release() {
+        // Most have none.
     }
 }

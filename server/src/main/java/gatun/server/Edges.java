@@ -7,8 +7,12 @@ import gatun.http.GpuUse;
 import gatun.http.HttpEdge;
 import gatun.http.HttpSettings;
 import gatun.http.Monitoring;
+import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsException;
+import gatun.listener.TlsFiles;
+import gatun.listener.WireProtocol;
 import gatun.memory.GatunException;
 import gatun.runtime.InferenceServer;
 import gatun.server.Endpoint.Protocol;
@@ -44,8 +48,8 @@ final class Edges {
     Edges(ServerSettings settings) {
         this.settings = settings;
         try {
-            this.httpTls = settings.http().tls().map(ServerTls::load);
-            this.grpcTls = settings.grpc().tls().map(ServerTls::load);
+            this.httpTls = settings.http().tls().map(this::load);
+            this.grpcTls = settings.grpc().tls().map(this::load);
         } catch (TlsException e) {
             throw new StartException(e.getMessage(), e);
         }
@@ -57,6 +61,10 @@ final class Edges {
         } catch (GatunException e) {
             throw new StartException("--monitoring_config_file: " + e.getMessage(), e);
         }
+    }
+
+    private ServerTls load(TlsFiles files) {
+        return ServerTls.load(files, settings.connections().handshakeLimit());
     }
 
     /**
@@ -146,6 +154,10 @@ final class Edges {
                                 settings.grpc().anyLabels(),
                                 settings.http().tensorFlow().settings().methodNames(),
                                 monitoring.map(Monitoring::metrics)))));
+        boolean tls = httpTls.isPresent() || grpcTls.isPresent();
+        OpenConnections open = new OpenConnections(
+                ConnectionHeap.ofProcess().fit(DescriptorLimit.ofProcess().fit(settings.connections()), tls));
+        OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
         Supplier<List<GpuUse>> gpus = settings.metrics().gpus() ? new NvidiaGpus() : List::of;
         Listeners listeners = opened.add(new Listeners());
         http = Optional.of(httpEdge);
@@ -158,10 +170,14 @@ final class Edges {
                         case HTTPS -> listener -> httpEdge.configure(listener, httpTls.orElseThrow());
                         case GRPC, TENSORFLOW_GRPC -> listener -> serve(grpcEdge, place, listener);
                         case TENSORFLOW_REST -> httpEdge::configureTensorFlow;
-                        case METRICS -> listener -> httpEdge.configureMetrics(listener, gpus);
+                        case METRICS -> listener -> httpEdge.configureMetrics(listener, gpus, open);
                     };
             listeners.add(Listener.start(
-                    place.protocol(), place.address(), settings.lifecycle().exitTimeout(), protocol));
+                    new Endpoint(place.protocol(), place.address()),
+                    wire(place),
+                    place.protocol() == Protocol.METRICS ? operators : open,
+                    settings.lifecycle().exitTimeout(),
+                    protocol));
         }
         return listeners.endpoints();
     }
@@ -186,11 +202,23 @@ final class Edges {
     }
 
     /** Over TLS where there is any, but for Unix sockets. */
+    private boolean securesGrpc(Place place) {
+        return grpcTls.isPresent() && place.address() instanceof InetSocketAddress;
+    }
+
     private void serve(GrpcEdge grpc, Place place, WebServerConfig.Builder listener) {
-        if (grpcTls.isPresent() && place.address() instanceof InetSocketAddress) {
-            grpc.serveOn(listener, grpcTls.get());
+        if (securesGrpc(place)) {
+            grpc.serveOn(listener, grpcTls.orElseThrow());
         } else {
             grpc.serveOn(listener);
         }
+    }
+
+    private WireProtocol wire(Place place) {
+        return switch (place.protocol()) {
+            case HTTP, TENSORFLOW_REST, METRICS -> WireProtocol.HTTP;
+            case HTTPS -> WireProtocol.HTTPS;
+            case GRPC, TENSORFLOW_GRPC -> securesGrpc(place) ? WireProtocol.GRPCS : WireProtocol.GRPC;
+        };
     }
 }

@@ -1,6 +1,8 @@
 package gatun.server;
 
-import io.helidon.webserver.WebServer;
+import gatun.listener.ConnectionListener;
+import gatun.listener.OpenConnections;
+import gatun.listener.WireProtocol;
 import io.helidon.webserver.WebServerConfig;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -19,15 +21,15 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * One socket on which the server listens, and the web server behind it. Each has a web server of its own, so that a
- * failure to listen can be told apart and all of them stop taking connections at the same moment.
+ * One socket on which the server listens. Each is set up as a Helidon listener of its own, so that a failure to listen can be told
+ * apart and all of them stop taking connections at the same moment; its connections are accepted by ours.
  */
 final class Listener implements AutoCloseable {
-    private final WebServer server;
+    private final ConnectionListener connections;
     private final Endpoint endpoint;
 
-    private Listener(WebServer server, Endpoint endpoint) {
-        this.server = server;
+    private Listener(ConnectionListener connections, Endpoint endpoint) {
+        this.connections = connections;
         this.endpoint = endpoint;
     }
 
@@ -54,39 +56,40 @@ final class Listener implements AutoCloseable {
     /**
      * Listens.
      *
-     * @param protocol what is spoken there
-     * @param address where; a port of 0 stands for any free one
+     * @param endpoint what is spoken, and where; a port of 0 stands for any free one
+     * @param wire what is spoken first on a connection
+     * @param open counts the connections and limits them
      * @param grace how long running requests may take to finish once the listener is closed
      * @param speak sets up the protocol
      * @throws StartException when the address cannot be listened on
      */
     static Listener start(
-            Endpoint.Protocol protocol,
-            SocketAddress address,
+            Endpoint endpoint,
+            WireProtocol wire,
+            OpenConnections open,
             Duration grace,
             Consumer<WebServerConfig.Builder> speak) {
-        WebServer server = WebServer.builder()
-                .bindAddress(address)
+        WebServerConfig config = WebServerConfig.builder()
+                .bindAddress(endpoint.address())
                 .shutdownGracePeriod(grace)
-                .shutdownHook(false)
                 .update(speak)
-                .build()
-                .start();
-        // A web server that cannot listen says so in the log and comes back stopped.
-        if (!server.isRunning()) {
-            throw new StartException("cannot listen for " + protocol.title() + " on " + address + "; see the log");
-        }
-        if (address instanceof InetSocketAddress tcp) {
-            return new Listener(server, new Endpoint(protocol, new InetSocketAddress(tcp.getAddress(), server.port())));
-        }
-        Listener listener = new Listener(server, new Endpoint(protocol, address));
+                .buildPrototype();
+        ConnectionListener connections;
         try {
-            restrict(((UnixDomainSocketAddress) address).getPath());
+            connections = ConnectionListener.start(config, wire, open);
+        } catch (UnresolvedAddressException | IOException e) {
+            throw cannotListen(endpoint.protocol(), endpoint.address(), e);
+        }
+        Listener listener = new Listener(connections, new Endpoint(endpoint.protocol(), connections.address()));
+        try {
+            if (endpoint.address() instanceof UnixDomainSocketAddress unix) {
+                restrict(unix.getPath());
+            }
+            return listener;
         } catch (IOException e) {
             listener.close();
-            throw cannotListen(protocol, address, e);
+            throw cannotListen(endpoint.protocol(), endpoint.address(), e);
         }
-        return listener;
     }
 
     /** Where it listens. */
@@ -97,7 +100,7 @@ final class Listener implements AutoCloseable {
     /** Takes no more connections, lets running requests finish within the grace period, then cuts them off. */
     @Override
     public void close() {
-        server.stop();
+        connections.close();
     }
 
     /** The user and the group may connect. Until here the umask decides, which by custom lets nobody else write. */

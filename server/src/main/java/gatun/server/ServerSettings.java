@@ -5,6 +5,7 @@ import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.Patience;
 import gatun.http.ShownMetrics;
 import gatun.http.TensorFlowSettings;
+import gatun.listener.ConnectionLimits;
 import gatun.listener.TlsFiles;
 import gatun.runtime.limits.LimitSettings;
 import java.nio.file.Path;
@@ -27,6 +28,7 @@ import java.util.Set;
  * @param access who may ask for what
  * @param tracing which requests are traced
  * @param limits how much clients may ask for
+ * @param connections how many connections clients may have open
  */
 public record ServerSettings(
         String id,
@@ -38,7 +40,8 @@ public record ServerSettings(
         MetricsSettings metrics,
         AccessSettings access,
         TracingSettings tracing,
-        LimitSettings limits) {
+        LimitSettings limits,
+        ConnectionLimits connections) {
     /** Checks that nothing is missing. */
     public ServerSettings {
         Objects.requireNonNull(id, "id");
@@ -51,6 +54,7 @@ public record ServerSettings(
         Objects.requireNonNull(access, "access");
         Objects.requireNonNull(tracing, "tracing");
         Objects.requireNonNull(limits, "limits");
+        Objects.requireNonNull(connections, "connections");
     }
 
     /**

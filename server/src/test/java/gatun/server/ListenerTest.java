@@ -3,8 +3,12 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections;
+import gatun.listener.WireProtocol;
 import gatun.server.Endpoint.Protocol;
 import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http1.Http1ConnectionSelector;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -31,10 +35,13 @@ class ListenerTest {
 
     private static Listener listen(SocketAddress address) {
         return Listener.start(
-                Protocol.HTTP,
-                address,
+                new Endpoint(Protocol.HTTP, address),
+                WireProtocol.HTTP,
+                new OpenConnections(ConnectionLimits.STANDARD),
                 GRACE,
-                server -> server.routing(HttpRouting.builder().get("/", (request, response) -> response.send("here"))));
+                server -> server.addConnectionSelector(
+                                Http1ConnectionSelector.builder().build())
+                        .routing(HttpRouting.builder().get("/", (request, response) -> response.send("here"))));
     }
 
     private static InetSocketAddress loopback(int port) {

@@ -450,6 +450,6 @@ final class GrpcConnection implements ServerConnection {
         open.forEach(stream -> stream.lost(gone));
         writer.close();
         reader.release();
-        transport.release(buffers);
+        transport.release();
     }
 }

@@ -5,7 +5,6 @@ import gatun.listener.ChannelTransport;
 import gatun.listener.EarlyBytes;
 import gatun.listener.IoBuffers;
 import gatun.listener.ServerTls;
-import gatun.listener.TlsTransport;
 import gatun.listener.Transport;
 import gatun.memory.BufferPool;
 import io.grpc.Attributes;
@@ -154,8 +153,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         public ServerConnection connection(ConnectionContext context) {
             SocketChannel channel = channels.claim(context.childSocketId())
                     .orElseThrow(() -> new IllegalStateException("the listener does not show its channels"));
-            Transport transport =
-                    new TlsTransport(channel, EarlyBytes.take(context.dataReader()), tls.newEngine(PROTOCOL), buffers);
+            Transport transport = tls.transport(channel, EarlyBytes.take(context.dataReader()), PROTOCOL);
             return GrpcConnectionSelector.this.connection(context, transport);
         }
     }

@@ -113,7 +113,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.presence = new ClientPresence(transport);
         this.activity = new RequestActivity(stop);
         this.routing = new EdgeRouting(this, routes, origins, context.router());
-        this.direct = new DirectRequests(transport, progress, presence, activity, routing);
+        this.direct = new DirectRequests(transport, progress, presence, activity, routing, LongHeads.OF_PROCESS);
         this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, progress);
         this.remotePeer = context.remotePeer();
         this.http1 = http1Connections.connection(this);
@@ -414,6 +414,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             watch.remove(this);
             progress.waits();
             socket.end();
+            direct.release();
         }
     }
 

@@ -2,7 +2,7 @@ package gatun.http.connection;
 
 import gatun.listener.ChannelTransport;
 import gatun.listener.EarlyBytes;
-import gatun.listener.IoBuffers;
+import gatun.listener.ServerTls;
 import gatun.listener.SocketTransport;
 import gatun.listener.TlsTransport;
 import io.helidon.common.buffers.DataWriter;
@@ -12,8 +12,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.function.Supplier;
-import javax.net.ssl.SSLEngine;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A client's socket, with TLS or without: the transport that bodies and answers with tensors go over, and what Helidon reads and writes
@@ -28,8 +26,7 @@ final class ClientSocket {
     private final Supplier<byte[]> reader;
     private final DataWriter writer;
 
-    /** Where TLS has its buffers from; null without TLS. */
-    private final @Nullable IoBuffers tlsBuffers;
+    private final boolean secure;
 
     private volatile boolean opened;
 
@@ -38,13 +35,13 @@ final class ClientSocket {
             SocketTransport transport,
             Supplier<byte[]> reader,
             DataWriter writer,
-            @Nullable IoBuffers tlsBuffers) {
+            boolean secure) {
         this.channel = channel;
         this.transport = transport;
         this.reader = reader;
         this.writer = writer;
-        this.tlsBuffers = tlsBuffers;
-        this.opened = tlsBuffers == null;
+        this.secure = secure;
+        this.opened = !secure;
     }
 
     /** A socket on which HTTP is spoken as it is; Helidon reads and writes it itself. */
@@ -54,18 +51,16 @@ final class ClientSocket {
                 new ChannelTransport(channel, NOTHING_EARLY),
                 context.serverSocket(),
                 context.dataWriter(),
-                null);
+                false);
     }
 
     /**
-     * A socket on which {@code engine} speaks TLS.
-     *
-     * @param buffers where TLS has its buffers from, until {@link #end}
+     * A socket on which {@code tls} is spoken, and {@code protocol} over it.
      */
-    static ClientSocket secured(ConnectionContext context, SocketChannel channel, SSLEngine engine, IoBuffers buffers) {
-        TlsTransport transport = new TlsTransport(channel, EarlyBytes.take(context.dataReader()), engine, buffers);
+    static ClientSocket secured(ConnectionContext context, SocketChannel channel, ServerTls tls, String protocol) {
+        TlsTransport transport = tls.transport(channel, EarlyBytes.take(context.dataReader()), protocol);
         return new ClientSocket(
-                channel, transport, new TransportReader(transport), new TransportWriter(transport), buffers);
+                channel, transport, new TransportReader(transport), new TransportWriter(transport), true);
     }
 
     /**
@@ -89,7 +84,7 @@ final class ClientSocket {
 
     /** Whether TLS is spoken. */
     boolean secure() {
-        return tlsBuffers != null;
+        return secure;
     }
 
     /** The bytes of requests and answers. */
@@ -126,11 +121,11 @@ final class ClientSocket {
 
     /** The last that the connection's thread does: tells the client that TLS ends, and gives back what TLS has used. */
     void end() {
-        if (tlsBuffers != null) {
+        if (secure) {
             if (opened) {
                 transport.shutdownOutput();
             }
-            transport.release(tlsBuffers);
+            transport.release();
         }
     }
 

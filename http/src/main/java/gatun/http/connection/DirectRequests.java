@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class DirectRequests {
     /** Room for a head and a small body. What goes beyond stays with the transport, from where bodies are read straight to their place. */
-    private static final int AT_ONCE = 8 * 1024;
+    private static final int AT_ONCE = 6 * 1024;
+
+    /** Room until a client has sent more at a time: a connection that waits holds it. */
+    private static final int AT_FIRST = 1024;
 
     private static final byte[] NONE = {};
 
@@ -25,9 +28,16 @@ final class DirectRequests {
     private final EdgeRouting routing;
     private final DirectRequest request = new DirectRequest();
     private final RequestActivity activity;
+    private final LongHeads longHeads;
+
+    /** What of {@link #longHeads} the buffer takes. */
+    private int taken;
 
     /** What was read and not used lies in it, up to its limit. */
     private ByteBuffer bytes = ByteBuffer.allocate(0);
+
+    /** What the buffer has room for while nothing is in it: more once the client has filled it. */
+    private int room = AT_FIRST;
 
     private final RequestHeadSyntax syntax = new RequestHeadSyntax();
 
@@ -39,12 +49,14 @@ final class DirectRequests {
             Progress progress,
             ClientPresence presence,
             RequestActivity activity,
-            EdgeRouting routing) {
+            EdgeRouting routing,
+            LongHeads longHeads) {
         this.transport = transport;
         this.progress = progress;
         this.presence = presence;
         this.activity = activity;
         this.routing = routing;
+        this.longHeads = longHeads;
     }
 
     /**
@@ -147,13 +159,35 @@ final class DirectRequests {
     /** Has the next bytes go behind what has not been used. A long head makes the buffer grow for its own time. */
     private void makeRoom() {
         int unused = bytes.remaining();
-        if (unused == 0 && bytes.capacity() != AT_ONCE) {
-            bytes = ByteBuffer.allocate(AT_ONCE);
+        if (bytes.limit() == bytes.capacity() && bytes.limit() > 0) {
+            room = AT_ONCE;
+        }
+        if (unused == 0 && bytes.capacity() != room) {
+            release();
+            bytes = ByteBuffer.allocate(room);
         } else if (unused == bytes.capacity()) {
-            bytes = ByteBuffer.allocate(2 * unused).put(bytes);
+            grow(Math.max(AT_ONCE, 2 * unused));
         } else {
             bytes.compact();
         }
+    }
+
+    private void grow(int byteSize) {
+        if (byteSize > AT_ONCE) {
+            try {
+                longHeads.take(byteSize - taken);
+            } catch (RequestHeadSyntax.RefusedHead e) {
+                throw routing.refuse(e);
+            }
+            taken = byteSize;
+        }
+        bytes = ByteBuffer.allocate(byteSize).put(bytes);
+    }
+
+    /** Gives back what a long head took; when nothing of it is needed any more. */
+    void release() {
+        longHeads.give(taken);
+        taken = 0;
     }
 
     private boolean answered() {

@@ -1,7 +1,6 @@
 package gatun.http.connection;
 
 import gatun.listener.AcceptedChannels;
-import gatun.listener.IoBuffers;
 import gatun.listener.ServerTls;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.socket.SocketOptions;
@@ -47,7 +46,6 @@ public final class HttpConnections implements ServerConnectionSelector {
     private final AllowedOrigins origins;
     private final Optional<ServerTls> tls;
     private final long bodyByteRate;
-    private final IoBuffers tlsBuffers = new IoBuffers();
     private final StopNotice stop;
     private final DisconnectWatch watch = new DisconnectWatch();
 
@@ -101,7 +99,7 @@ public final class HttpConnections implements ServerConnectionSelector {
     }
 
     private ClientSocket socket(ConnectionContext context, SocketChannel channel) {
-        return tls.map(files -> ClientSocket.secured(context, channel, files.newEngine(PROTOCOL), tlsBuffers))
+        return tls.map(files -> ClientSocket.secured(context, channel, files, PROTOCOL))
                 .orElseGet(() -> ClientSocket.plain(context, channel));
     }
 }

@@ -42,13 +42,21 @@ final class RequestHeadSyntax {
             this.status = status;
         }
 
+        /** A head for which there is no room at the moment. */
+        static RefusedHead forNow(String text) {
+            return new RefusedHead(Status.SERVICE_UNAVAILABLE_503, text);
+        }
+
         /** The status of the response. */
         Status status() {
             return status;
         }
     }
 
-    private byte[] bytes = {};
+    private static final byte[] NONE = {};
+
+    /** The reader's, while a head is checked: it may be long, and is not kept. */
+    private byte[] bytes = NONE;
 
     /** Where the next byte to look at, and the line that it is in, begin: both counted from the head's begin. */
     private int next;
@@ -64,6 +72,7 @@ final class RequestHeadSyntax {
 
     /** Forgets the head before. */
     void begin() {
+        bytes = NONE;
         next = 0;
         lineBegin = 0;
         authority = "";

@@ -2,6 +2,7 @@ package gatun.http.metrics;
 
 import gatun.http.GpuUse;
 import gatun.http.ShownMetrics;
+import gatun.listener.OpenConnections;
 import gatun.memory.Hold;
 import gatun.memory.cuda.CudaDevices;
 import gatun.runtime.EngineStatistics;
@@ -96,15 +97,18 @@ public final class MetricsPage {
     private final LatencyFamilies latencies;
     private final Optional<HostUsage> host;
     private final Supplier<List<GpuUse>> gpus;
+    private final OpenConnections open;
 
     /**
      * A page about {@code server}.
      *
      * @param gpus tells how busy GPUs are, each time that it is asked
+     * @param open counts the connections of clients
      */
-    public MetricsPage(InferenceServer server, ShownMetrics shown, Supplier<List<GpuUse>> gpus) {
+    public MetricsPage(InferenceServer server, ShownMetrics shown, Supplier<List<GpuUse>> gpus, OpenConnections open) {
         this.server = server;
         this.gpus = gpus;
+        this.open = open;
         labels = new ModelLabels(server);
         latencies = new LatencyFamilies(shown.latencies(), labels);
         host = shown.hostInterval().map(interval -> new HostUsage(PROC, interval, System::nanoTime));
@@ -189,6 +193,12 @@ public final class MetricsPage {
                     .build());
         }
         families.add(values.build());
+        families.add(ConnectionFamilies.open(open));
+        families.add(counter(
+                "gatun_connections_refused",
+                "Number of connections that were refused because there were too many",
+                ConnectionFamilies.refused(open),
+                typed));
         Optional<HostUsage.Use> usage = host.flatMap(HostUsage::latest);
         if (usage.isPresent()) {
             HostUsage.Use use = usage.get();

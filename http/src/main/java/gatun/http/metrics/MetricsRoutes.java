@@ -7,6 +7,7 @@ import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;
 import gatun.http.json.JsonWriter;
 import gatun.http.json.WriterStream;
+import gatun.listener.OpenConnections;
 import gatun.runtime.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
@@ -26,9 +27,11 @@ public final class MetricsRoutes implements Routes {
      * Routes to the metrics of {@code server}.
      *
      * @param gpus tells how busy GPUs are, each time that it is asked
+     * @param open counts the connections of clients
      */
-    public MetricsRoutes(InferenceServer server, ShownMetrics shown, Supplier<List<GpuUse>> gpus) {
-        this.page = new MetricsPage(server, shown, gpus);
+    public MetricsRoutes(
+            InferenceServer server, ShownMetrics shown, Supplier<List<GpuUse>> gpus, OpenConnections open) {
+        this.page = new MetricsPage(server, shown, gpus, open);
     }
 
     private void answerPage(Exchange exchange, String accept) {

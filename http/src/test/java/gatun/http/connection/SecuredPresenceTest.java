@@ -2,7 +2,6 @@ package gatun.http.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.listener.IoBuffers;
 import gatun.listener.PemFile;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsFiles;
@@ -52,7 +51,7 @@ class SecuredPresenceTest {
                             InetAddress.getLoopbackAddress(), listener.socket().getLocalPort());
             served = listener.accept();
         }
-        TlsTransport transport = new TlsTransport(served, new byte[0], tls.newEngine("http/1.1"), new IoBuffers());
+        TlsTransport transport = tls.transport(served, new byte[0], "http/1.1");
         CompletableFuture<Void> shaken = CompletableFuture.runAsync(() -> {
             try {
                 client.startHandshake();

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.http.LatencyMetrics;
 import gatun.http.ShownMetrics;
+import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections;
 import gatun.runtime.CacheStatistics;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
@@ -65,7 +67,8 @@ class DashboardTest {
                 new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {
             ByteArrayOutputStream page = new ByteArrayOutputStream();
-            new MetricsPage(server, everything, List::of).write("", page);
+            new MetricsPage(server, everything, List::of, new OpenConnections(ConnectionLimits.STANDARD))
+                    .write("", page);
             Set<String> shown = page.toString(StandardCharsets.UTF_8)
                     .lines()
                     .filter(line -> !line.startsWith("#"))

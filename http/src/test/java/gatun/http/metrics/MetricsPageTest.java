@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.http.GpuUse;
 import gatun.http.LatencyMetrics;
 import gatun.http.ShownMetrics;
+import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections;
 import gatun.runtime.BatchStatistics;
 import gatun.runtime.CacheLatencies;
 import gatun.runtime.CacheStatistics;
@@ -51,7 +53,10 @@ class MetricsPageTest {
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            String page = text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), "");
+            String page = text(
+                    new MetricsPage(
+                            server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
+                    "");
 
             assertThat(page.lines())
                     .contains(
@@ -78,7 +83,8 @@ class MetricsPageTest {
     @Test
     void shouldAnswerOpenMetricsToThoseWhoAcceptIt() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            MetricsPage page = new MetricsPage(server, ShownMetrics.STANDARD, List::of);
+            MetricsPage page = new MetricsPage(
+                    server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD));
 
             assertThat(page.contentType("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
                     .startsWith("application/openmetrics-text");
@@ -92,7 +98,13 @@ class MetricsPageTest {
     @Test
     void shouldRenderAServerWithoutModels() {
         try (CountedServer server = new CountedServer()) {
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), ""))
+            assertThat(text(
+                            new MetricsPage(
+                                    server,
+                                    ShownMetrics.STANDARD,
+                                    List::of,
+                                    new OpenConnections(ConnectionLimits.STANDARD)),
+                            ""))
                     .contains("nv_pinned_memory_pool_used_bytes 0.0");
         }
     }
@@ -126,7 +138,8 @@ class MetricsPageTest {
                 Optional.of(new CacheLatencies(micros(7, 8), micros(9))),
                 Map.of("nv_inference_first_response_histogram_ms", List.of(60.0, 1000.0)));
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
-            String page = text(new MetricsPage(server, EVERYTHING, List::of), "");
+            String page = text(
+                    new MetricsPage(server, EVERYTHING, List::of, new OpenConnections(ConnectionLimits.STANDARD)), "");
 
             assertThat(page.lines())
                     .contains(
@@ -136,14 +149,21 @@ class MetricsPageTest {
                             "nv_cache_hit_summary_per_model_sum{model=\"digits\",version=\"3\"} 15.0",
                             "nv_cache_miss_summary_per_model_sum{model=\"digits\",version=\"3\"} 9.0",
                             "# TYPE nv_inference_queue_duration_histogram_us histogram",
-                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"50.0\"} 1",
-                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"200.0\"} 2",
-                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"} 3",
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"50.0\"}"
+                                    + " 1",
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"200.0\"}"
+                                    + " 2",
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"}"
+                                    + " 3",
                             "nv_inference_request_duration_histogram_us_sum{model=\"digits\",version=\"3\"} 890.0",
-                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"60.0\"} 2",
-                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"} 4",
-                            "gatun_inference_stage_duration_us_count{model=\"digits\",protocol=\"v2\",stage=\"request\",transport=\"http\",version=\"3\"} 2",
-                            "gatun_inference_stage_duration_us_count{model=\"digits\",protocol=\"v2\",stage=\"request\",transport=\"grpc\",version=\"3\"} 1");
+                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"60.0\"}"
+                                    + " 2",
+                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"}"
+                                    + " 4",
+                            "gatun_inference_stage_duration_us_count{model=\"digits\",protocol=\"v2\",stage=\"request\",transport=\"http\",version=\"3\"}"
+                                    + " 2",
+                            "gatun_inference_stage_duration_us_count{model=\"digits\",protocol=\"v2\",stage=\"request\",transport=\"grpc\",version=\"3\"}"
+                                    + " 1");
             // What is told is at most 1/32 above the true duration.
             assertThat(page)
                     .containsPattern("nv_inference_request_summary_us\\{.*quantile=\"0.5\"} 15[0-4]\\.")
@@ -157,7 +177,13 @@ class MetricsPageTest {
         ModelLatencies digits =
                 new ModelLatencies("digits", "3", true, Map.of(Origin.V2_HTTP, stages(40)), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), ""))
+            assertThat(text(
+                            new MetricsPage(
+                                    server,
+                                    ShownMetrics.STANDARD,
+                                    List::of,
+                                    new OpenConnections(ConnectionLimits.STANDARD)),
+                            ""))
                     .doesNotContain("summary", "histogram", "stage");
         }
     }
@@ -165,7 +191,13 @@ class MetricsPageTest {
     @Test
     void shouldGiveCountersTheirTypeAndTheNameThatTritonGivesThem() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), "")
+            assertThat(text(
+                                    new MetricsPage(
+                                            server,
+                                            ShownMetrics.STANDARD,
+                                            List::of,
+                                            new OpenConnections(ConnectionLimits.STANDARD)),
+                                    "")
                             .lines())
                     .contains(
                             "# TYPE nv_inference_count counter",
@@ -178,11 +210,21 @@ class MetricsPageTest {
     @Test
     void shouldTellOfTheMachineUnlessThatIsSwitchedOff() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), ""))
+            assertThat(text(
+                            new MetricsPage(
+                                    server,
+                                    ShownMetrics.STANDARD,
+                                    List::of,
+                                    new OpenConnections(ConnectionLimits.STANDARD)),
+                            ""))
                     .containsPattern("\nnv_cpu_utilization [01]\\.")
                     .containsPattern("\nnv_cpu_memory_total_bytes [1-9]")
                     .containsPattern("\nnv_cpu_memory_used_bytes [1-9]");
-            assertThat(text(new MetricsPage(server, EVERYTHING, List::of), "")).doesNotContain("nv_cpu");
+            assertThat(text(
+                            new MetricsPage(
+                                    server, EVERYTHING, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
+                            ""))
+                    .doesNotContain("nv_cpu");
         }
     }
 
@@ -215,7 +257,13 @@ class MetricsPageTest {
                 OptionalDouble.empty(),
                 OptionalDouble.empty());
         try (CountedServer server = new CountedServer()) {
-            String page = text(new MetricsPage(server, ShownMetrics.STANDARD, () -> List.of(busy, silent)), "");
+            String page = text(
+                    new MetricsPage(
+                            server,
+                            ShownMetrics.STANDARD,
+                            () -> List.of(busy, silent),
+                            new OpenConnections(ConnectionLimits.STANDARD)),
+                    "");
 
             assertThat(page.lines().filter(line -> line.contains("gpu_uuid")))
                     .containsExactlyInAnyOrder(
@@ -228,7 +276,13 @@ class MetricsPageTest {
                             "nv_energy_consumption{gpu_uuid=\"GPU-1\"} 1.25");
             assertThat(page.lines())
                     .contains("# TYPE nv_gpu_utilization gauge", "# TYPE nv_energy_consumption counter");
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of), ""))
+            assertThat(text(
+                            new MetricsPage(
+                                    server,
+                                    ShownMetrics.STANDARD,
+                                    List::of,
+                                    new OpenConnections(ConnectionLimits.STANDARD)),
+                            ""))
                     .doesNotContain("nv_gpu", "nv_energy");
         }
     }

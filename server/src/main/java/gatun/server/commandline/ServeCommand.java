@@ -59,6 +59,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin(name = "Limits")
     LimitFlags limits = new LimitFlags();
 
+    @Mixin(name = "Connections")
+    ConnectionFlags connections = new ConnectionFlags();
+
     @Mixin(name = "Server")
     ServerFlags server = new ServerFlags();
 
@@ -100,6 +103,7 @@ final class ServeCommand implements Callable<Integer> {
                 metrics.settings(http.address),
                 access.settings(spec),
                 trace.settings(),
-                limits.settings());
+                limits.settings(),
+                connections.settings());
     }
 }

@@ -1,0 +1,22 @@
+package gatun.http.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.helidon.http.Status;
+import org.junit.jupiter.api.Test;
+
+class LongHeadsTest {
+    @Test
+    void shouldRefuseWhatOthersHaveTakenUntilTheyGiveItBack() throws Exception {
+        LongHeads heads = new LongHeads(100);
+        heads.take(60);
+        assertThatThrownBy(() -> heads.take(41))
+                .isInstanceOfSatisfying(RequestHeadSyntax.RefusedHead.class, refused -> assertThat(refused.status())
+                        .isEqualTo(Status.SERVICE_UNAVAILABLE_503))
+                .hasMessageContaining("take the 100 bytes");
+        heads.take(40);
+        heads.give(60);
+        heads.take(41);
+    }
+}

@@ -1,0 +1,177 @@
+package gatun.listener;
+
+import io.helidon.common.buffers.DataReader;
+import io.helidon.common.buffers.DataWriter;
+import io.helidon.common.socket.HelidonSocket;
+import io.helidon.common.socket.PeerInfo;
+import io.helidon.common.socket.SocketWriter;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.ListenerContext;
+import io.helidon.webserver.Router;
+import io.helidon.webserver.ServerConnectionException;
+import io.helidon.webserver.spi.ServerConnection;
+import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One client's connection, from when it was accepted until its channel is closed. {@link #run} is its thread; what else there is to
+ * call, any thread may.
+ */
+final class AcceptedConnection implements ConnectionContext, Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(AcceptedConnection.class);
+
+    private final ListenerScope scope;
+    private final ChannelSocket socket;
+    private final ServerConnectionSelector selector;
+    private final Consumer<AcceptedConnection> onEnd;
+    private final DataReader reader;
+    private final SocketWriter writer;
+
+    private volatile boolean stopped;
+    private volatile @Nullable ServerConnection connection;
+
+    /**
+     * A connection on {@code socket}.
+     *
+     * @param scope what it shares with the others of its listener
+     * @param selector makes what speaks the protocol
+     * @param onEnd is run by the connection's thread when the channel is closed
+     */
+    AcceptedConnection(
+            ListenerScope scope,
+            ChannelSocket socket,
+            ServerConnectionSelector selector,
+            Consumer<AcceptedConnection> onEnd) {
+        this.scope = scope;
+        this.socket = socket;
+        this.selector = selector;
+        this.onEnd = onEnd;
+        this.reader = DataReader.create(this::read);
+        this.writer = SocketWriter.create(socket);
+    }
+
+    private byte @Nullable [] read() {
+        try {
+            return socket.get();
+        } catch (UncheckedIOException e) {
+            throw new ServerConnectionException("the client cannot be read from", e);
+        }
+    }
+
+    @Override
+    public void run() {
+        try {
+            ServerConnection spoken = selector.connection(this);
+            connection = spoken;
+            // Whoever stopped it before it was there could not tell it.
+            if (!stopped) {
+                spoken.handle(scope.requests());
+            }
+        } catch (CloseConnectionException | UncheckedIOException e) {
+            LOG.trace("a connection ends", e);
+        } catch (InterruptedException e) {
+            LOG.trace("a connection is cut off", e);
+        } catch (RuntimeException e) {
+            LOG.warn("a connection failed: {}", e.toString());
+            LOG.debug("a connection failed", e);
+        } finally {
+            abandon();
+            onEnd.accept(this);
+        }
+    }
+
+    /** How long the client has been waited for. */
+    Duration idleTime() {
+        ServerConnection spoken = connection;
+        return spoken == null ? Duration.ZERO : spoken.idleTime();
+    }
+
+    /** Ends the connection once its client has the answers to what it asked for. */
+    void stop() {
+        stopped = true;
+        ServerConnection spoken = connection;
+        if (spoken != null) {
+            spoken.close(false);
+        }
+    }
+
+    /** Ends the connection now. */
+    void abort() {
+        stopped = true;
+        ServerConnection spoken = connection;
+        if (spoken != null) {
+            spoken.close(true);
+        }
+        abandon();
+    }
+
+    private void abandon() {
+        try {
+            socket.close();
+        } catch (UncheckedIOException e) {
+            LOG.trace("the connection was already closed", e);
+        }
+    }
+
+    @Override
+    public ListenerContext listenerContext() {
+        return scope;
+    }
+
+    @Override
+    public ExecutorService executor() {
+        return scope.executor();
+    }
+
+    @Override
+    public DataWriter dataWriter() {
+        return writer;
+    }
+
+    @Override
+    public DataReader dataReader() {
+        return reader;
+    }
+
+    @Override
+    public Router router() {
+        return scope.router();
+    }
+
+    @Override
+    public HelidonSocket serverSocket() {
+        return socket;
+    }
+
+    @Override
+    public PeerInfo remotePeer() {
+        return socket.remotePeer();
+    }
+
+    @Override
+    public PeerInfo localPeer() {
+        return socket.localPeer();
+    }
+
+    @Override
+    public boolean isSecure() {
+        return socket.isSecure();
+    }
+
+    @Override
+    public String socketId() {
+        return socket.socketId();
+    }
+
+    @Override
+    public String childSocketId() {
+        return socket.childSocketId();
+    }
+}

@@ -1,0 +1,51 @@
+package gatun.listener;
+
+import java.time.Duration;
+
+/**
+ * How many connections clients may have open at a time, over all listeners but that of the metrics. A connection beyond a limit is
+ * refused when it is accepted, before anything is read from it.
+ *
+ * @param most connections in all
+ * @param mostPerAddress connections from one IPv4 address, or from one IPv6 network of 64 bits; 0 for any number. Unix sockets have no
+ *     address
+ * @param handshakeLimit how long a client may take for its TLS handshake
+ */
+public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeLimit) {
+    /**
+     * More than most servers ever have, and what a heap of 512 MiB holds. One address may have three quarters of them: a proxy in front
+     * of the server is one address, and a hostile client leaves a quarter to the others.
+     */
+    public static final ConnectionLimits STANDARD = new ConnectionLimits(16_384, 12_288, TlsHandshakes.STANDARD_LIMIT);
+
+    /** For the port of the metrics, which has its own, so that operators see in when clients have all others. */
+    public static final ConnectionLimits OPERATORS = new ConnectionLimits(64, 0, TlsHandshakes.STANDARD_LIMIT);
+
+    /** One of so many connections is left to other addresses where there is room for few. */
+    private static final int LEFT_TO_OTHERS = 16;
+
+    /** Checks all. */
+    public ConnectionLimits {
+        if (most < 1) {
+            throw new IllegalArgumentException("the most connections are " + most + ": expected at least 1");
+        }
+        if (mostPerAddress < 0) {
+            throw new IllegalArgumentException(
+                    "the most connections of an address are " + mostPerAddress + ": expected 0 or more");
+        }
+        if (!handshakeLimit.isPositive()) {
+            throw new IllegalArgumentException(
+                    "the limit of a handshake is " + handshakeLimit + ": expected more than 0");
+        }
+    }
+
+    /** These limits with at most {@code room} connections in all, but at least one, of which one address leaves some to others. */
+    public ConnectionLimits within(int room) {
+        if (most <= room) {
+            return this;
+        }
+        int fitting = Math.max(1, room);
+        int perAddress = Math.min(mostPerAddress, fitting - fitting / LEFT_TO_OTHERS);
+        return new ConnectionLimits(fitting, perAddress, handshakeLimit);
+    }
+}

@@ -1,0 +1,245 @@
+package gatun.listener;
+
+import io.helidon.webserver.ListenerConfig;
+import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Accepts connections at one address, in the place of Helidon's listener: within limits, with no buffers for those that are idle, and
+ * on while the process has no file descriptor left. Each connection has a virtual thread. It is set up by a Helidon
+ * {@link ListenerConfig}, of which it takes the address, the backlog, the one connection selector, the socket options, routing, content
+ * encodings, the idle timeout and the grace period. Thread-safe.
+ */
+public final class ConnectionListener implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionListener.class);
+
+    /** How long to wait before accepting is tried again, where the system refuses it. */
+    private static final Duration RETRY_PAUSE = Duration.ofMillis(100);
+
+    /** How often, at least, connections are looked at that may have been idle for too long. */
+    private static final Duration LONGEST_CHECK_PERIOD = Duration.ofSeconds(15);
+
+    /** How long the threads of connections that were cut off may take to end. */
+    private static final Duration CUT_OFF = Duration.ofSeconds(2);
+
+    /** What one kind of trouble writes into the log is a line in this time. */
+    private static final Duration LOG_PERIOD = Duration.ofSeconds(1);
+
+    private final ListenerConfig config;
+    private final WireProtocol protocol;
+    private final OpenConnections open;
+    private final ListenerScope scope;
+    private final ServerConnectionSelector selector;
+    private final ServerSocketChannel server;
+    private final SocketAddress address;
+    private final RefusedConnections refused = new RefusedConnections();
+    private final Set<AcceptedConnection> connections = ConcurrentHashMap.newKeySet();
+    private final AtomicLong loggedNanos = new AtomicLong(System.nanoTime() - LOG_PERIOD.toNanos());
+    private final Thread acceptor;
+    private final Thread idleCheck;
+    private volatile boolean closing;
+
+    private ConnectionListener(
+            ListenerConfig config, WireProtocol protocol, OpenConnections open, ServerSocketChannel server)
+            throws IOException {
+        this.config = config;
+        this.protocol = protocol;
+        this.open = open;
+        this.scope = ListenerScope.of(config);
+        this.selector = config.connectionSelectors().getFirst();
+        this.server = server;
+        this.address = server.getLocalAddress();
+        this.acceptor = Thread.ofPlatform().name("accept-" + protocol.label()).unstarted(this::acceptAll);
+        this.idleCheck =
+                Thread.ofVirtual().name("idle-check-" + protocol.label()).unstarted(this::checkIdle);
+    }
+
+    /**
+     * Listens as {@code config} says, which must name an address and exactly one connection selector.
+     *
+     * @param open counts the connections and limits them
+     * @throws IOException when the address cannot be listened on
+     */
+    public static ConnectionListener start(ListenerConfig config, WireProtocol protocol, OpenConnections open)
+            throws IOException {
+        SocketAddress address = config.bindAddress().orElseThrow();
+        if (config.connectionSelectors().size() != 1) {
+            throw new IllegalArgumentException(
+                    "a listener has " + config.connectionSelectors().size() + " selectors: expected 1");
+        }
+        ServerSocketChannel server = address instanceof UnixDomainSocketAddress
+                ? ServerSocketChannel.open(StandardProtocolFamily.UNIX)
+                : ServerSocketChannel.open();
+        try {
+            config.configureSocket(server);
+            server.bind(address, config.backlog());
+            ConnectionListener listener = new ConnectionListener(config, protocol, open, server);
+            listener.scope.router().beforeStart();
+            listener.acceptor.start();
+            listener.idleCheck.start();
+            return listener;
+        } catch (IOException | RuntimeException e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    /** Where it listens, with the real port. */
+    public SocketAddress address() {
+        return address;
+    }
+
+    private void acceptAll() {
+        while (!closing) {
+            try {
+                begin(server.accept());
+            } catch (AsynchronousCloseException e) {
+                LOG.trace("no more connections are accepted", e);
+            } catch (ClosedChannelException e) {
+                LOG.trace("the listener is closed", e);
+            } catch (IOException | RuntimeException | Error e) {
+                // Without a free descriptor each try fails at once: the clients wait in the backlog until there is one.
+                logNowAndThen("Connections cannot be accepted, trying again: " + e);
+                LockSupport.parkNanos(this, RETRY_PAUSE.toNanos());
+            }
+        }
+    }
+
+    private void begin(SocketChannel channel) throws IOException {
+        boolean begun = false;
+        try {
+            SocketAddress remote = channel.getRemoteAddress();
+            Optional<ConnectionRefusal> refusal = open.admit(protocol, remote);
+            if (refusal.isPresent()) {
+                begun = true;
+                refuse(channel, refusal.get());
+                return;
+            }
+            try {
+                begun = begin(channel, remote);
+            } finally {
+                if (!begun) {
+                    open.closed(protocol, remote);
+                }
+            }
+        } finally {
+            if (!begun) {
+                channel.close();
+            }
+        }
+    }
+
+    private boolean begin(SocketChannel channel, SocketAddress remote) {
+        config.connectionOptions().configureSocket(channel);
+        ChannelSocket socket = new ChannelSocket(channel, ChannelSocket.nameOf(server), remote);
+        AcceptedConnection connection = new AcceptedConnection(scope, socket, selector, ended -> {
+            connections.remove(ended);
+            open.closed(protocol, remote);
+        });
+        connections.add(connection);
+        if (closing) {
+            connections.remove(connection);
+            return false;
+        }
+        Thread.ofVirtual().name(protocol.label() + "-connection").start(connection);
+        return true;
+    }
+
+    private void refuse(SocketChannel channel, ConnectionRefusal refusal) {
+        String reason = refusal.text(open.limits());
+        logNowAndThen("A connection was refused: " + reason);
+        refused.refuse(channel, protocol.refusal(reason));
+    }
+
+    private void logNowAndThen(String line) {
+        long now = System.nanoTime();
+        long before = loggedNanos.get();
+        if (now - before >= LOG_PERIOD.toNanos() && loggedNanos.compareAndSet(before, now)) {
+            LOG.warn("{}", line);
+        }
+    }
+
+    private void checkIdle() {
+        Duration period = config.idleConnectionPeriod().compareTo(LONGEST_CHECK_PERIOD) < 0
+                ? config.idleConnectionPeriod()
+                : LONGEST_CHECK_PERIOD;
+        while (!closing) {
+            LockSupport.parkNanos(this, period.toNanos());
+            for (AcceptedConnection connection : connections) {
+                if (connection.idleTime().compareTo(config.idleConnectionTimeout()) > 0) {
+                    stop(connection);
+                }
+            }
+        }
+    }
+
+    private static void stop(AcceptedConnection connection) {
+        try {
+            connection.stop();
+        } catch (RuntimeException e) {
+            LOG.warn("a connection cannot be stopped", e);
+        }
+    }
+
+    /**
+     * Accepts no more connections, lets those that there are end within the grace period, then cuts them off. Waits for that.
+     */
+    @Override
+    public void close() {
+        if (closing) {
+            return;
+        }
+        closing = true;
+        closeServer();
+        LockSupport.unpark(idleCheck);
+        connections.forEach(ConnectionListener::stop);
+        if (!awaitNone(config.shutdownGracePeriod())) {
+            connections.forEach(AcceptedConnection::abort);
+            awaitNone(CUT_OFF);
+        }
+        scope.executor().shutdownNow();
+        scope.router().afterStop();
+    }
+
+    private void closeServer() {
+        try {
+            server.close();
+            acceptor.join();
+            if (address instanceof UnixDomainSocketAddress unix) {
+                Files.deleteIfExists(unix.getPath());
+            }
+        } catch (IOException e) {
+            LOG.warn("{} cannot be closed: {}", address, e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits until no connection is left; false when that takes longer than {@code limit}, or the thread is interrupted. */
+    private boolean awaitNone(Duration limit) {
+        long end = System.nanoTime() + limit.toNanos();
+        while (!connections.isEmpty()
+                && System.nanoTime() < end
+                && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(1));
+        }
+        return connections.isEmpty();
+    }
+}

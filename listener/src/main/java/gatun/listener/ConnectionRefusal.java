@@ -1,0 +1,21 @@
+package gatun.listener;
+
+/** Why a connection is refused. */
+public enum ConnectionRefusal {
+    /** There are as many as the server takes. */
+    SERVER,
+    /** There are as many from its address as one address may have. */
+    ADDRESS;
+
+    /** What a client is told, with the flag by which its operator changes that. */
+    String text(ConnectionLimits limits) {
+        return switch (this) {
+            case SERVER ->
+                "the server has as many connections as --max-connections=" + limits.most()
+                        + " allows; use fewer connections, or try again later";
+            case ADDRESS ->
+                "your address has as many connections as --max-connections-per-address=" + limits.mostPerAddress()
+                        + " allows; use fewer connections, or try again later";
+        };
+    }
+}

@@ -1,0 +1,115 @@
+package gatun.listener;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** Counts the connections of all listeners that share limits, and says whether there may be one more. Thread-safe. */
+public final class OpenConnections {
+    private final ConnectionLimits limits;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock.
+    private int open;
+    private final Map<WireProtocol, Integer> openOf = new EnumMap<>(WireProtocol.class);
+    private final Map<ConnectionRefusal, Long> refused = new EnumMap<>(ConnectionRefusal.class);
+
+    /** By what {@link #key} says; holds no address without a connection. */
+    private final Map<Object, Integer> openFrom = new HashMap<>();
+
+    /** No connections yet. */
+    public OpenConnections(ConnectionLimits limits) {
+        this.limits = limits;
+    }
+
+    /** The limits. */
+    public ConnectionLimits limits() {
+        return limits;
+    }
+
+    /** Counts a connection from {@code address} until {@link #closed}, unless a limit is reached: then the answer says which. */
+    Optional<ConnectionRefusal> admit(WireProtocol protocol, SocketAddress address) {
+        lock.lock();
+        try {
+            Object key = key(address);
+            Optional<ConnectionRefusal> refusal = refusal(key);
+            if (refusal.isPresent()) {
+                refused.merge(refusal.get(), 1L, Long::sum);
+                return refusal;
+            }
+            open++;
+            openOf.merge(protocol, 1, Integer::sum);
+            if (key != null) {
+                openFrom.merge(key, 1, Integer::sum);
+            }
+            return Optional.empty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Optional<ConnectionRefusal> refusal(@Nullable Object key) {
+        if (open >= limits.most()) {
+            return Optional.of(ConnectionRefusal.SERVER);
+        }
+        boolean tooMany = key != null && openFrom.getOrDefault(key, 0) >= limits.mostPerAddress();
+        return tooMany ? Optional.of(ConnectionRefusal.ADDRESS) : Optional.empty();
+    }
+
+    /** Takes back what {@link #admit} counted. */
+    void closed(WireProtocol protocol, SocketAddress address) {
+        lock.lock();
+        try {
+            open--;
+            openOf.merge(protocol, -1, Integer::sum);
+            Object key = key(address);
+            if (key != null) {
+                int left = openFrom.merge(key, -1, Integer::sum);
+                if (left == 0) {
+                    openFrom.remove(key);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many connections of {@code protocol} are open. */
+    public int open(WireProtocol protocol) {
+        lock.lock();
+        try {
+            return openOf.getOrDefault(protocol, 0);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many connections were refused because of {@code refusal} so far. */
+    public long refused(ConnectionRefusal refusal) {
+        lock.lock();
+        try {
+            return refused.getOrDefault(refusal, 0L);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What stands for one client: whoever has an IPv6 address mostly has all of its network. Null where nothing does. */
+    private @Nullable Object key(SocketAddress address) {
+        if (limits.mostPerAddress() == 0 || !(address instanceof InetSocketAddress tcp)) {
+            return null;
+        }
+        InetAddress ip = tcp.getAddress();
+        return ip instanceof Inet6Address
+                ? (Object) ByteBuffer.wrap(ip.getAddress()).getLong()
+                : ip;
+    }
+}

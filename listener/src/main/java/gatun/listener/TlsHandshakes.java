@@ -1,0 +1,63 @@
+package gatun.listener;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The TLS handshakes under way. Each has a time limit, after which its connection is closed. Their arithmetic, which takes a processor for
+ * a millisecond and more, is done for some at a time and leaves a processor to others. Thread-safe.
+ */
+final class TlsHandshakes {
+    /** How long a client may take for its handshake, where the operator says nothing else. */
+    static final Duration STANDARD_LIMIT = Duration.ofSeconds(10);
+
+    private final Duration limit;
+    private final ScheduledThreadPoolExecutor timer;
+
+    /** Who came first is served first. */
+    private final Semaphore processors =
+            new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() - 1), true);
+
+    /** None yet; each may take as long as {@code limit}. */
+    TlsHandshakes(Duration limit) {
+        this.limit = limit;
+        this.timer = new ScheduledThreadPoolExecutor(
+                1, Thread.ofPlatform().daemon().name("tls-handshake-timer").factory());
+        timer.setRemoveOnCancelPolicy(true);
+    }
+
+    /**
+     * Begins a handshake.
+     *
+     * @param onLate is run, on another thread, when the handshake is not done in time
+     * @return says that the handshake is done
+     */
+    Runnable begin(Runnable onLate) {
+        Future<?> late = timer.schedule(onLate, limit.toNanos(), TimeUnit.NANOSECONDS);
+        return () -> late.cancel(false);
+    }
+
+    /**
+     * Does a part of a handshake when it is its turn.
+     *
+     * @throws IOException when the thread is interrupted before
+     */
+    void run(Runnable task) throws IOException {
+        try {
+            processors.acquire();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw (IOException) new InterruptedIOException("interrupted in a TLS handshake").initCause(e);
+        }
+        try {
+            task.run();
+        } finally {
+            processors.release();
+        }
+    }
+}

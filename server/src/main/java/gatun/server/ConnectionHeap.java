@@ -1,0 +1,43 @@
+package gatun.server;
+
+import gatun.listener.ConnectionLimits;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How many connections the Java heap holds beside everything else, while their clients do nothing.
+ *
+ * @param byteSize the greatest size of the heap, in bytes
+ */
+record ConnectionHeap(long byteSize) {
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionHeap.class);
+
+    /** What an idle connection takes of the heap at most, in bytes. */
+    private static final int PLAIN = 16 * 1024;
+
+    /** The same over TLS: most of it is the engine's. */
+    private static final int SECURED = 28 * 1024;
+
+    /** What connections may take of the heap; the rest is for requests and models. */
+    private static final double SHARE = 0.6;
+
+    /** The heap of this process. */
+    static ConnectionHeap ofProcess() {
+        return new ConnectionHeap(Runtime.getRuntime().maxMemory());
+    }
+
+    /** {@code limits} as far as the heap holds that many; says so where they are lowered. */
+    ConnectionLimits fit(ConnectionLimits limits, boolean tls) {
+        long held = (long) (SHARE * byteSize) / (tls ? SECURED : PLAIN);
+        ConnectionLimits fitting = limits.within((int) Math.min(held, Integer.MAX_VALUE));
+        if (fitting.most() < limits.most()) {
+            LOG.info(
+                    "The heap of {} MiB holds {} connections, and no more are taken; for --max-connections={} give it"
+                            + " more (GATUN_JAVA_OPTS=-Xmx...)",
+                    byteSize >> 20,
+                    fitting.most(),
+                    limits.most());
+        }
+        return fitting;
+    }
+}

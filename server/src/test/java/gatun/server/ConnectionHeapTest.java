@@ -1,0 +1,24 @@
+package gatun.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.listener.ConnectionLimits;
+import org.junit.jupiter.api.Test;
+
+class ConnectionHeapTest {
+    private static final ConnectionHeap LAUNCHERS = new ConnectionHeap(512L << 20);
+
+    @Test
+    void shouldHoldAllConnectionsWithoutTlsInTheHeapThatTheLauncherGives() {
+        assertThat(LAUNCHERS.fit(ConnectionLimits.STANDARD, false)).isEqualTo(ConnectionLimits.STANDARD);
+    }
+
+    @Test
+    void shouldTakeFewerConnectionsOverTlsAndInASmallerHeap() {
+        assertThat(LAUNCHERS.fit(ConnectionLimits.STANDARD, true).most()).isBetween(10_000, 12_000);
+        assertThat(new ConnectionHeap(64L << 20)
+                        .fit(ConnectionLimits.STANDARD, false)
+                        .most())
+                .isBetween(2000, 2500);
+    }
+}
