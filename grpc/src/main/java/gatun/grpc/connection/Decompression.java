@@ -35,7 +35,7 @@ final class Decompression {
         try (packed;
                 InputStream unpacked = decompressor.decompress(packed)) {
             target = pool.take(Math.min(
-                    Math.min(sizeLimit, pool.byteLimit()),
+                    Math.min(sizeLimit, pool.largestByteSize()),
                     Math.max(CHUNK, USUAL_RATIO * packed.segment().byteSize())));
             byte[] chunk = new byte[CHUNK];
             long size = 0;

@@ -3,6 +3,8 @@ package gatun.grpc.connection;
 import gatun.listener.IoBuffers;
 import gatun.listener.Transport;
 import gatun.memory.BufferPool;
+import gatun.memory.Sender;
+import io.grpc.Grpc;
 import io.grpc.Status;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.spi.ServerConnection;
@@ -11,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,6 +33,7 @@ final class GrpcConnection implements ServerConnection {
 
     private final ConnectionSettings settings;
     private final BufferPool pool;
+    private final Sender sender;
     private final CallAdmission admission;
     private final IoBuffers buffers;
     private final Transport transport;
@@ -84,6 +88,7 @@ final class GrpcConnection implements ServerConnection {
             Set<GrpcConnection> open) {
         this.settings = settings;
         this.pool = pool;
+        this.sender = Sender.at(Objects.requireNonNull(services.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR)));
         this.admission = admission;
         this.services = services;
         this.buffers = buffers.large();
@@ -115,6 +120,11 @@ final class GrpcConnection implements ServerConnection {
 
     BufferPool pool() {
         return pool;
+    }
+
+    /** Who sends here, among all who share the buffer pool. */
+    Sender sender() {
+        return sender;
     }
 
     ConnectionSettings settings() {

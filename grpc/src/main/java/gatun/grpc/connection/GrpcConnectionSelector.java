@@ -18,6 +18,7 @@ import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -31,6 +32,9 @@ import java.util.concurrent.ThreadFactory;
  * one more copy. Safe for any thread; may serve several listeners.
  */
 public final class GrpcConnectionSelector implements ServerConnectionSelector, AutoCloseable {
+    /** How often messages are looked at that do not go on. */
+    private static final Duration STALL_CHECK_PERIOD = Duration.ofSeconds(15);
+
     private final ConnectionSettings settings;
     private final BufferPool pool;
     private final CallAdmission admission;
@@ -55,6 +59,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         this.admission = new CallAdmission(table);
         this.channels = new AcceptedChannels(socketOptions);
         this.decompression = new Decompression(pool, settings.maxMessageSize());
+        timer.repeat(STALL_CHECK_PERIOD, pool::endStalled);
         this.root = Context.ROOT.withValue(InternalServer.SERVER_CONTEXT_KEY, new ServedServices(table.services()));
     }
 

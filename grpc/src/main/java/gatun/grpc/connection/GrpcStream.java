@@ -53,7 +53,8 @@ final class GrpcStream implements MessageAssembler.Receiver {
         this.writer = connection.writer();
         ConnectionSettings settings = connection.settings();
         this.receiveWindow = new ReceiveWindow(settings.streamWindow());
-        this.assembler = new MessageAssembler(connection.pool(), opening.placement(), settings.maxMessageSize(), this);
+        this.assembler = new MessageAssembler(
+                connection.pool(), connection.sender(), opening.placement(), settings.maxMessageSize(), this);
         this.call = opening.open(this);
     }
 
@@ -171,7 +172,10 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     @Override
     public void messageBegins(long beyond) {
+        // Before: the handler may let it go at any time after.
+        assembler.holdBack();
         announce(receiveWindow.messageBegins(beyond));
+        letSenderGo();
     }
 
     @Override
@@ -203,6 +207,14 @@ final class GrpcStream implements MessageAssembler.Receiver {
     /** The handler has consumed a message of {@code byteSize} bytes, prefix included. */
     void messageConsumed(long byteSize) {
         announce(receiveWindow.messageConsumed(byteSize));
+        letSenderGo();
+    }
+
+    /** From now on the client's time counts, where it may send all of its message. */
+    private void letSenderGo() {
+        if (assembler.awaitsBytes() && !receiveWindow.holdsBack()) {
+            assembler.letGo();
+        }
     }
 
     /** The handler was told the call's end. */

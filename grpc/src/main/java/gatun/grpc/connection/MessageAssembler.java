@@ -5,14 +5,20 @@ import gatun.memory.BufferPool;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.memory.Hold;
+import gatun.memory.IncomingBuffer;
+import gatun.memory.Sender;
 import io.grpc.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts one stream's DATA into messages. The prefix tells a message's length: its buffer is taken then, and every byte goes
- * there from the reader. The reading thread's alone, but for {@link #close()}.
+ * Cuts one stream's DATA into messages. The prefix tells a message's length: its place is taken then, and every byte goes
+ * there from the reader; against the pool counts what has come. The reading thread's alone, but for {@link #close()},
+ * {@link #holdBack} and {@link #letGo}.
  */
 final class MessageAssembler {
     /** Where complete messages and news about them go. */
@@ -33,7 +39,14 @@ final class MessageAssembler {
 
     private static final Hold NOTHING = () -> {};
 
+    /** How much of a message that has not come is charged with its prefix: a page. */
+    private static final long FIRST_BYTES = 4096;
+
+    /** A message that began has to go on: see {@link IncomingBuffer#endWhenStalled}. */
+    private static final Duration STALL_LIMIT = Duration.ofMinutes(5);
+
     private final BufferPool pool;
+    private final Sender sender;
     private final Placement placement;
     private final long sizeLimit;
     private final Receiver receiver;
@@ -45,16 +58,28 @@ final class MessageAssembler {
     private int done;
     private boolean refused;
     private MemorySegment body = MemorySegment.NULL;
+    /** Where in the buffer the message begins. */
+    private int offset;
+
+    /** The message that is on its way; null when there is none, or when it has come with its prefix. */
+    private volatile @Nullable IncomingBuffer incoming;
 
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock, so that nobody gives memory back that the socket is being read into.
     private Hold hold = NOTHING;
+
     private boolean busy;
     private boolean closed;
 
-    MessageAssembler(BufferPool pool, Placement placement, long sizeLimit, Receiver receiver) {
+    /**
+     * An assembler of the messages of one stream.
+     *
+     * @param sender whose messages they are
+     */
+    MessageAssembler(BufferPool pool, Sender sender, Placement placement, long sizeLimit, Receiver receiver) {
         this.pool = pool;
+        this.sender = sender;
         this.placement = placement;
         this.sizeLimit = sizeLimit;
         this.receiver = receiver;
@@ -87,14 +112,33 @@ final class MessageAssembler {
             in.skip(count);
             return;
         }
+        int end = done + count;
         try {
-            in.readInto(body, done, count);
+            readBody(in, end);
+        } catch (GatunException e) {
+            refuse(Status.UNAVAILABLE.withDescription(e.getMessage()));
         } finally {
             leaveBody();
         }
-        done += count;
+        in.skip(end - done);
         if (done == length && !refused) {
             finish();
+        }
+    }
+
+    /** Reads the message up to {@code end}, in steps for which the pool gives room. */
+    private void readBody(FrameReader in, int end) throws IOException {
+        IncomingBuffer target = incoming;
+        while (done < end) {
+            int step = end - done;
+            if (target != null) {
+                step = (int) Math.min(step, target.room(offset + done) - offset - done);
+            }
+            in.readInto(body, done, step);
+            done += step;
+            if (target != null) {
+                target.received(step);
+            }
         }
     }
 
@@ -125,6 +169,27 @@ final class MessageAssembler {
     /** Whether a message has begun and is not complete. */
     boolean inMessage() {
         return !refused && prefixBytes > 0;
+    }
+
+    /** Whether there is a message that did not come with its prefix. Any thread. */
+    boolean awaitsBytes() {
+        return incoming != null;
+    }
+
+    /** The client may not send more of the message for now. Any thread. */
+    void holdBack() {
+        IncomingBuffer message = incoming;
+        if (message != null) {
+            message.pause();
+        }
+    }
+
+    /** The client may go on with the message. Any thread. */
+    void letGo() {
+        IncomingBuffer message = incoming;
+        if (message != null) {
+            message.resume();
+        }
     }
 
     /** Gives back the memory of an incomplete message; what still comes is passed over. Any thread. */
@@ -176,24 +241,39 @@ final class MessageAssembler {
             finish();
             return;
         }
-        if (take(byteSize, compressed ? 0 : placement.offset(in.peek(leftInFrame), byteSize))) {
+        ByteBuffer here = in.peek(leftInFrame);
+        if (take(byteSize, here.remaining(), compressed ? 0 : placement.offset(here, byteSize))) {
             receiver.messageBegins(Math.max(0, byteSize - leftInFrame));
         }
     }
 
-    private boolean take(long byteSize, int offset) {
-        Buffer buffer;
+    private boolean take(long byteSize, int here, int offset) {
+        this.offset = offset;
+        MemorySegment memory;
+        Hold taken;
         try {
-            buffer = pool.take(offset + byteSize);
+            if (here == byteSize) {
+                Buffer buffer = pool.take(offset + byteSize);
+                incoming = null;
+                memory = buffer.segment();
+                taken = buffer;
+            } else {
+                IncomingBuffer buffer =
+                        pool.receive(offset + byteSize, offset + Math.max(here, FIRST_BYTES), sender, this::evicted);
+                buffer.endWhenStalled(STALL_LIMIT.toNanos());
+                incoming = buffer;
+                memory = buffer.segment();
+                taken = buffer;
+            }
         } catch (GatunException e) {
             Status status = e.code() == ErrorCode.UNAVAILABLE ? Status.UNAVAILABLE : Status.RESOURCE_EXHAUSTED;
             refuse(status.withDescription(e.getMessage()));
             return false;
         }
-        body = buffer.segment().asSlice(offset, byteSize);
+        body = memory.asSlice(offset, byteSize);
         lock.lock();
         try {
-            hold = buffer;
+            hold = taken;
             if (closed) {
                 refused = true;
                 release();
@@ -204,15 +284,30 @@ final class MessageAssembler {
         return !refused;
     }
 
+    /** The pool has taken the memory away. Any thread. */
+    private void evicted(String why) {
+        receiver.messageRefused(Status.UNAVAILABLE.withDescription(why));
+    }
+
     private void finish() {
+        IncomingBuffer arrived = incoming;
         Hold taken;
         lock.lock();
         try {
-            taken = hold;
+            if (closed) {
+                refused = true;
+                return;
+            }
+            taken = arrived == null ? hold : arrived.complete();
             hold = NOTHING;
+        } catch (GatunException e) {
+            // Taken away at the last moment: the receiver hears it from who did that, and closes this.
+            refused = true;
+            return;
         } finally {
             lock.unlock();
         }
+        incoming = null;
         prefixBytes = 0;
         InboundMessage message = length == 0 ? InboundMessage.empty() : new InboundMessage(body, taken);
         receiver.messageArrived(message, compressed);

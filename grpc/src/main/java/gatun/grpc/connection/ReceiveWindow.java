@@ -96,6 +96,16 @@ final class ReceiveWindow {
         }
     }
 
+    /** Whether the client may not send all of the message that it has begun. */
+    boolean holdsBack() {
+        lock.lock();
+        try {
+            return awaited > available;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** The client is told {@code increment} now; before it can know. */
     void told(int increment) {
         lock.lock();

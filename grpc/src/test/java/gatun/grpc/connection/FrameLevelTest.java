@@ -157,7 +157,8 @@ class FrameLevelTest {
         client.call(1, false, "Unary");
         client.frame(Http2.DATA, 0, 1, Arrays.copyOf(RawClient.prefixed(new byte[50_000]), 10_000));
         assertThat(client.isAlive()).isTrue();
-        assertThat(server.lentBytes()).isGreaterThanOrEqualTo(50_000);
+        // What has come, and not what is announced.
+        assertThat(server.lentBytes()).isBetween(9_000L, 20_000L);
 
         client.close();
 

@@ -1,0 +1,107 @@
+package gatun.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Clients that announce much and send it slowly, against a server with its default buffer pool of 256 MiB. The resource is the pool, the
+ * limit what has come of each request, and under pressure who sends slowest loses.
+ */
+@Timeout(120)
+class MemoryPressureIT {
+    private static final int ANNOUNCED = 64 << 20;
+
+    @RegisterExtension
+    static final LeakCheckedServer SERVER = new LeakCheckedServer();
+
+    private final List<RawHttp> slowHttp = new ArrayList<>();
+    private final List<RawGrpc> slowGrpc = new ArrayList<>();
+
+    @AfterEach
+    void closeClients() throws IOException {
+        for (RawHttp client : slowHttp) {
+            client.close();
+        }
+        for (RawGrpc client : slowGrpc) {
+            client.close();
+        }
+    }
+
+    private RawHttp announce() throws IOException {
+        RawHttp client = RawHttp.connect(SERVER.httpAddress());
+        slowHttp.add(client);
+        return client.send(
+                "POST /v2/models/simple/infer HTTP/1.1\r\nHost: gatun\r\nInference-Header-Content-Length: 100\r\n"
+                        + "Content-Length: " + ANNOUNCED + "\r\n\r\n");
+    }
+
+    private static void assertSmallRequestsAnswered(int count) {
+        for (int i = 0; i < count; i++) {
+            HttpResponse<String> answer = SERVER.http().post("/v2/models/simple/infer", SimpleModel.json());
+            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+            assertThat(SimpleModel.values(SERVER.grpc()
+                            .service()
+                            .modelInfer(SimpleModel.grpc())
+                            .getRawOutputContents(0)
+                            .asReadOnlyByteBuffer()))
+                    .isEqualTo(SimpleModel.SUM);
+        }
+    }
+
+    @Test
+    void shouldAnswerOthersBesideTwoHundredThatAnnounceMuchAndSendLittle() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            announce().send(new byte[250]);
+        }
+        for (int i = 0; i < 20; i++) {
+            RawGrpc client = RawGrpc.call(SERVER.grpcAddress(), "ModelInfer");
+            slowGrpc.add(client);
+            client.message(ANNOUNCED, new byte[250]);
+        }
+        SERVER.awaitLentBytes(200 * (64 << 10));
+        assertSmallRequestsAnswered(25);
+        assertThat(SERVER.http().metric("nv_pinned_memory_pool_used_bytes"))
+                .as("what is lent: what has come, and not what is announced")
+                .isLessThan(32 << 20);
+        // Refused for what it is, and not for want of memory.
+        HttpResponse<String> large = SERVER.http()
+                .send(
+                        HttpRequest.newBuilder(SERVER.uri("/v2/models/simple/infer"))
+                                .header("Inference-Header-Content-Length", "2")
+                                .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[48 << 20])),
+                        HttpResponse.BodyHandlers.ofString());
+        assertThat(large.statusCode()).as(large.body()).isEqualTo(400);
+    }
+
+    @Test
+    void shouldTakeTheMemoryOfThoseThatStopForThoseThatGoOn() throws Exception {
+        byte[] most = new byte[ANNOUNCED - (4 << 20)];
+        for (int i = 0; i < 3; i++) {
+            announce().send(most);
+        }
+        SERVER.awaitLentBytes(3L * most.length);
+        RawGrpc dripping = RawGrpc.call(SERVER.grpcAddress(), "ModelInfer");
+        slowGrpc.add(dripping);
+        dripping.message(ANNOUNCED, new byte[250]);
+        assertSmallRequestsAnswered(5);
+        // Needs more than what is left: the first of the three has waited longest.
+        HttpResponse<String> large = SERVER.http()
+                .send(
+                        HttpRequest.newBuilder(SERVER.uri("/v2/models/simple/infer"))
+                                .header("Inference-Header-Content-Length", "2")
+                                .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[100 << 20])),
+                        HttpResponse.BodyHandlers.ofString());
+        assertThat(large.statusCode()).as(large.body()).isEqualTo(400);
+        assertThat(slowHttp.getFirst().readUntil("\r\n\r\n")).startsWith("HTTP/1.1 503 ");
+        assertThat(slowHttp.getFirst().readUntil("}")).contains("was sent too slowly while memory was short");
+    }
+}
