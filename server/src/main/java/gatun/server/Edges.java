@@ -40,6 +40,8 @@ final class Edges {
     /** Set once it listens. */
     private Optional<HttpEdge> http = Optional.empty();
 
+    private Optional<GrpcEdge> grpc = Optional.empty();
+
     /**
      * Reads what TLS is served with, and what is counted for TensorFlow Serving's metrics.
      *
@@ -161,6 +163,7 @@ final class Edges {
         Supplier<List<GpuUse>> gpus = settings.metrics().gpus() ? new NvidiaGpus() : List::of;
         Listeners listeners = opened.add(new Listeners());
         http = Optional.of(httpEdge);
+        grpc = Optional.of(grpcEdge);
         AutoCloseable announcement = grpcEdge::announceStop;
         opened.add(announcement);
         for (Place place : places()) {
@@ -182,9 +185,10 @@ final class Edges {
         return listeners.endpoints();
     }
 
-    /** From now on HTTP clients hear with each response that they should go elsewhere; all are still served. */
+    /** From now on clients hear with each response, and on each gRPC connection, that they should go elsewhere; all are still served. */
     void drain() {
         http.ifPresent(HttpEdge::drain);
+        grpc.ifPresent(GrpcEdge::askClientsToLeave);
     }
 
     /**
