@@ -105,8 +105,9 @@ final class Server implements AutoCloseable {
 
     /** From now on the server is not ready, and goes on serving: clients are told to go elsewhere. {@link #close} follows. */
     void drain() {
-        inference.announceDrain();
+        // First, so that whoever hears that the server is not ready finds that its responses end connections.
         edges.drain();
+        inference.announceDrain();
     }
 
     /** Reads the certificates anew, for connections that come from now on. */
