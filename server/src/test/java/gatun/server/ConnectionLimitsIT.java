@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -65,7 +66,7 @@ class ConnectionLimitsIT {
         open.add(socket);
         socket.setSoTimeout(LIMIT_MILLIS);
         socket.bind(new InetSocketAddress(from, 0));
-        socket.connect(new InetSocketAddress("127.0.0.1", port));
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         return socket;
     }
 

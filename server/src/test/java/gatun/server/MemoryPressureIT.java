@@ -46,14 +46,7 @@ class MemoryPressureIT {
 
     private static void assertSmallRequestsAnswered(int count) {
         for (int i = 0; i < count; i++) {
-            HttpResponse<String> answer = SERVER.http().post("/v2/models/simple/infer", SimpleModel.json());
-            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-            assertThat(SimpleModel.values(SERVER.grpc()
-                            .service()
-                            .modelInfer(SimpleModel.grpc())
-                            .getRawOutputContents(0)
-                            .asReadOnlyByteBuffer()))
-                    .isEqualTo(SimpleModel.SUM);
+            SERVER.assertAnswers();
         }
     }
 

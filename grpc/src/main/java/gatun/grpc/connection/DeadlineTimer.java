@@ -61,8 +61,8 @@ final class DeadlineTimer implements AutoCloseable {
 
     /** Runs a short task that does not wait, again and again until the timer is closed. */
     void repeat(Duration period, Runnable task) {
-        Future<?> scheduled =
-                executor.scheduleWithFixedDelay(() -> run(task), period.toNanos(), period.toNanos(), TimeUnit.NANOSECONDS);
+        Future<?> scheduled = executor.scheduleWithFixedDelay(
+                () -> run(task), period.toNanos(), period.toNanos(), TimeUnit.NANOSECONDS);
         assert !scheduled.isCancelled() : "nobody but us knows the task";
     }
 

@@ -1,6 +1,5 @@
 package gatun.grpc.connection;
 
-import gatun.listener.IoBuffers;
 import gatun.listener.Transport;
 import gatun.memory.BufferPool;
 import gatun.memory.Sender;
@@ -35,7 +34,6 @@ final class GrpcConnection implements ServerConnection {
     private final BufferPool pool;
     private final Sender sender;
     private final CallAdmission admission;
-    private final IoBuffers buffers;
     private final Transport transport;
 
     /** Those of the listener that are open; this is among them while it is handled. */
@@ -91,7 +89,6 @@ final class GrpcConnection implements ServerConnection {
         this.sender = Sender.at(Objects.requireNonNull(services.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR)));
         this.admission = admission;
         this.services = services;
-        this.buffers = buffers.large();
         this.transport = transport;
         this.open = open;
         this.reader = new FrameReader(transport, buffers);

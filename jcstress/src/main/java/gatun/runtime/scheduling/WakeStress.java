@@ -41,7 +41,7 @@ public class WakeStress {
     }
 
     private final InstanceThread<Ticket> thread =
-            new InstanceThread<>(0, new Idle(), own -> own.sleep(Dispatcher.FOREVER));
+            new InstanceThread<>(0, new Idle(), own -> own.sleep(Dispatcher.FOREVER), failure -> {});
 
     /** The instance's thread, from its start to its end. */
     @Actor
