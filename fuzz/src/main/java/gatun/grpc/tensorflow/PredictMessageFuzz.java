@@ -4,6 +4,8 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import gatun.fuzz.FuzzInput;
 import gatun.memory.GatunException;
 import gatun.protocol.tensorflow.serving.PredictRequest;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
 import gatun.tensorflow.serving.Servable;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
@@ -13,7 +15,9 @@ import java.util.TreeMap;
 
 /** PredictRequest messages: as {@code InferMessageFuzz}, for TensorFlow Serving. */
 public final class PredictMessageFuzz {
-    private static final PredictDecoder DECODER = new PredictDecoder();
+    private static final long HEAP_BYTES = 64 << 20;
+    private static final PredictDecoder DECODER =
+            new PredictDecoder(RequestLimits.STANDARD, new HeapBudget(HEAP_BYTES));
     private static final int ALIGNMENT = 64;
 
     private PredictMessageFuzz() {}

@@ -4,6 +4,8 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import gatun.fuzz.FuzzInput;
 import gatun.memory.GatunException;
 import gatun.protocol.v1.InferRequest;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
@@ -11,7 +13,8 @@ import java.util.Optional;
 
 /** InferRequest messages of v1: as {@code InferMessageFuzz}. */
 public final class V1MessageFuzz {
-    private static final InferDecoder DECODER = new InferDecoder();
+    private static final long HEAP_BYTES = 64 << 20;
+    private static final InferDecoder DECODER = new InferDecoder(RequestLimits.STANDARD, new HeapBudget(HEAP_BYTES));
 
     private V1MessageFuzz() {}
 

@@ -11,6 +11,9 @@ import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.EntryTensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,6 +35,8 @@ public final class PredictRowsFuzz {
 
     private static final BufferPool POOL = new BufferPool(POOL_BYTES);
 
+    private static final long HEAP_BYTES = 64 << 20;
+
     private PredictRowsFuzz() {}
 
     /** Reads the input as a request. */
@@ -49,11 +54,12 @@ public final class PredictRowsFuzz {
     }
 
     private static String outcome(byte[] json, boolean passOver, TensorSpec... inputs) {
-        try (Arena arena = Arena.ofConfined()) {
+        try (Arena arena = Arena.ofConfined();
+                RequestUsage usage = new RequestUsage(RequestLimits.STANDARD, new HeapBudget(HEAP_BYTES))) {
             MemorySegment text = FuzzInput.inMemory(arena, json);
             RequestDocument document = passOver
-                    ? RequestDocument.forPredict(text, 0, json.length)
-                    : RequestDocument.forExamples(text, 0, json.length);
+                    ? RequestDocument.forPredict(text, 0, json.length, usage)
+                    : RequestDocument.forExamples(text, 0, json.length, usage);
             ModelVersion model = new InputsOnly(List.of(inputs));
             List<EntryTensor> entries = Arrays.stream(inputs)
                     .map(spec -> new EntryTensor(spec, false, spec.name()))
