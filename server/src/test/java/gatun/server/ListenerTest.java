@@ -8,6 +8,7 @@ import gatun.listener.OpenConnections;
 import gatun.listener.WireProtocol;
 import gatun.server.Endpoint.Protocol;
 import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http1.Http1Config;
 import io.helidon.webserver.http1.Http1ConnectionSelector;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -40,7 +41,9 @@ class ListenerTest {
                 new OpenConnections(ConnectionLimits.STANDARD),
                 GRACE,
                 server -> server.addConnectionSelector(
-                                Http1ConnectionSelector.builder().build())
+                                Http1ConnectionSelector.builder()
+                                        .config(Http1Config.create())
+                                        .build())
                         .routing(HttpRouting.builder().get("/", (request, response) -> response.send("here"))));
     }
 
