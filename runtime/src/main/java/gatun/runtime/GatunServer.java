@@ -248,7 +248,7 @@ public final class GatunServer implements InferenceServer {
                     request.traceAnswer(response);
                     return response;
                 } catch (GatunException e) {
-                    model = repository.successor(model, request, e);
+                    model = successor(model, request, e);
                 }
             }
         } finally {
@@ -273,12 +273,20 @@ public final class GatunServer implements InferenceServer {
                     model.infer(request, told);
                     return;
                 } catch (GatunException e) {
-                    model = repository.successor(model, request, e);
+                    model = successor(model, request, e);
                 }
             }
         } finally {
             request.traceEnd();
         }
+    }
+
+    /** Who answers in the place of a version that stops because it was reloaded; of one that was unloaded, nobody. */
+    private ServedModel successor(ServedModel stopped, InferenceRequest request, GatunException failure) {
+        if (exiting) {
+            throw failure;
+        }
+        return repository.successor(stopped, request, failure);
     }
 
     private static ServedModel model(InferenceRequest request) {

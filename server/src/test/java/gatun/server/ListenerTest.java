@@ -40,10 +40,9 @@ class ListenerTest {
                 WireProtocol.HTTP,
                 new OpenConnections(ConnectionLimits.STANDARD),
                 GRACE,
-                server -> server.addConnectionSelector(
-                                Http1ConnectionSelector.builder()
-                                        .config(Http1Config.create())
-                                        .build())
+                server -> server.addConnectionSelector(Http1ConnectionSelector.builder()
+                                .config(Http1Config.create())
+                                .build())
                         .routing(HttpRouting.builder().get("/", (request, response) -> response.send("here"))));
     }
 

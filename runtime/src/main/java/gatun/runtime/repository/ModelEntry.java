@@ -159,12 +159,17 @@ final class ModelEntry {
         return new GatunException(ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
     }
 
+    /** What is said of a version that is there and cannot answer now. */
+    static GatunException notReady(String name, String version) {
+        return new GatunException(
+                ErrorCode.UNAVAILABLE,
+                "Request for unknown model: '" + name + "' version " + version + " is not at ready state");
+    }
+
     private GatunException absent(long number, List<VersionEntry> all) {
         String text = Long.toString(number);
         if (all.stream().anyMatch(entry -> entry.version().equals(text))) {
-            return new GatunException(
-                    ErrorCode.UNAVAILABLE,
-                    "Request for unknown model: '" + name + "' version " + text + " is not at ready state");
+            return notReady(name, text);
         }
         return new GatunException(
                 ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' version " + text + " is not found");

@@ -203,21 +203,20 @@ public final class ModelRepository {
      * interrupting anybody.
      *
      * @param stopped the version that was found
-     * @param failure what it said to the request; thrown when it says anything else than that it stops, or nothing took its place
+     * @param failure what it said to the request; thrown when it says anything else than that it stops
+     * @throws GatunException what a new request hears when nothing took its place
      */
     public ServedModel successor(ServedModel stopped, InferenceRequest request, GatunException failure) {
+        if (stopped.ready() || !failure.getMessage().equals(ServedModel.STOPPING)) {
+            throw failure;
+        }
         ModelEntry entry = models.get(stopped.name());
-        if (stopped.ready() || entry == null || !failure.getMessage().equals(ServedModel.STOPPING)) {
-            throw failure;
+        if (entry == null) {
+            throw ModelEntry.unknown(stopped.name());
         }
-        ServedModel next;
-        try {
-            next = request.anyVersion() ? entry.latest() : entry.version(stopped.version());
-        } catch (GatunException gone) {
-            throw failure;
-        }
+        ServedModel next = request.anyVersion() ? entry.latest() : entry.version(stopped.version());
         if (!next.ready()) {
-            throw failure;
+            throw ModelEntry.notReady(stopped.name(), next.versionText());
         }
         return next;
     }

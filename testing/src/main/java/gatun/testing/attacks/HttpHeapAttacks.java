@@ -98,7 +98,7 @@ public final class HttpHeapAttacks {
                                 "]}"))));
         attacks.add(new Attack(
                 "millions of inputs",
-                REFUSED,
+                Set.of("400", "413"),
                 target -> post(
                         target,
                         SIMPLE,
