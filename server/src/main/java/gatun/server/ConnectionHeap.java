@@ -16,7 +16,7 @@ record ConnectionHeap(long byteSize) {
     private static final int PLAIN = 16 * 1024;
 
     /** The same over TLS: most of it is the engine's. */
-    private static final int SECURED = 28 * 1024;
+    private static final int SECURED = 24 * 1024;
 
     /** What connections may take of the heap; the rest is for requests and models. */
     private static final double SHARE = 0.6;

@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 import java.util.logging.LogRecord;
 
 /**
- * Bounds what Helidon logs of what clients do: from each of its loggers a line a second, without a stack trace. The lines that were left out
+ * Bounds what Helidon logs of what clients do: from each of its loggers a line a second of each level, without a stack trace. The lines that were left out
  * are counted in the next. Thread-safe.
  */
 final class LibraryRecords {
@@ -17,7 +17,8 @@ final class LibraryRecords {
     private record Last(long nanos, long leftOut) {}
 
     private final LongSupplier nanoClock;
-    private final ConcurrentHashMap<String, Last> loggers = new ConcurrentHashMap<>();
+    /** By logger and level. */
+    private final ConcurrentHashMap<String, Last> kinds = new ConcurrentHashMap<>();
 
     LibraryRecords(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
@@ -31,7 +32,7 @@ final class LibraryRecords {
         }
         long now = nanoClock.getAsLong();
         long[] leftOut = {-1};
-        loggers.compute(logger, (name, last) -> {
+        kinds.compute(logger + " " + record.getLevel(), (kind, last) -> {
             if (last != null && now - last.nanos() < PERIOD_NANOS) {
                 return new Last(last.nanos(), last.leftOut() + 1);
             }
