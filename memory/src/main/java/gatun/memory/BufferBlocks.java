@@ -80,6 +80,11 @@ final class BufferBlocks {
         this.blocks = new BuddyBlocks(SLAB_SHIFT, largestShift, (int) (reservedBytes >>> largestShift));
     }
 
+    /** How much of the address space incoming buffers may have, so that all others find theirs. */
+    long claimLimit() {
+        return Math.max(reservedBytes - ((long) USUAL_BLOCKS << largestShift), reservedBytes / 2);
+    }
+
     private record Reservation(long base, long byteSize) {}
 
     /** As much as the system gives: it may limit the address space, or count what is reserved as used. */

@@ -42,6 +42,9 @@ public final class BufferPool implements AutoCloseable {
     /** The lent bytes, each loan rounded up to {@link #GRANULE}, and {@link #CLOSED}. */
     private final AtomicLong used = new AtomicLong();
 
+    /** The bytes of the blocks of incoming buffers. */
+    private final AtomicLong claimed = new AtomicLong();
+
     private final AtomicBoolean unmapped = new AtomicBoolean();
     private final BufferTable buffers = new BufferTable();
     /** By {@link #shift}. */
@@ -127,7 +130,7 @@ public final class BufferPool implements AutoCloseable {
             throw noRoom(byteSize);
         }
         try {
-            IncomingBuffer buffer = new IncomingBuffer(this, incoming, sender, onEvicted, takeBlock(byteSize), first);
+            IncomingBuffer buffer = new IncomingBuffer(this, incoming, sender, onEvicted, claim(byteSize), first);
             incoming.add(buffer);
             return buffer;
         } catch (GatunException e) {
@@ -149,6 +152,36 @@ public final class BufferPool implements AutoCloseable {
             throw GatunException.invalidArgument("a buffer of " + byteSize + " bytes is more than the pool's limit of "
                     + largestByteSize() + " bytes; start the server with a larger --buffer-pool-byte-size");
         }
+    }
+
+    /**
+     * A buffer for an incoming one, charged by the caller, whose block counts against the address space for those until it is {@linkplain
+     * #unclaim unclaimed}: what is announced and does not come must not take the space in which others' buffers lie.
+     */
+    Buffer claim(long byteSize) {
+        long block = claimedBytes(shift(byteSize));
+        if (claimed.addAndGet(block) > blocks.claimLimit()) {
+            claimed.addAndGet(-block);
+            // What it gives back comes too late for this one.
+            incoming.evictLatest();
+            throw noRoom(byteSize);
+        }
+        try {
+            return takeBlock(byteSize);
+        } catch (GatunException e) {
+            claimed.addAndGet(-block);
+            throw e;
+        }
+    }
+
+    /** Ends the claim of a buffer that is received no more. */
+    void unclaim(Buffer buffer) {
+        claimed.addAndGet(-claimedBytes(buffer.shift));
+    }
+
+    /** Small buffers share slabs, which are few. */
+    private static long claimedBytes(int shift) {
+        return shift < BufferBlocks.SLAB_SHIFT ? 0 : 1L << shift;
     }
 
     /** A buffer that is charged by the caller. */

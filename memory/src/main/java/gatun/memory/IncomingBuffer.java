@@ -178,10 +178,10 @@ public final class IncomingBuffer implements Hold {
         if (byteSize <= this.byteSize) {
             return;
         }
-        Buffer larger = pool.takeBlock(Math.max(byteSize, Math.min(pool.largestByteSize(), 2 * this.byteSize)));
+        Buffer larger = pool.claim(Math.max(byteSize, Math.min(pool.largestByteSize(), 2 * this.byteSize)));
         long charged = state;
         if (charged < 0 || !STATE.compareAndSet(this, charged, MOVING)) {
-            larger.closeUncharged();
+            giveBack(larger);
             requireHeld();
         }
         MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, written);
@@ -189,7 +189,7 @@ public final class IncomingBuffer implements Hold {
         buffer = larger;
         this.byteSize = larger.byteSize();
         state = charged;
-        smaller.closeUncharged();
+        giveBack(smaller);
     }
 
     /** As {@link #complete(long)}, with the whole size. */
@@ -211,6 +211,7 @@ public final class IncomingBuffer implements Hold {
         assert byteSize <= Math.max(charged, 0) : "bytes were written that are not charged";
         all.remove(this);
         buffer.lend(byteSize);
+        pool.unclaim(buffer);
         pool.uncharge(charged - BufferPool.charge(byteSize));
         return buffer;
     }
@@ -249,8 +250,13 @@ public final class IncomingBuffer implements Hold {
     }
 
     private void release(long charged) {
-        buffer.closeUncharged();
+        giveBack(buffer);
         pool.uncharge(charged);
+    }
+
+    private void giveBack(Buffer block) {
+        block.closeUncharged();
+        pool.unclaim(block);
     }
 
     // What IncomingBuffers does.

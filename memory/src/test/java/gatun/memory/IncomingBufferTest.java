@@ -80,6 +80,30 @@ class IncomingBufferTest {
     }
 
     @Test
+    void shouldKeepAddressSpaceForOthersWhateverIsAnnounced() {
+        List<IncomingBuffer> announced = new ArrayList<>();
+        GatunException refusal = null;
+        while (refusal == null && announced.size() < 100_000) {
+            // All are late, so that none is kept out for what the others may still send.
+            pass(Duration.ofSeconds(1));
+            try {
+                announced.add(pool.receive(
+                        LIMIT - RESERVE, 256, new Sender(new Object()), why -> evictions.incrementAndGet()));
+            } catch (GatunException e) {
+                refusal = e;
+            }
+        }
+        assertThat(refusal).isNotNull();
+        assertThat(refusal.code()).isEqualTo(ErrorCode.UNAVAILABLE);
+        for (int i = 0; i < 1000; i++) {
+            pool.take(290).close();
+        }
+        pool.take(8 * MIB).close();
+        announced.forEach(IncomingBuffer::close);
+        receive(LIMIT - RESERVE).close();
+    }
+
+    @Test
     void shouldHandOverWhatHasComeInOnePiece() {
         IncomingBuffer incoming = receive(3 * MIB + 1);
         long address = incoming.segment().address();
