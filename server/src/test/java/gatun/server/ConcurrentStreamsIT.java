@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(240)
 class ConcurrentStreamsIT {
     /** How long the streams run. */
-    private static final Duration RUN = Duration.ofSeconds(Integer.getInteger("gatun.it.streams-seconds", 60));
+    private static final Duration RUN = Duration.ofSeconds(Integer.getInteger("gatun.it.streams-seconds", 30));
 
     /** How long a stream may take to answer what it was asked, and to end. */
     private static final Duration LIMIT = Duration.ofSeconds(60);

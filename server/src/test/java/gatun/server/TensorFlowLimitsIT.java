@@ -53,7 +53,7 @@ class TensorFlowLimitsIT {
         identity(
                 repository,
                 "judge",
-                "max_batch_size: 8000000",
+                "max_batch_size: 1048576",
                 "TYPE_FP32",
                 "parameters { key: \"tensorflow_regress\" value { string_value: \"outputs=OUT\" } }");
         server = ServerProcess.launch(repository);

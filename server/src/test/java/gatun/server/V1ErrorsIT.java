@@ -1,9 +1,11 @@
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import gatun.server.V1Client.Answer;
 import gatun.server.V1Header.Window;
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -346,16 +348,24 @@ class V1ErrorsIT {
         assertThat(answer.message(1).text(2)).isEqualTo(refused);
     }
 
-    @Test
-    void shouldRefuseAnyNumberOfInputsBeforeTheClientGivesUp() {
-        int count = 500_000;
+    private static V1Message requestOfInputs(int count) {
         V1Message header = new V1Message().number(1, 1);
         for (int i = 0; i < count; i++) {
             header.message(2, new V1Message().text(1, "input" + i));
         }
-        V1Message request = new V1Message().text(1, "simple").number(2, 1).message(3, header);
-        Answer answer = V1Client.Grpc.answer(new V1Client.Grpc(SERVER.grpc().channel()).call("Infer", request));
-        assertThat(answer.text()).isEqualTo("expected 2 inputs but got " + count + " inputs for model 'simple'");
+        return new V1Message().text(1, "simple").number(2, 1).message(3, header);
+    }
+
+    @Test
+    void shouldRefuseAnyNumberOfInputsBeforeTheClientGivesUp() {
+        V1Client.Grpc client = new V1Client.Grpc(SERVER.grpc().channel());
+        Answer answer = V1Client.Grpc.answer(client.call("Infer", requestOfInputs(2000)));
+        assertThat(answer.text()).isEqualTo("expected 2 inputs but got 2000 inputs for model 'simple'");
+
+        assertThatExceptionOfType(StatusRuntimeException.class)
+                .isThrownBy(() -> client.call("Infer", requestOfInputs(500_000)))
+                .withMessageContaining("--limit-text-byte-size")
+                .satisfies(e -> assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED));
     }
 
     @Test
