@@ -54,6 +54,15 @@ final class CudaClient implements AutoCloseable {
         }
     }
 
+    /**
+     * The handle of memory whose owner was killed, and that no server has seen: what a server had open may still be, until it comes to close it.
+     */
+    static byte[] handleOfTheDead(long byteSize) throws InterruptedException {
+        try (CudaClient client = launch(0, byteSize)) {
+            return client.handle();
+        }
+    }
+
     /** CUDA's handle of the memory, 64 bytes. */
     byte[] handle() {
         return handle.clone();

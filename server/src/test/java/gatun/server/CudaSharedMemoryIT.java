@@ -293,12 +293,10 @@ class CudaSharedMemoryIT {
     @EnumSource
     void shouldGoOnWhenAClientIsKilled(Edge edge) throws Exception {
         float[] values = {1, 2, 3, 4, 5, 6, 7, 8};
-        byte[] handle;
         try (CudaClient killed = CudaClient.launch(0, 64);
                 CudaClient other = CudaClient.launch(0, 64)) {
-            handle = killed.handle();
             killed.write(0, bytes(values));
-            assertThat(edge.client().register("orphan", handle, 0, 64)).isEmpty();
+            assertThat(edge.client().register("orphan", killed.handle(), 0, 64)).isEmpty();
             assertThat(edge.client().register("other", other.handle(), 0, 64)).isEmpty();
             killed.kill();
             // What is open here stays: the memory is the server's as much as it was the client's.
@@ -311,7 +309,7 @@ class CudaSharedMemoryIT {
             assertThat(floats(other.read(32, 32))).isEqualTo(values);
             assertThat(Model.IDENTITY.infer(edge, "orphan", 64)).isEmpty();
             edge.client().unregister("orphan");
-            assertThat(edge.client().register("orphan", handle, 0, 64)).hasValueSatisfying(refusal -> assertThat(
+            assertThat(edge.client().register("orphan", CudaClient.handleOfTheDead(64), 0, 64)).hasValueSatisfying(refusal -> assertThat(
                             refusal.text())
                     .contains("failed to register shared memory region: invalid args: CUDA cannot open the handle"));
             assertThat(Model.IDENTITY.infer(edge, "other", 64)).isEmpty();

@@ -98,8 +98,11 @@ class CudaSharedMemoryRefusalIT {
             assertThat(edge.client().register("g", handle, 0, MIB)).isEmpty();
             assertRefused(
                     edge.client().register("g", handle, 0, MIB), exists, "shared memory region 'g' already in manager");
-            client.free();
             edge.client().unregister("");
+        }
+        try (CudaClient client = CudaClient.launch(0, MIB)) {
+            byte[] handle = client.handle();
+            client.free();
             assertRefused(edge.client().register("g", handle, 0, MIB), invalid, prefix, "CUDA cannot open the handle");
         }
     }

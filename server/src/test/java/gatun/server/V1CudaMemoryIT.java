@@ -164,9 +164,8 @@ class V1CudaMemoryIT {
     @EnumSource
     void shouldSayWhyMemoryIsNotRegistered(Transport transport) throws Exception {
         String prefix = "code: INVALID_ARG msg: \"failed to register shared memory region: invalid args: ";
-        byte[] handle;
         try (CudaClient client = CudaClient.launch(0, 64)) {
-            handle = client.handle();
+            byte[] handle = client.handle();
             assertThat(transport.register("g", handle, 64, 100)).startsWith(prefix + "region 'g' is to be on GPU 100");
             assertThat(transport.register("g", handle, 0, 0)).startsWith(prefix + "region 'g' is to have 0 bytes");
             assertThat(transport.register("g", handle, 1L << 40, 0))
@@ -179,7 +178,8 @@ class V1CudaMemoryIT {
                     .startsWith("code: ALREADY_EXISTS msg: \"shared memory region 'g' already in manager\"");
         }
         assertThat(http.post(PATH + "unregisterall", "").statusCode()).isEqualTo(200);
-        assertThat(transport.register("g", handle, 64, 0)).startsWith(prefix + "CUDA cannot open the handle");
+        assertThat(transport.register("g", CudaClient.handleOfTheDead(64), 64, 0))
+                .startsWith(prefix + "CUDA cannot open the handle");
         assertThat(Transport.HTTP.register("g", new byte[2000], 64, 0))
                 .startsWith("code: INVALID_ARG msg: \"a body of 2000 bytes cannot be a handle");
         assertThat(http.post(PATH + "cudaregister/g/64/-1", "").statusCode()).isEqualTo(400);
