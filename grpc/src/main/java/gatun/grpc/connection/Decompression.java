@@ -3,6 +3,7 @@ package gatun.grpc.connection;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
+import gatun.memory.threads.CooperativeYield;
 import io.grpc.Decompressor;
 import io.grpc.Status;
 import java.io.IOException;
@@ -38,6 +39,7 @@ final class Decompression {
                     Math.min(sizeLimit, pool.largestByteSize()),
                     Math.max(CHUNK, USUAL_RATIO * packed.segment().byteSize())));
             byte[] chunk = new byte[CHUNK];
+            CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
             long size = 0;
             for (int count = unpacked.read(chunk); count >= 0; count = unpacked.read(chunk)) {
                 if (size + count > sizeLimit) {
@@ -49,6 +51,7 @@ final class Decompression {
                 target = pool.grow(target, size, size + count);
                 MemorySegment.copy(chunk, 0, target.segment(), ValueLayout.JAVA_BYTE, size, count);
                 size += count;
+                work.worked(count);
             }
             InboundMessage message = new InboundMessage(target.segment().asSlice(0, size), target);
             target = null;

@@ -1,5 +1,6 @@
 package gatun.grpc.connection;
 
+import gatun.memory.threads.CooperativeYield;
 import io.grpc.Codec;
 import io.grpc.Compressor;
 import io.grpc.KnownLength;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * more than one. Used by one thread at a time, as {@link io.grpc.ServerCall} asks, but for {@code isReady}.
  */
 final class Response<R> {
+    /** Bytes that are compressed in one step. */
+    private static final int PIECE = 16 * 1024;
+
     private final MethodDescriptor<?, R> method;
     private final GrpcStream stream;
     private final String acceptEncoding;
@@ -213,7 +217,12 @@ final class Response<R> {
         ByteArrayOutputStream packed = new ByteArrayOutputStream();
         try (plain;
                 OutputStream target = compressor.compress(packed)) {
-            plain.transferTo(target);
+            byte[] piece = new byte[PIECE];
+            CooperativeYield work = new CooperativeYield(CooperativeYield.DEFLATION_STEP);
+            for (int count = plain.read(piece); count >= 0; count = plain.read(piece)) {
+                target.write(piece, 0, count);
+                work.worked(count);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -3,6 +3,7 @@ package gatun.http.connection;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.GatunException;
+import gatun.memory.threads.CooperativeYield;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -63,6 +64,7 @@ public final class Decompression {
         Buffer buffer = buffers.take(landing + Math.min(maxByteSize, Math.max(PIECE, 4 * compressed.byteSize())));
         try (InputStream source = open(compressed)) {
             byte[] piece = new byte[PIECE];
+            CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
             long byteSize = 0;
             for (int read = source.read(piece); read >= 0; read = source.read(piece)) {
                 if (byteSize + read > maxByteSize) {
@@ -71,6 +73,7 @@ public final class Decompression {
                 buffer = buffers.grow(buffer, landing + byteSize, landing + byteSize + read);
                 MemorySegment.copy(piece, 0, buffer.segment(), ValueLayout.JAVA_BYTE, landing + byteSize, read);
                 byteSize += read;
+                work.worked(read);
             }
             return new RequestBody.Landed(buffer, landing, byteSize);
         } catch (Throwable t) {

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import gatun.memory.ElementLayouts;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.threads.CooperativeYield;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 
@@ -57,6 +58,9 @@ public final class JsonReader {
 
     private long at;
     private int depth;
+    /** In which of the document's steps others had their turn of the carrier thread last; an int, which takes no room beside its neighbours. */
+    private int yieldedIn;
+
     /** Whether the object or array that was entered last has not been asked for its first entry. */
     private boolean fresh;
 
@@ -173,6 +177,11 @@ public final class JsonReader {
 
     /** Goes to the next element of the array; answers false at its end, which is left then. */
     public boolean nextElement() {
+        int step = (int) ((at - start) / CooperativeYield.STEP);
+        if (step != yieldedIn) {
+            yieldedIn = step;
+            CooperativeYield.now();
+        }
         skipBlanks();
         byte next = at < end ? text.get(JAVA_BYTE, at) : 0;
         if (next == ']') {

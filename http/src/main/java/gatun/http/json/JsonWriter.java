@@ -3,6 +3,7 @@ package gatun.http.json;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import gatun.memory.GatunException;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -345,8 +346,12 @@ public final class JsonWriter {
     private void grow(long more) {
         if (overflow != null && size + more > WINDOW) {
             overflow.take(this);
+            long before = overflown;
             overflown += size;
             size = 0;
+            if (before / CooperativeYield.STEP != overflown / CooperativeYield.STEP) {
+                CooperativeYield.now();
+            }
         }
         long needed = size + more;
         if (needed <= bytes.length) {

@@ -6,6 +6,7 @@ import gatun.memory.BytesCodec;
 import gatun.memory.Datatype;
 import gatun.memory.ElementLayouts;
 import gatun.memory.GatunException;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -91,8 +92,13 @@ public final class TensorDataReader {
         }
         number.readFrom(json);
         long at = position;
+        long yieldedAt = position;
         int open = 0;
         while (true) {
+            if (at - yieldedAt >= CooperativeYield.STEP) {
+                yieldedAt = at;
+                CooperativeYield.now();
+            }
             at = JsonReader.blanksFrom(json, at, end);
             byte c = at < end ? json.get(JAVA_BYTE, at) : 0;
             boolean valueRead = true;

@@ -18,6 +18,9 @@ final class ElementBuffer implements AutoCloseable {
     private static final long FIRST_BYTES = 1024;
     private static final int LONGEST_VARINT = 10;
 
+    /** How many numbers are read in one go: others get their turn of the carrier thread in between. */
+    private static final int FLOATS_AT_ONCE = 16 * 1024;
+
     /** The most bytes of a text that an error shows. */
     private static final int SHOWN_BYTES = 256;
 
@@ -87,7 +90,7 @@ final class ElementBuffer implements AutoCloseable {
 
     /** Appends numbers, as {@link JsonReader#readFloats} reads them, but no more than there is room for; answers how many. */
     long putFloats(JsonReader json, long most) {
-        long room = (target.byteSize() - byteSize) / Float.BYTES;
+        long room = Math.min(FLOATS_AT_ONCE, (target.byteSize() - byteSize) / Float.BYTES);
         long count = json.readFloats(target, byteSize, Math.min(most, room));
         byteSize += count * Float.BYTES;
         return count;

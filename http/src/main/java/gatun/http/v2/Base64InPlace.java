@@ -2,6 +2,7 @@ package gatun.http.v2;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.util.Base64;
 
@@ -21,6 +22,7 @@ final class Base64InPlace {
         long end = text.byteSize();
         byte[] window = new byte[(int) Math.min(WINDOW, end)];
         long written = 0;
+        CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
         for (long at = 0; at < end; at += WINDOW) {
             int length = (int) Math.min(WINDOW, end - at);
             byte[] piece = length == window.length ? window : new byte[length];
@@ -31,6 +33,7 @@ final class Base64InPlace {
             byte[] bytes = Base64.getDecoder().decode(piece);
             MemorySegment.copy(bytes, 0, text, JAVA_BYTE, written, bytes.length);
             written += bytes.length;
+            work.worked(length);
         }
         return written;
     }

@@ -3,6 +3,7 @@ package gatun.http.v2;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
 import gatun.http.json.WriterStream;
+import gatun.memory.threads.CooperativeYield;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -93,12 +94,14 @@ final class Compression {
             write.accept(text);
             write(compressing, text);
             byte[] piece = new byte[PIECE];
+            CooperativeYield work = new CooperativeYield(CooperativeYield.DEFLATION_STEP);
             for (MemorySegment tensor : tensors) {
                 long byteSize = tensor.byteSize();
                 for (long at = 0; at < byteSize; at += PIECE) {
                     int length = (int) Math.min(PIECE, byteSize - at);
                     MemorySegment.copy(tensor, ValueLayout.JAVA_BYTE, at, piece, 0, length);
                     compressing.write(piece, 0, length);
+                    work.worked(length);
                 }
             }
         } catch (IOException e) {

@@ -25,6 +25,7 @@ import gatun.runtime.spi.InstanceSpec;
 import gatun.testing.CudaLeakCheck;
 import gatun.testing.CudaStandIn;
 import gatun.testing.CudaStandIn.Count;
+import gatun.testing.OnnxFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -296,8 +297,8 @@ class OnnxGpuTest {
         OnnxFile.write(
                 version,
                 "Concat",
-                List.of(new OnnxFile.Value("a", Datatype.INT32, "n"), new OnnxFile.Value("b", Datatype.INT32, "m")),
-                List.of(new OnnxFile.Value("y", Datatype.INT32, "n")),
+                List.of(OnnxValues.of("a", Datatype.INT32, "n"), OnnxValues.of("b", Datatype.INT32, "m")),
+                List.of(OnnxValues.of("y", Datatype.INT32, "n")),
                 "axis",
                 0);
         try (BackendInstance instance = instance(

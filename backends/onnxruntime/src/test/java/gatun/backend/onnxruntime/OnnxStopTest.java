@@ -16,6 +16,7 @@ import gatun.runtime.GatunServer;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ServerOptions;
+import gatun.testing.OnnxFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.ExecutionException;
@@ -55,8 +56,8 @@ class OnnxStopTest {
 
     @Test
     void shouldStopARunThatNobodyWantsAndThenRunOthers(@TempDir Path folder) throws Exception {
-        OnnxFile.Value input = new OnnxFile.Value("X", Datatype.FP32, "n", "n");
-        OnnxFile.Value output = new OnnxFile.Value("Y", Datatype.FP32, "n", "n");
+        OnnxFile.Value input = OnnxValues.of("X", Datatype.FP32, "n", "n");
+        OnnxFile.Value output = OnnxValues.of("Y", Datatype.FP32, "n", "n");
         // Minutes of work, of which the test does not wait for more than the part until the stop.
         OnnxFile.writeProducts(folder.resolve("slow/1"), input, output, 20_000);
         Files.writeString(folder.resolve("slow/config.pbtxt"), """

@@ -2,7 +2,6 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.backend.onnxruntime.OnnxFile.Value;
 import gatun.memory.Datatype;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
@@ -14,6 +13,8 @@ import gatun.runtime.spi.BackendInstance;
 import gatun.runtime.spi.Datatypes;
 import gatun.runtime.spi.Device;
 import gatun.runtime.spi.InstanceSpec;
+import gatun.testing.OnnxFile;
+import gatun.testing.OnnxFile.Value;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -56,8 +57,8 @@ class OnnxTensorsTest {
     void shouldCarryEveryDatatypeBitForBit(Datatype datatype) {
         try (BackendInstance instance = instance(
                 "Identity",
-                List.of(new Value("IN", datatype, "n", "3")),
-                List.of(new Value("OUT", datatype, "n", "3")))) {
+                List.of(OnnxValues.of("IN", datatype, "n", "3")),
+                List.of(OnnxValues.of("OUT", datatype, "n", "3")))) {
             instance.warmUp();
             Tensor input = random(datatype, Shape.of(5, 3));
             RecordingExecution execution = new RecordingExecution(arena, "OUT").input(input);
@@ -72,8 +73,8 @@ class OnnxTensorsTest {
     void shouldCopyOutputsWhoseShapeNobodyKnowsBeforehand() {
         try (BackendInstance instance = instance(
                 "NonZero",
-                List.of(new Value("IN", Datatype.FP32, "n")),
-                List.of(new Value("OUT", Datatype.INT64, "1", "")))) {
+                List.of(OnnxValues.of("IN", Datatype.FP32, "n")),
+                List.of(OnnxValues.of("OUT", Datatype.INT64, "1", "")))) {
             for (float[] values : new float[][] {{0, 1, 0, 2}, {1}, {0, 0}}) {
                 RecordingExecution execution = new RecordingExecution(arena, "OUT").input(floats("IN", values));
                 instance.execute(execution);
@@ -91,8 +92,8 @@ class OnnxTensorsTest {
     void shouldRecoverFromAFileThatNamesADimensionWrongly() {
         try (BackendInstance instance = instance(
                 "Concat",
-                List.of(new Value("A", Datatype.FP32, "n"), new Value("B", Datatype.FP32, "m")),
-                List.of(new Value("OUT", Datatype.FP32, "n")),
+                List.of(OnnxValues.of("A", Datatype.FP32, "n"), OnnxValues.of("B", Datatype.FP32, "m")),
+                List.of(OnnxValues.of("OUT", Datatype.FP32, "n")),
                 "axis",
                 0)) {
             for (int i = 0; i < 3; i++) {
@@ -111,8 +112,8 @@ class OnnxTensorsTest {
     void shouldAnswerScalarsAndTensorsWithoutElements() {
         try (BackendInstance instance = instance(
                 "ReduceSum",
-                List.of(new Value("IN", Datatype.FP32, "n")),
-                List.of(new Value("OUT", Datatype.FP32)),
+                List.of(OnnxValues.of("IN", Datatype.FP32, "n")),
+                List.of(OnnxValues.of("OUT", Datatype.FP32)),
                 "keepdims",
                 0)) {
             RecordingExecution sum = new RecordingExecution(arena, "OUT").input(floats("IN", 1, 2, 4));
@@ -130,8 +131,8 @@ class OnnxTensorsTest {
     void shouldGoOnAfterMoreAddressesThanItKeepsValuesFor() {
         try (BackendInstance instance = instance(
                 "Identity",
-                List.of(new Value("IN", Datatype.FP32, "n")),
-                List.of(new Value("OUT", Datatype.FP32, "n")))) {
+                List.of(OnnxValues.of("IN", Datatype.FP32, "n")),
+                List.of(OnnxValues.of("OUT", Datatype.FP32, "n")))) {
             for (int i = 0; i < 500; i++) {
                 RecordingExecution execution = new RecordingExecution(arena, "OUT").input(floats("IN", i, i + 1));
                 instance.execute(execution);
@@ -169,13 +170,13 @@ class OnnxTensorsTest {
         for (Value input : inputs) {
             config.addInputBuilder()
                     .setName(input.name())
-                    .setDataType(Datatypes.configured(input.datatype()))
+                    .setDataType(Datatypes.configured(ElementTypes.datatype(input.elementType())))
                     .addAllDims(dims(input));
         }
         for (Value output : outputs) {
             ModelOutput.Builder configured = config.addOutputBuilder()
                     .setName(output.name())
-                    .setDataType(Datatypes.configured(output.datatype()))
+                    .setDataType(Datatypes.configured(ElementTypes.datatype(output.elementType())))
                     .addAllDims(dims(output));
             if (output.dims().isEmpty()) {
                 configured.addDims(1).setReshape(ModelTensorReshape.getDefaultInstance());

@@ -2,7 +2,6 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.backend.onnxruntime.OnnxFile.Value;
 import gatun.memory.Buffer;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
@@ -16,6 +15,8 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerOptions;
+import gatun.testing.OnnxFile;
+import gatun.testing.OnnxFile.Value;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -55,8 +56,8 @@ class RaggedOnnxTest {
         OnnxFile.write(
                 repository.resolve("m/1"),
                 "Concat",
-                List.of(new Value("LENGTHS", Datatype.FP32, "requests"), input),
-                List.of(new Value("Y", Datatype.FP32, "")),
+                List.of(OnnxValues.of("LENGTHS", Datatype.FP32, "requests"), input),
+                List.of(OnnxValues.of("Y", Datatype.FP32, "")),
                 "axis",
                 0);
         Files.writeString(repository.resolve("m/config.pbtxt"), CONFIG);
@@ -91,7 +92,7 @@ class RaggedOnnxTest {
 
     @Test
     void shouldRunRequestsOfDifferentLengthsTogether() throws Exception {
-        open(new Value("X", Datatype.FP32, "elements"));
+        open(OnnxValues.of("X", Datatype.FP32, "elements"));
         assertThat(server.index()).extracting(ModelStatus::reason).containsExactly("");
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<InferenceResponse> first = clients.submit(() -> server.infer(request(10, 11, 12)));
@@ -110,7 +111,7 @@ class RaggedOnnxTest {
 
     @Test
     void shouldRefuseAModelThatDoesNotTakeOneRowOfElements() throws Exception {
-        open(new Value("X", Datatype.FP32, "5"));
+        open(OnnxValues.of("X", Datatype.FP32, "5"));
         assertThat(server.index()).extracting(ModelStatus::state).containsExactly(ModelState.UNAVAILABLE);
         assertThat(server.index().getFirst().reason())
                 .contains("configuration expects model provides input with shape [-1] for ragged input 'X', model"

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import gatun.backend.onnxruntime.OnnxFile.Value;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
 import gatun.memory.ErrorCode;
@@ -22,6 +21,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.ServerOptions;
+import gatun.testing.OnnxFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -50,8 +50,8 @@ class SharedMemoryInferenceTest {
         OnnxFile.write(
                 repository.resolve("negate").resolve("1"),
                 "Neg",
-                List.of(new Value("IN", Datatype.FP32, "1", "n")),
-                List.of(new Value("OUT", Datatype.FP32, "1", "n")),
+                List.of(OnnxValues.of("IN", Datatype.FP32, "1", "n")),
+                List.of(OnnxValues.of("OUT", Datatype.FP32, "1", "n")),
                 "",
                 0);
         server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));

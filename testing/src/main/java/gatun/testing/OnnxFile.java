@@ -1,7 +1,6 @@
-package gatun.backend.onnxruntime;
+package gatun.testing;
 
 import com.google.protobuf.CodedOutputStream;
-import gatun.memory.Datatype;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,8 +9,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Writes ONNX files with one operator, field by field as onnx.proto numbers them. */
-final class OnnxFile {
+/** Writes ONNX files with one operator, field by field as onnx.proto numbers them. Without state. */
+public final class OnnxFile {
+    /** The element type of 32-bit floating point numbers. */
+    public static final int FLOAT = 1;
+
     private static final long IR_VERSION = 8;
     private static final long OPSET = 17;
 
@@ -25,11 +27,19 @@ final class OnnxFile {
     /**
      * A tensor of the graph.
      *
+     * @param name its name
+     * @param elementType a number of {@code TensorProto.DataType}
      * @param dims numbers are sizes, other texts names of variable dimensions, the empty text a variable one without a name
      */
-    record Value(String name, Datatype datatype, List<String> dims) {
-        Value(String name, Datatype datatype, String... dims) {
-            this(name, datatype, List.of(dims));
+    public record Value(String name, int elementType, List<String> dims) {
+        /** Keeps a copy of the dimensions. */
+        public Value {
+            dims = List.copyOf(dims);
+        }
+
+        /** A tensor with these dimensions. */
+        public Value(String name, int elementType, String... dims) {
+            this(name, elementType, List.of(dims));
         }
 
         private byte[] encoded() {
@@ -45,7 +55,7 @@ final class OnnxFile {
                 }
             });
             byte[] tensor = message(out -> {
-                out.writeInt32(1, ElementTypes.elementType(datatype));
+                out.writeInt32(1, elementType);
                 out.writeByteArray(2, shape);
             });
             return message(out -> {
@@ -56,7 +66,8 @@ final class OnnxFile {
     }
 
     /** Writes {@code folder/model.onnx}: one node {@code op} over all inputs, in order, with an optional integer attribute. */
-    static Path write(Path folder, String op, List<Value> inputs, List<Value> outputs, String attribute, long value) {
+    public static Path write(
+            Path folder, String op, List<Value> inputs, List<Value> outputs, String attribute, long value) {
         byte[] node = message(out -> {
             for (Value input : inputs) {
                 out.writeString(1, input.name());
@@ -77,7 +88,7 @@ final class OnnxFile {
     }
 
     /** Writes {@code folder/model.onnx}: {@code count} nodes that each multiply the input, a square matrix, by what the one before gave. */
-    static Path writeProducts(Path folder, Value input, Value output, int count) {
+    public static Path writeProducts(Path folder, Value input, Value output, int count) {
         List<byte[]> nodes = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             String previous = i == 0 ? input.name() : "product" + i;

@@ -1,0 +1,50 @@
+package gatun.memory.threads;
+
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Gives a virtual thread's carrier to others now and then while the thread works through many bytes. Nothing takes a carrier away from a
+ * virtual thread that computes, so that as many long requests as there are carriers would leave none for short ones. One for each piece of
+ * work; costs nothing before its first step is done. Not thread-safe.
+ */
+public final class CooperativeYield {
+    /** Bytes between two yields of work like parsing and inflating, a millisecond or two. */
+    public static final int STEP = 256 * 1024;
+
+    /** The same for deflating, which takes longer. */
+    public static final int DEFLATION_STEP = 32 * 1024;
+
+    private final int step;
+    private long left;
+
+    /** Work of which nothing is done, with {@code step} bytes between two yields. */
+    public CooperativeYield(int step) {
+        this.step = step;
+        this.left = step;
+    }
+
+    /** So many more bytes have been worked through. To be called where the thread holds no lock. */
+    public void worked(long byteSize) {
+        left -= byteSize;
+        if (left <= 0) {
+            left = step;
+            now();
+        }
+    }
+
+    /**
+     * Lets those go first that wait for a carrier; for work that counts its bytes itself. To be called where the thread holds no lock. Does
+     * nothing on a platform thread, which the operating system interrupts.
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // the scheduler of virtual threads is the JDK's own
+    public static void now() {
+        if (Thread.currentThread().isVirtual()) {
+            // Either alone starves others for seconds: a carrier goes on with its own queue while that has threads,
+            // where a yield puts this
+            // one, and with the queue that it served last, where the timer of a park puts it. One after the other comes
+            // to all queues.
+            Thread.yield();
+            LockSupport.parkNanos(1);
+        }
+    }
+}
