@@ -110,6 +110,11 @@ public final class HttpEdge {
         stop.end();
     }
 
+    /** From now on the response at hand is the last of its connection. To be called a moment before requests are refused. */
+    public void cutPipelines() {
+        stop.cutPipelines();
+    }
+
     private Duration checkPeriod() {
         Duration half = settings.patience().idleTimeout().dividedBy(2);
         return half.compareTo(IDLE_CHECK_PERIOD) < 0 ? half : IDLE_CHECK_PERIOD;

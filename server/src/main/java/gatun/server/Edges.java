@@ -199,6 +199,11 @@ final class Edges {
         http.ifPresent(HttpEdge::end);
     }
 
+    /** Lets HTTP connections end with the response at hand, whatever waits behind it. To be called a moment before requests are refused. */
+    void cutHttpPipelines() {
+        http.ifPresent(HttpEdge::cutPipelines);
+    }
+
     /** Reads the certificates anew, for connections that come from now on. */
     void reopen() {
         httpTls.ifPresent(ServerTls::reload);

@@ -32,7 +32,10 @@ final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
 
     /** How long what clients have sent already may take to be read when the server stops. */
-    private static final Duration ARRIVAL = Duration.ofMillis(100);
+    private static final Duration ARRIVAL = Duration.ofMillis(80);
+
+    /** How long a request may take to be submitted that was begun behind a response which did not end its connection. */
+    private static final Duration BEGIN = Duration.ofMillis(20);
 
     private final Opened opened;
     private final Edges edges;
@@ -119,6 +122,8 @@ final class Server implements AutoCloseable {
     private static void letArrive(Edges edges) throws InterruptedException {
         edges.endHttp();
         Thread.sleep(ARRIVAL);
+        edges.cutHttpPipelines();
+        Thread.sleep(BEGIN);
     }
 
     /** Takes no more requests, lets running ones finish within the exit timeout, and gives everything back. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.testing.attacks.Attack;
 import gatun.testing.attacks.ConnectionAttacks;
+import gatun.testing.attacks.ControlAttacks;
 import gatun.testing.attacks.GrpcAttacks;
 import gatun.testing.attacks.HttpHeapAttacks;
 import gatun.testing.attacks.Target;
@@ -12,6 +13,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +32,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A table of attacks on a server with default flags: what each gets, that another client is served meanwhile, and that nothing is left
- * of it. The sizes are those of one attack in a second; {@code -Dgatun.attacks=full} takes those that once ended the process.
+ * of it. Clients may load models, which is no default, so that configurations are attacked too; stalled TLS handshakes need a port of their own
+ * ({@link IdleConnectionsIT}). The sizes are those of one attack in a second; {@code -Dgatun.attacks=full} takes those that once ended the process.
  */
 @Timeout(120)
 @TestInstance(Lifecycle.PER_CLASS)
@@ -44,6 +47,9 @@ class AttackIT {
 
     /** The heap of a server that has nothing to do may be so much larger than before an attack, in KiB. */
     private static final long HEAP_SLACK = 24 << 10;
+
+    /** The region of a client that was killed. */
+    private static final String ABANDONED = "abandoned";
 
     private static final Pattern USED_HEAP = Pattern.compile("(\\d+)K used|used (\\d+)K");
 
@@ -60,7 +66,11 @@ class AttackIT {
         addIdentity(repository, "identity_int8", "TYPE_INT8");
         addIdentity(repository, "identity_bytes", "TYPE_STRING");
         server = ServerProcess.launch(
-                ServerProcess.exampleModels(), "--model-repository=" + repository, "--allow-client-shm");
+                ServerProcess.exampleModels(),
+                "--model-repository=" + repository,
+                "--allow-client-shm",
+                "--model-control-mode=explicit",
+                "--load-model=*");
         http = new HttpApi(server);
         target = Target.local(server.httpPort(), server.grpcPort());
         bystander = new Bystander(server);
@@ -69,6 +79,17 @@ class AttackIT {
         descriptors = openDescriptors();
         threads = threads();
         heap = usedHeap();
+        leaveRegionBehind();
+    }
+
+    /** A client registers sealed memory and is killed: the server finds that out while the attacks go on. */
+    private void leaveRegionBehind() throws Exception {
+        try (ChildJvm client = ChildJvm.launch(MemfdClient.class, "sealed", "1")) {
+            String key = client.awaitLine("exported ", Duration.ofSeconds(20));
+            assertThat(http.register(ABANDONED, key, "0", "" + MemfdClient.BYTE_SIZE)
+                            .statusCode())
+                    .isEqualTo(200);
+        }
     }
 
     private static void addIdentity(Path repository, String name, String datatype) throws IOException {
@@ -85,6 +106,7 @@ class AttackIT {
         return Stream.of(
                         new HttpHeapAttacks(TEXT_BYTES).all(),
                         new GrpcAttacks(COUNT).all(),
+                        new ControlAttacks().all(),
                         new ConnectionAttacks(CONNECTIONS, () -> bystander.awaitAnswers(100)).all())
                 .flatMap(List::stream);
     }
@@ -120,6 +142,13 @@ class AttackIT {
                             "%d descriptors, %d before; %d threads, %d before; %s bytes lent",
                             openDescriptors(), descriptors, threads(), threads, http.metric(LENT_BYTES))
                     .isLessThan(deadline);
+        }
+    }
+
+    private void awaitTakenBack() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (http.get("/v2/systemsharedmemory/status").body().contains(ABANDONED)) {
+            assertThat(System.nanoTime()).as("the region is still registered").isLessThan(deadline);
         }
     }
 
@@ -162,6 +191,7 @@ class AttackIT {
 
     @AfterAll
     void stop() {
+        awaitTakenBack();
         bystander.close();
         http.close();
         server.close();

@@ -2,6 +2,16 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.util.concurrent.ListenableFuture;
+import com.google.protobuf.ByteString;
+import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.ModelInferRequest;
+import gatun.protocol.inference.ModelInferResponse;
+import gatun.protocol.tensorflow.DataType;
+import gatun.protocol.tensorflow.TensorProto;
+import gatun.protocol.tensorflow.serving.PredictRequest;
+import gatun.protocol.tensorflow.serving.PredictResponse;
+import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.testing.Certificates;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
@@ -17,6 +27,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -24,6 +35,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,12 +70,15 @@ class DrainIT {
     void shouldAnswerAllThatItHasReadBeforeItStops() throws Exception {
         Certificates certificates = new Certificates(folder);
         Certificates.Identity identity = certificates.identity("server");
+        Certificates.Identity renewed = certificates.identity("renewed");
+        Path certificate = Files.copy(identity.certificate(), folder.resolve("tls.crt"));
+        Path key = Files.copy(identity.key(), folder.resolve("tls.key"));
         Path socket = folder.resolve("http.sock");
         try (ServerProcess server = ServerProcess.launch(
                         repository(),
                         "--http-unix-socket=" + socket,
-                        "--http-server-cert=" + identity.certificate(),
-                        "--http-server-key=" + identity.key());
+                        "--http-server-cert=" + certificate,
+                        "--http-server-key=" + key);
                 HttpClient https = HttpClient.newBuilder()
                         .sslContext(Certificates.client(identity.certificate(), Optional.empty()))
                         .build()) {
@@ -79,6 +94,10 @@ class DrainIT {
                 assertThat(https.send(slow(server), HttpResponse.BodyHandlers.ofString())
                                 .statusCode())
                         .isEqualTo(200);
+                Files.copy(renewed.certificate(), certificate, StandardCopyOption.REPLACE_EXISTING);
+                Files.copy(renewed.key(), key, StandardCopyOption.REPLACE_EXISTING);
+                server.signal("HUP");
+                awaitCertificate(server, renewed);
                 for (RawHttp connection : connections) {
                     connection.send(SLOW);
                 }
@@ -102,6 +121,28 @@ class DrainIT {
                 }
             }
             assertThat(server.awaitExit(LIMIT)).isZero();
+        }
+    }
+
+    /** Waits until new connections are shown a certificate; the old ones go on. */
+    private static void awaitCertificate(ServerProcess server, Certificates.Identity expected) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(server.http("/v2/health/live"))
+                .timeout(LIMIT)
+                .build();
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        try (HttpClient fresh = HttpClient.newBuilder()
+                .sslContext(Certificates.client(expected.certificate(), Optional.empty()))
+                .build()) {
+            while (true) {
+                try {
+                    assertThat(fresh.send(request, HttpResponse.BodyHandlers.ofString())
+                                    .statusCode())
+                            .isEqualTo(200);
+                    return;
+                } catch (SSLHandshakeException e) {
+                    assertThat(System.nanoTime()).as("still the old one: " + e).isLessThan(deadline);
+                }
+            }
         }
     }
 
@@ -143,7 +184,10 @@ class DrainIT {
         Path log = folder.resolve("gatun.log");
         try (ServerProcess server = ServerProcess.launch(repository(), "--drain-secs=600", "--log-file=" + log);
                 GrpcClient grpc = GrpcClient.tcp(server.grpcPort());
-                RawHttp kept = RawHttp.connect(loopback(server.httpPort()))) {
+                RawHttp kept = RawHttp.connect(loopback(server.httpPort()));
+                RawGrpc opened = RawGrpc.call(loopback(server.grpcPort()), "ServerLive")) {
+            assertThat(opened.message(0).end().awaitTrailers().get("grpc-status"))
+                    .isEqualTo("0");
             Files.move(log, folder.resolve("gatun.log.1"));
             server.signal("HUP");
             awaitFile(log);
@@ -167,6 +211,11 @@ class DrainIT {
                         .startsWith("HTTP/1.1 400")
                         .contains("Connection: close");
             }
+            // Who stays all the same is served.
+            opened.awaitGoAway();
+            opened.next("ServerLive");
+            assertThat(opened.message(0).end().awaitTrailers().get("grpc-status"))
+                    .isEqualTo("0");
             // Pipelined requests are all answered, and the last one ends the connection.
             try (RawHttp fresh = RawHttp.connect(loopback(server.httpPort()))) {
                 fresh.send(infer("fast") + infer("slow") + infer("fast"));
@@ -175,10 +224,92 @@ class DrainIT {
                 assertThat(fresh.readUntil("}]}")).startsWith("HTTP/1.1 200").contains("Connection: close");
             }
             assertThat(server.handle().isAlive()).isTrue();
-            server.terminate();
-            assertThat(server.awaitExit(LIMIT)).isZero();
+            assertAllProtocolsAnsweredAtStop(server, grpc);
             assertThat(Files.readString(log)).contains("Draining").contains("Stopped");
         }
+    }
+
+    /** Stops the server while the slow model has requests of every protocol, running and queued, over plain TCP. */
+    private static void assertAllProtocolsAnsweredAtStop(ServerProcess server, GrpcClient grpc) throws Exception {
+        String rest = "{\"inputs\":{\"IN\":[5]}}";
+        List<RawHttp> single = new ArrayList<>();
+        try (RawHttp pipelining = RawHttp.connect(loopback(server.httpPort()))) {
+            for (String request : List.of(
+                    SLOW,
+                    "POST /v1/models/slow:predict HTTP/1.1\r\nHost: h\r\nContent-Length: " + rest.length() + "\r\n\r\n"
+                            + rest,
+                    "POST /api/infer/slow HTTP/1.1\r\nHost: h\r\nNV-InferRequest: batch_size: 1 input { name: \"IN\" }"
+                            + " output { name: \"OUT\" }\r\nContent-Length: 4\r\n\r\n\5\0\0\0")) {
+                RawHttp connection = RawHttp.connect(loopback(server.httpPort()));
+                single.add(connection);
+                connection.send(request);
+            }
+            pipelining.send(SLOW + SLOW);
+            ListenableFuture<ModelInferResponse> infer =
+                    GRPCInferenceServiceGrpc.newFutureStub(grpc.channel()).modelInfer(inference());
+            ListenableFuture<PredictResponse> predict =
+                    PredictionServiceGrpc.newFutureStub(grpc.channel()).predict(prediction());
+            awaitSlowRequests(server, 7);
+
+            server.terminate();
+
+            pipelining.send(infer("fast"));
+            for (RawHttp connection : single) {
+                assertThat(connection.readUntil("nothing more"))
+                        .startsWith("HTTP/1.1 200")
+                        .contains("Connection: close")
+                        .containsPattern("5|\5");
+            }
+            assertThat(infer.get(LIMIT.toSeconds(), TimeUnit.SECONDS).getModelName())
+                    .isEqualTo("slow");
+            assertThat(predict.get(LIMIT.toSeconds(), TimeUnit.SECONDS).getOutputsMap())
+                    .containsKey("OUT");
+            // What the server had begun is answered; what was sent behind it is answered or cut off, and never refused.
+            assertThat(pipelining.readUntil("nothing more"))
+                    .startsWith("HTTP/1.1 200")
+                    .contains("Connection: close")
+                    .doesNotContain("HTTP/1.1 503");
+        } finally {
+            for (RawHttp connection : single) {
+                connection.close();
+            }
+        }
+        assertThat(server.awaitExit(LIMIT)).isZero();
+    }
+
+    private static ModelInferRequest inference() {
+        return ModelInferRequest.newBuilder()
+                .setModelName("slow")
+                .addInputs(ModelInferRequest.InferInputTensor.newBuilder()
+                        .setName("IN")
+                        .setDatatype("INT32")
+                        .addShape(1))
+                .addRawInputContents(ByteString.copyFrom(SimpleModel.bytes(new int[] {5})))
+                .build();
+    }
+
+    private static PredictRequest prediction() {
+        TensorProto.Builder tensor =
+                TensorProto.newBuilder().setDtype(DataType.DT_INT32).addIntVal(5);
+        tensor.getTensorShapeBuilder().addDimBuilder().setSize(1);
+        PredictRequest.Builder request = PredictRequest.newBuilder().putInputs("IN", tensor.build());
+        request.getModelSpecBuilder().setName("slow");
+        return request.build();
+    }
+
+    @Test
+    void shouldNotLeaveTheReadyFileOfAServerThatWasKilled() throws Exception {
+        Path left;
+        try (ServerProcess killed = ServerProcess.launch(repository())) {
+            left = killed.readyPath();
+            killed.handle().destroyForcibly();
+            killed.awaitExit(LIMIT);
+        }
+        assertThat(left).exists();
+        assertThat(ServerProcess.run("serve", "--model-repository=" + folder.resolve("none"), "--ready-file=" + left)
+                        .log())
+                .contains("is not a folder");
+        assertThat(left).doesNotExist();
     }
 
     private static void awaitFile(Path file) {

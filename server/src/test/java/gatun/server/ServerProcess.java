@@ -29,6 +29,7 @@ final class ServerProcess implements AutoCloseable {
     private static final Duration STOP_LIMIT = Duration.ofSeconds(45);
 
     private static final String MODEL_SERVER = "tensorflow_model_server";
+    private static final String READY_FILE = "--ready-file=";
 
     private final Path folder;
     private final Process process;
@@ -97,7 +98,7 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** Runs the launcher with exactly these arguments, a ready file and more environment; waits for nothing. */
+    /** Runs the launcher with exactly these arguments, a ready file unless they name one, and more environment; waits for nothing. */
     static ServerProcess start(List<String> arguments, Map<String, String> environment) {
         try {
             Path folder = Files.createTempDirectory(
@@ -105,8 +106,9 @@ final class ServerProcess implements AutoCloseable {
             List<String> command = new ArrayList<>();
             command.add(root().resolve("gatun").toString());
             command.addAll(arguments);
-            if (arguments.contains("serve") || arguments.contains(MODEL_SERVER)) {
-                command.add("--ready-file=" + folder.resolve("ready"));
+            boolean serves = arguments.contains("serve") || arguments.contains(MODEL_SERVER);
+            if (serves && arguments.stream().noneMatch(argument -> argument.startsWith(READY_FILE))) {
+                command.add(READY_FILE + folder.resolve("ready"));
             }
             ProcessBuilder builder = new ProcessBuilder(command)
                     .redirectOutput(folder.resolve("out").toFile())
@@ -192,6 +194,11 @@ final class ServerProcess implements AutoCloseable {
             throw new UncheckedIOException("no ready file" + transcript(), e);
         }
         return properties;
+    }
+
+    /** Where the ready file is, once the server is ready. */
+    Path readyPath() {
+        return folder.resolve("ready");
     }
 
     /** Whether the ready file is there. */

@@ -1,9 +1,17 @@
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import gatun.bindings.Posix;
+import gatun.protocol.inference.InferParameter;
+import gatun.protocol.inference.ModelInferRequest;
+import io.grpc.StatusRuntimeException;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A client may do with its shared memory what it likes: the server answers with an error, and goes on. */
 class SharedMemoryIT {
     private static final int MIB = 1 << 20;
+    private static final int NOBODY = 65534;
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private static ServerProcess server;
@@ -201,5 +210,77 @@ class SharedMemoryIT {
             assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
         }
         assertThat(object).doesNotExist();
+    }
+
+    /** An input in the first 64 bytes of a region, whose copy is to begin in its middle. */
+    @Test
+    void shouldRefuseAnOutputOverAnInputInEveryProtocol() throws Exception {
+        try (SharedObject object = SharedObject.create(256);
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            assertThat(http.register("over", object.key(), "0", "256").statusCode())
+                    .isEqualTo(200);
+            byte[] before = new byte[256];
+            new SplittableRandom(18).nextBytes(before);
+            object.write(0, before);
+            String reason = "output 'OUTPUT0' in shared memory region 'over' overlaps input 'INPUT0' in region 'over'";
+
+            ModelInferRequest request = ModelInferRequest.newBuilder()
+                    .setModelName("identity_fp32")
+                    .addInputs(ModelInferRequest.InferInputTensor.newBuilder()
+                            .setName("INPUT0")
+                            .setDatatype("FP32")
+                            .addShape(16)
+                            .putParameters("shared_memory_region", text("over"))
+                            .putParameters("shared_memory_byte_size", number(64)))
+                    .addOutputs(ModelInferRequest.InferRequestedOutputTensor.newBuilder()
+                            .setName("OUTPUT0")
+                            .putParameters("shared_memory_region", text("over"))
+                            .putParameters("shared_memory_byte_size", number(64))
+                            .putParameters("shared_memory_offset", number(32)))
+                    .build();
+            assertThatExceptionOfType(StatusRuntimeException.class)
+                    .isThrownBy(() -> grpc.service().modelInfer(request))
+                    .withMessageContaining("INVALID_ARGUMENT")
+                    .withMessageContaining(reason);
+            for (V1Client client : List.of(new V1Client.Http(http), new V1Client.Grpc(grpc.channel()))) {
+                V1Client.Answer answer = client.infer(
+                        "identity_fp32",
+                        V1Client.LATEST,
+                        V1Header.batch(1)
+                                .input("INPUT0", new V1Header.Window("over", 0, 64), 16)
+                                .output("OUTPUT0", new V1Header.Window("over", 32, 64)));
+                assertThat(answer.code()).as(answer.text()).isEqualTo("INVALID_ARG");
+                assertThat(answer.text()).contains(reason);
+            }
+            assertThat(object.read(0, before.length).array()).isEqualTo(before);
+        }
+    }
+
+    private static InferParameter text(String value) {
+        return InferParameter.newBuilder().setStringParam(value).build();
+    }
+
+    private static InferParameter number(long value) {
+        return InferParameter.newBuilder().setInt64Param(value).build();
+    }
+
+    /** The server may run as root, who opens everything: what counts is what the owner lets others do. */
+    @Test
+    void shouldNotOpenWhatAnotherUserSharesWithNobody() throws Exception {
+        assumeTrue(Posix.effectiveUid() == 0, "only root may give an object to another user");
+        try (SharedObject object = SharedObject.create(256)) {
+            Path file = Path.of("/dev/shm" + object.key());
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+            Files.setAttribute(file, "unix:uid", NOBODY);
+
+            HttpResponse<String> refused = http.register("theirs", object.key(), "0", "256");
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(refused.body()).contains("Unable to open shared memory region: '" + object.key() + "'");
+
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));
+            assertThat(http.register("theirs", object.key(), "0", "256").statusCode())
+                    .isEqualTo(200);
+            assertThat(Model.IDENTITY.infer("theirs", 256).statusCode()).isEqualTo(200);
+        }
     }
 }

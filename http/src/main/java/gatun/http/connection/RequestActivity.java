@@ -70,9 +70,9 @@ final class RequestActivity {
         return stop.draining();
     }
 
-    /** Counts a response while the listener drains; whether it must be the last, whatever the client goes on sending. */
+    /** Counts a response while the listener drains; whether it must be the last, whatever the client has sent or goes on sending. */
     boolean mustBeLast() {
-        return ++answeredWhileDraining >= MOST_PIPELINED;
+        return ++answeredWhileDraining >= MOST_PIPELINED || stop.cuttingPipelines();
     }
 
     /** Ends the connection unless a request is answered; whether it has ended. The caller then wakes its thread. */

@@ -3,12 +3,13 @@ package gatun.http.connection;
 /**
  * How far the stop of the listeners of one edge has come; shared by their connections. It only goes forward. Thread-safe.
  *
- * <p>A connection ends with the response that says so, once its client has sent nothing more; one on which no request is answered ends
- * when the listeners stop.
+ * <p>A connection ends with the response that says so, once its client has sent nothing more, or the server is about to refuse requests; one
+ * on which no request is answered ends when the listeners stop.
  */
 public final class StopNotice {
     private volatile boolean draining;
     private volatile boolean ending;
+    private volatile boolean cuttingPipelines;
 
     /** Serving: nothing has been said of a stop. */
     public StopNotice() {}
@@ -24,9 +25,22 @@ public final class StopNotice {
         ending = true;
     }
 
+    /**
+     * From now on the response at hand is the last of its connection, also where its client has sent more requests: they would be refused
+     * soon, and unanswered the client may send them elsewhere. To be called a moment before requests are refused.
+     */
+    public void cutPipelines() {
+        cuttingPipelines = true;
+    }
+
     /** Whether responses end their connections. */
     boolean draining() {
         return draining;
+    }
+
+    /** Whether responses end their connections even where more requests have come. */
+    boolean cuttingPipelines() {
+        return cuttingPipelines;
     }
 
     /** Whether a connection that has nothing to answer ends. */
