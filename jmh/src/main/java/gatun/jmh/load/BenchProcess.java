@@ -22,13 +22,11 @@ final class BenchProcess implements AutoCloseable {
 
     /** Starts a server of the models in {@code repository} and waits until it is ready. */
     static BenchProcess start(Path repository) throws IOException {
-        int cores = Runtime.getRuntime().availableProcessors();
         Process process = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
                         "--enable-native-access=ALL-UNNAMED",
                         "-XX:+UseParallelGC",
                         "-Xmx512m",
-                        "-Djdk.readPollers=" + Integer.highestOneBit(Math.max(1, cores / 4)),
                         "-cp",
                         System.getProperty("java.class.path"),
                         BenchServer.class.getName(),
