@@ -2,13 +2,13 @@ package gatun.http.json;
 
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import gatun.fuzz.FuzzInput;
 import gatun.memory.GatunException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,12 +22,10 @@ public final class JsonDocumentFuzz {
     /** So deep that only one of the two readers may refuse it. */
     private static final int TOO_DEEP = JsonReader.DEPTH_LIMIT;
 
-    private static final ObjectMapper JACKSON = JsonMapper.builder(JsonFactory.builder()
-                    .streamReadConstraints(StreamReadConstraints.builder()
-                            .maxNumberLength(Integer.MAX_VALUE)
-                            .build())
+    private static final JsonFactory JACKSON = JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNumberLength(Integer.MAX_VALUE)
                     .build())
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
 
     /** Stands for null in trees. */
@@ -71,12 +69,18 @@ public final class JsonDocumentFuzz {
         return 0;
     }
 
+    /** By tokens and not by Jackson's trees, which forget all but the last of members of the same name, be they unreadable. */
     private static Optional<Object> jackson(String document) {
-        try {
-            JsonNode tree = JACKSON.readTree(document);
-            return tree.isMissingNode() ? Optional.empty() : Optional.of(tree(tree));
+        try (JsonParser in = JACKSON.createParser(document)) {
+            if (in.nextToken() == null) {
+                return Optional.empty();
+            }
+            Object tree = tree(in);
+            return in.nextToken() == null ? Optional.of(tree) : Optional.empty();
         } catch (JacksonException | Unreadable e) {
             return Optional.empty();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -89,33 +93,44 @@ public final class JsonDocumentFuzz {
         }
     }
 
-    private static Object tree(JsonNode node) {
-        return switch (node.getNodeType()) {
-            case OBJECT -> {
+    private static Object tree(JsonParser in) throws IOException {
+        return switch (in.currentToken()) {
+            case START_OBJECT -> {
                 Map<String, Object> members = new HashMap<>();
-                node.properties().forEach(member -> members.put(paired(member.getKey()), tree(member.getValue())));
+                while (in.nextToken() != JsonToken.END_OBJECT) {
+                    String name = paired(in.currentName());
+                    in.nextToken();
+                    members.put(name, tree(in));
+                }
                 yield members;
             }
-            case ARRAY -> {
+            case START_ARRAY -> {
                 List<Object> elements = new ArrayList<>();
-                node.forEach(element -> elements.add(tree(element)));
+                while (in.nextToken() != JsonToken.END_ARRAY) {
+                    elements.add(tree(in));
+                }
                 yield elements;
             }
-            case STRING -> paired(node.textValue());
-            case BOOLEAN -> node.booleanValue();
-            case NULL -> Null.NULL;
-            case NUMBER -> {
-                if (node.isIntegralNumber() && node.canConvertToLong()) {
-                    yield node.longValue();
+            case VALUE_STRING -> paired(in.getText());
+            case VALUE_TRUE -> true;
+            case VALUE_FALSE -> false;
+            case VALUE_NULL -> Null.NULL;
+            case VALUE_NUMBER_INT -> {
+                if (in.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+                    yield finite(in.getBigIntegerValue().doubleValue());
                 }
-                double value = node.doubleValue();
-                if (Double.isInfinite(value)) {
-                    throw new Unreadable();
-                }
-                yield value;
+                yield in.getLongValue();
             }
-            case BINARY, MISSING, POJO -> throw new AssertionError("no text makes a node of " + node.getNodeType());
+            case VALUE_NUMBER_FLOAT -> finite(in.getDoubleValue());
+            default -> throw new AssertionError("no value begins with " + in.currentToken());
         };
+    }
+
+    private static double finite(double value) {
+        if (Double.isInfinite(value)) {
+            throw new Unreadable();
+        }
+        return value;
     }
 
     private static String paired(String text) {
@@ -166,11 +181,7 @@ public final class JsonDocumentFuzz {
                 if (number.fitsSigned64()) {
                     yield number.integerBits();
                 }
-                double value = number.toDouble();
-                if (Double.isInfinite(value)) {
-                    throw new Unreadable();
-                }
-                yield value;
+                yield finite(number.toDouble());
             }
         };
     }
