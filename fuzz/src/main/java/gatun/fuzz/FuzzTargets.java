@@ -1,7 +1,11 @@
 package gatun.fuzz;
 
+import gatun.grpc.connection.ConnectionFuzz;
 import gatun.grpc.connection.HeaderBlockFuzz;
+import gatun.grpc.message.LoadedFilesFuzz;
+import gatun.grpc.tensorflow.ExampleMessageFuzz;
 import gatun.grpc.tensorflow.PredictMessageFuzz;
+import gatun.grpc.tensorflow.TensorFuzz;
 import gatun.grpc.v1.V1MessageFuzz;
 import gatun.grpc.v2.InferMessageFuzz;
 import gatun.http.connection.ChunksFuzz;
@@ -13,6 +17,8 @@ import gatun.http.tensorflow.PredictRowsFuzz;
 import gatun.http.v1.V1HeaderFuzz;
 import gatun.memory.BytesTensorFuzz;
 import gatun.runtime.configuration.ConfigurationFuzz;
+import gatun.runtime.configuration.ConfigurationTextFuzz;
+import gatun.tensorflow.serving.FeatureTensorsFuzz;
 import java.util.Arrays;
 import java.util.List;
 
@@ -30,12 +36,18 @@ public final class FuzzTargets {
             Base64Fuzz.class,
             PredictRowsFuzz.class,
             V1HeaderFuzz.class,
+            ConnectionFuzz.class,
             HeaderBlockFuzz.class,
             InferMessageFuzz.class,
             PredictMessageFuzz.class,
+            TensorFuzz.class,
+            ExampleMessageFuzz.class,
+            FeatureTensorsFuzz.class,
+            LoadedFilesFuzz.class,
             V1MessageFuzz.class,
             BytesTensorFuzz.class,
-            ConfigurationFuzz.class);
+            ConfigurationFuzz.class,
+            ConfigurationTextFuzz.class);
 
     private FuzzTargets() {}
 

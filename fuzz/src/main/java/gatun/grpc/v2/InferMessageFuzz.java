@@ -1,21 +1,27 @@
 package gatun.grpc.v2;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.UnknownFieldSet;
+import gatun.fuzz.Elements;
 import gatun.fuzz.FuzzInput;
 import gatun.grpc.message.RawMessage;
+import gatun.memory.Datatype;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.InferParameter;
+import gatun.protocol.inference.InferTensorContents;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.runtime.ParameterValue;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * ModelInferRequest messages: what is read is what protobuf reads, and nothing is read that protobuf refuses. What protobuf reads is read as
@@ -45,7 +51,7 @@ public final class InferMessageFuzz {
         try {
             ModelInferRequest message = ModelInferRequest.parseFrom(input);
             ModelInferRequest.Builder known = message.toBuilder().clone();
-            known.setUnknownFields(com.google.protobuf.UnknownFieldSet.getDefaultInstance());
+            known.setUnknownFields(UnknownFieldSet.getDefaultInstance());
             return Optional.of(known.build());
         } catch (InvalidProtocolBufferException e) {
             return Optional.empty();
@@ -70,7 +76,7 @@ public final class InferMessageFuzz {
             for (int i = 0; i < input.shape.rank(); i++) {
                 text.append(" ").append(input.shape.dim(i));
             }
-            text.append(parameters(input.parameters)).append(input.contents.isPresent());
+            text.append(parameters(input.parameters)).append(contents(message, input.contents));
         }
         for (InferMessage.Output output : message.outputs) {
             text.append("\n").append(output.name).append(parameters(output.parameters));
@@ -88,7 +94,8 @@ public final class InferMessageFuzz {
         for (ModelInferRequest.InferInputTensor input : message.getInputsList()) {
             text.append("\n").append(input.getName()).append(datatype(input.getDatatype()));
             input.getShapeList().forEach(dim -> text.append(" ").append(dim));
-            text.append(parameters(input.getParametersMap())).append(input.hasContents());
+            text.append(parameters(input.getParametersMap()))
+                    .append(input.hasContents() ? contents(input.getContents()) : "nothing");
         }
         for (ModelInferRequest.InferRequestedOutputTensor output : message.getOutputsList()) {
             text.append("\n").append(output.getName()).append(parameters(output.getParametersMap()));
@@ -98,8 +105,40 @@ public final class InferMessageFuzz {
         return text.toString();
     }
 
+    /** The typed data as the elements of tensors of the fields' own datatypes. */
+    private static String contents(InferMessage message, Contents contents) {
+        if (!contents.isPresent()) {
+            return "nothing";
+        }
+        StringBuilder text = new StringBuilder();
+        for (int field = 1; field <= Contents.LAST_FIELD; field++) {
+            Datatype datatype = Contents.typeOf(field);
+            byte[] elements = new byte[Math.toIntExact(ContentsReader.byteSize(contents, field, datatype))];
+            ContentsReader.write(message.bytes(), contents, field, datatype, MemorySegment.ofArray(elements));
+            text.append(" ").append(HexFormat.of().formatHex(elements));
+        }
+        return text.toString();
+    }
+
+    private static String contents(InferTensorContents contents) {
+        List<Elements> fields =
+                Stream.generate(Elements::new).limit(Contents.LAST_FIELD).toList();
+        contents.getBoolContentsList().forEach(value -> fields.get(0).add(value ? 1 : 0, Byte.BYTES));
+        contents.getIntContentsList().forEach(value -> fields.get(1).add(value, Integer.BYTES));
+        contents.getInt64ContentsList().forEach(value -> fields.get(2).add(value, Long.BYTES));
+        contents.getUintContentsList().forEach(value -> fields.get(3).add(value, Integer.BYTES));
+        contents.getUint64ContentsList().forEach(value -> fields.get(4).add(value, Long.BYTES));
+        contents.getFp32ContentsList().forEach(value -> fields.get(5).add(Float.floatToRawIntBits(value), Float.BYTES));
+        contents.getFp64ContentsList()
+                .forEach(value -> fields.get(6).add(Double.doubleToRawLongBits(value), Double.BYTES));
+        contents.getBytesContentsList().forEach(value -> fields.get(7).addString(value.toByteArray()));
+        StringBuilder text = new StringBuilder();
+        fields.forEach(elements -> text.append(" ").append(elements.hex()));
+        return text.toString();
+    }
+
     private static String datatype(String name) {
-        return gatun.memory.Datatype.of(name).name();
+        return Datatype.of(name).name();
     }
 
     private static String parameters(List<InferMessage.Parameter> parameters) {

@@ -1,5 +1,6 @@
 package gatun.http.tensorflow;
 
+import gatun.fuzz.AskedModel;
 import gatun.fuzz.FuzzInput;
 import gatun.memory.BufferPool;
 import gatun.memory.Datatype;
@@ -7,7 +8,6 @@ import gatun.memory.GatunException;
 import gatun.memory.Shape;
 import gatun.memory.Tensor;
 import gatun.memory.TensorSpec;
-import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.EntryTensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
@@ -60,7 +60,7 @@ public final class PredictRowsFuzz {
             RequestDocument document = passOver
                     ? RequestDocument.forPredict(text, 0, json.length, usage)
                     : RequestDocument.forExamples(text, 0, json.length, usage);
-            ModelVersion model = new InputsOnly(List.of(inputs));
+            ModelVersion model = AskedModel.taking(List.of(inputs));
             List<EntryTensor> entries = Arrays.stream(inputs)
                     .map(spec -> new EntryTensor(spec, false, spec.name()))
                     .toList();
@@ -79,40 +79,5 @@ public final class PredictRowsFuzz {
 
     private static String shown(Tensor tensor) {
         return tensor.spec() + " " + HexFormat.of().formatHex(tensor.bytes().toArray(ValueLayout.JAVA_BYTE));
-    }
-
-    /** A model that is only asked for what it takes. */
-    private record InputsOnly(List<TensorSpec> inputs) implements ModelVersion {
-        @Override
-        public long version() {
-            return 1;
-        }
-
-        @Override
-        public String versionText() {
-            return "1";
-        }
-
-        @Override
-        public List<TensorSpec> outputs() {
-            return List.of();
-        }
-
-        @Override
-        public ModelConfig config() {
-            ModelConfig.Builder config = ModelConfig.newBuilder();
-            inputs.forEach(input -> config.addInputBuilder().setName(input.name()));
-            return config.build();
-        }
-
-        @Override
-        public boolean ready() {
-            return true;
-        }
-
-        @Override
-        public List<String> readyVersions() {
-            return List.of("1");
-        }
     }
 }

@@ -326,6 +326,11 @@ final class FrameWriter {
         return connectionWindow;
     }
 
+    /** Actions that wait to be applied; a moment's truth. */
+    int waiting() {
+        return pendingCount.get();
+    }
+
     /** How long the write that is under way has been waiting for the client; 0 when none is. */
     long stalledNanos(long nowNanos) {
         long since = writingSinceNanos;

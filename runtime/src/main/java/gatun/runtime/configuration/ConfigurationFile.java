@@ -43,12 +43,22 @@ public final class ConfigurationFile {
         } catch (IOException e) {
             throw GatunException.invalidArgument("cannot read " + file.getFileName() + ": " + e.getMessage());
         }
+        return parse(text, String.valueOf(file.getFileName()));
+    }
+
+    /**
+     * The configuration in a text.
+     *
+     * @param fileName what a failure calls it
+     * @throws GatunException INVALID_ARGUMENT with line and column when it is not text format
+     */
+    static ModelConfig parse(String text, String fileName) {
         ModelConfig.Builder config = ModelConfig.newBuilder();
         try {
             PARSER.merge(text, config);
         } catch (TextFormat.ParseException e) {
             throw GatunException.invalidArgument(
-                    file.getFileName() + ":" + e.getLine() + ":" + e.getColumn() + ": " + problem(e));
+                    fileName + ":" + e.getLine() + ":" + e.getColumn() + ": " + problem(e));
         }
         return config.build();
     }

@@ -1,0 +1,147 @@
+package gatun.grpc.connection;
+
+import gatun.fuzz.FuzzInput;
+import gatun.fuzz.LoggedFailures;
+import gatun.listener.IoBuffers;
+import gatun.memory.BufferPool;
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.Grpc;
+import io.helidon.common.concurrency.limits.FixedLimit;
+import java.io.ByteArrayOutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Whole connections: the first byte tells how the client behaves, the others are what it sends behind its greeting. Whatever that is, the
+ * connection ends when the client has left, with everything given back; nothing fails but the client's own calls, what waits to be written
+ * is bounded, and what is written are frames.
+ */
+public final class ConnectionFuzz {
+    /** Flags of the first byte: bytes come one by one, nothing is read, nobody greets, all comes again and again. */
+    private static final int BYTE_BY_BYTE = 1;
+
+    private static final int READS_NOTHING = 2;
+    private static final int GREETS_NOT = 4;
+    private static final int REPEATS = 8;
+
+    private static final int REPETITIONS = 16;
+    private static final int MAX_CALLS = 16;
+
+    /** Answers that may wait, and what each call and the connection itself may have to say besides. */
+    private static final int WAITING_LIMIT = 256 + 4 * (MAX_CALLS + 1);
+
+    private static final ConnectionSettings SETTINGS =
+            new ConnectionSettings(64 << 10, MAX_CALLS, 8192, 8192, 1 << 16, 1 << 14, impatient());
+    private static final BufferPool POOL = new BufferPool(16 << 20);
+    private static final CallAdmission ADMISSION =
+            new CallAdmission(new ServiceTable(List.of(CountingService.definition())));
+    private static final ConnectionBuffers BUFFERS = new ConnectionBuffers(new IoBuffers());
+    private static final DeadlineTimer TIMER = new DeadlineTimer();
+    private static final Attributes PEER = Attributes.newBuilder()
+            .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1))
+            .build();
+    private static final LoggedFailures LOGGED = LoggedFailures.of("gatun");
+
+    private ConnectionFuzz() {}
+
+    /** Serves a client that sends the input. */
+    public static void fuzzerTestOneInput(byte[] input) {
+        if (input.length > 0) {
+            FuzzInput.run(input, () -> serve(input));
+        }
+    }
+
+    private static void serve(byte[] input) {
+        Calls calls = new Calls();
+        CallServices services =
+                new CallServices(Context.ROOT, PEER, TIMER, calls, new Decompression(POOL, SETTINGS.maxMessageSize()));
+        Set<GrpcConnection> open = ConcurrentHashMap.newKeySet();
+        AtomicReference<GrpcConnection> served = new AtomicReference<>();
+        boolean reads = (input[0] & READS_NOTHING) == 0;
+        PlayedClient client = new PlayedClient(
+                sent(input),
+                (input[0] & BYTE_BY_BYTE) != 0 ? 1 : Integer.MAX_VALUE,
+                reads,
+                () -> requireBounded(served));
+        GrpcConnection connection = new GrpcConnection(SETTINGS, POOL, ADMISSION, services, BUFFERS, client, open);
+        served.set(connection);
+        connection.handle(FixedLimit.create());
+        calls.join();
+        client.requireFrames();
+        FuzzInput.require(open.isEmpty(), "a connection that is over is among the open ones");
+        FuzzInput.requireEqual(POOL.usedBytes(), 0L, "bytes that are lent");
+        LOGGED.requireNone();
+    }
+
+    private static void requireBounded(AtomicReference<GrpcConnection> served) {
+        int waiting = served.get().writer().waiting();
+        FuzzInput.require(waiting <= WAITING_LIMIT, waiting + " answers wait to be written");
+    }
+
+    private static byte[] sent(byte[] input) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        if ((input[0] & GREETS_NOT) == 0) {
+            bytes.writeBytes(Http2.preface());
+            bytes.writeBytes(new byte[] {0, 0, 0, Http2.SETTINGS, 0, 0, 0, 0, 0});
+        }
+        int times = (input[0] & REPEATS) != 0 ? REPETITIONS : 1;
+        for (int i = 0; i < times; i++) {
+            bytes.write(input, 1, input.length - 1);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Gives up soon on clients that read nothing. */
+    private static KeepaliveSettings impatient() {
+        KeepaliveSettings standard = KeepaliveSettings.standard();
+        return new KeepaliveSettings(
+                standard.time(),
+                Duration.ofMillis(10),
+                standard.withoutCalls(),
+                standard.leastPingInterval(),
+                0,
+                standard.pingsWithoutData(),
+                Optional.empty(),
+                Optional.empty(),
+                standard.patience());
+    }
+
+    /** The threads of one connection's calls. */
+    private static final class Calls implements ThreadFactory {
+        private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
+        private final AtomicReference<Throwable> failure = new AtomicReference<>();
+
+        @Override
+        public Thread newThread(Runnable task) {
+            Thread thread = Thread.ofVirtual()
+                    .uncaughtExceptionHandler((failed, t) -> failure.compareAndSet(null, t))
+                    .unstarted(task);
+            threads.add(thread);
+            return thread;
+        }
+
+        /** Waits until all have ended. */
+        void join() {
+            try {
+                for (Thread thread = threads.poll(); thread != null; thread = threads.poll()) {
+                    thread.join();
+                }
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            if (failure.get() != null) {
+                throw new AssertionError("a call's thread failed", failure.get());
+            }
+        }
+    }
+}

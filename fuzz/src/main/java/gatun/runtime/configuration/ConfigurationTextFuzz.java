@@ -1,0 +1,32 @@
+package gatun.runtime.configuration;
+
+import com.google.protobuf.TextFormat;
+import gatun.fuzz.FuzzInput;
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+
+/** Configurations in protobuf's text format, as model folders hold them: what was read is read again of what protobuf writes of it. */
+public final class ConfigurationTextFuzz {
+    private static final Pattern REFUSAL = Pattern.compile("config\\.pbtxt:-?\\d+:-?\\d+: .+", Pattern.DOTALL);
+
+    private ConfigurationTextFuzz() {}
+
+    /** Reads the input as a configuration. */
+    public static void fuzzerTestOneInput(byte[] input) {
+        FuzzInput.run(input, () -> {
+            try {
+                ModelConfig read = parse(new String(input, StandardCharsets.UTF_8));
+                FuzzInput.requireEqual(parse(TextFormat.printer().printToString(read)), read, "a configuration");
+            } catch (GatunException e) {
+                FuzzInput.require(
+                        REFUSAL.matcher(e.getMessage()).matches(), "a refusal without a place: " + e.getMessage());
+            }
+        });
+    }
+
+    private static ModelConfig parse(String text) {
+        return ConfigurationFile.parse(text, ConfigurationFile.NAME);
+    }
+}
