@@ -15,7 +15,6 @@ import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,14 +26,24 @@ import org.slf4j.LoggerFactory;
 final class AcceptedConnection implements ConnectionContext, Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(AcceptedConnection.class);
 
+    /** Hears how a connection ends, from its thread. */
+    interface Watcher {
+        /** It ends because of its client. */
+        void failed(ClientError error, String what);
+
+        /** Its channel is closed. */
+        void ended(AcceptedConnection connection);
+    }
+
     private final ListenerScope scope;
     private final ChannelSocket socket;
     private final ServerConnectionSelector selector;
-    private final Consumer<AcceptedConnection> onEnd;
+    private final Watcher watcher;
     private final DataReader reader;
     private final SocketWriter writer;
 
     private volatile boolean stopped;
+    private volatile boolean givenUp;
     private volatile @Nullable ServerConnection connection;
 
     /**
@@ -42,17 +51,13 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
      *
      * @param scope what it shares with the others of its listener
      * @param selector makes what speaks the protocol
-     * @param onEnd is run by the connection's thread when the channel is closed
+     * @param watcher hears how it ends
      */
-    AcceptedConnection(
-            ListenerScope scope,
-            ChannelSocket socket,
-            ServerConnectionSelector selector,
-            Consumer<AcceptedConnection> onEnd) {
+    AcceptedConnection(ListenerScope scope, ChannelSocket socket, ServerConnectionSelector selector, Watcher watcher) {
         this.scope = scope;
         this.socket = socket;
         this.selector = selector;
-        this.onEnd = onEnd;
+        this.watcher = watcher;
         this.reader = DataReader.create(this::read);
         this.writer = SocketWriter.create(socket);
     }
@@ -74,7 +79,11 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
             if (!stopped) {
                 spoken.handle(scope.requests());
             }
-        } catch (CloseConnectionException | UncheckedIOException e) {
+        } catch (ClientErrorException e) {
+            tell(e.error(), e);
+        } catch (ServerConnectionException | UncheckedIOException e) {
+            tell(ClientError.DISCONNECTED, e);
+        } catch (CloseConnectionException e) {
             LOG.trace("a connection ends", e);
         } catch (InterruptedException e) {
             LOG.trace("a connection is cut off", e);
@@ -83,7 +92,17 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
             LOG.debug("a connection failed", e);
         } finally {
             abandon();
-            onEnd.accept(this);
+            watcher.ended(this);
+        }
+    }
+
+    /** Tells why the connection failed: because of its client, unless the server ended it. */
+    private void tell(ClientError error, RuntimeException why) {
+        LOG.trace("a connection ends", why);
+        if (givenUp) {
+            watcher.failed(ClientError.TIMEOUT, "its client was waited for too long");
+        } else if (!stopped) {
+            watcher.failed(error, String.valueOf(why.getMessage()));
         }
     }
 
@@ -93,12 +112,22 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
         return spoken == null ? Duration.ZERO : spoken.idleTime();
     }
 
+    /** Ends the connection, whose client has been waited for too long. */
+    void giveUp() {
+        givenUp = true;
+        stop();
+    }
+
     /** Ends the connection once its client has the answers to what it asked for. */
     void stop() {
         stopped = true;
         ServerConnection spoken = connection;
         if (spoken != null) {
-            spoken.close(false);
+            try {
+                spoken.close(false);
+            } catch (RuntimeException e) {
+                LOG.warn("a connection cannot be stopped", e);
+            }
         }
     }
 

@@ -16,7 +16,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,9 +38,6 @@ public final class ConnectionListener implements AutoCloseable {
     /** How long the threads of connections that were cut off may take to end. */
     private static final Duration CUT_OFF = Duration.ofSeconds(2);
 
-    /** What one kind of trouble writes into the log is a line in this time. */
-    private static final Duration LOG_PERIOD = Duration.ofSeconds(1);
-
     private final ListenerConfig config;
     private final WireProtocol protocol;
     private final OpenConnections open;
@@ -51,7 +47,7 @@ public final class ConnectionListener implements AutoCloseable {
     private final SocketAddress address;
     private final RefusedConnections refused = new RefusedConnections();
     private final Set<AcceptedConnection> connections = ConcurrentHashMap.newKeySet();
-    private final AtomicLong loggedNanos = new AtomicLong(System.nanoTime() - LOG_PERIOD.toNanos());
+    private final LogPace pace = new LogPace();
     private final Thread acceptor;
     private final Thread idleCheck;
     private volatile boolean closing;
@@ -149,10 +145,19 @@ public final class ConnectionListener implements AutoCloseable {
     private boolean begin(SocketChannel channel, SocketAddress remote) {
         config.connectionOptions().configureSocket(channel);
         ChannelSocket socket = new ChannelSocket(channel, ChannelSocket.nameOf(server), remote);
-        AcceptedConnection connection = new AcceptedConnection(scope, socket, selector, ended -> {
-            connections.remove(ended);
-            open.closed(protocol, remote);
-        });
+        AcceptedConnection connection =
+                new AcceptedConnection(scope, socket, selector, new AcceptedConnection.Watcher() {
+                    @Override
+                    public void failed(ClientError error, String what) {
+                        open.errors().add(protocol, error, what);
+                    }
+
+                    @Override
+                    public void ended(AcceptedConnection connection) {
+                        connections.remove(connection);
+                        open.closed(protocol, remote);
+                    }
+                });
         connections.add(connection);
         if (closing) {
             connections.remove(connection);
@@ -169,11 +174,7 @@ public final class ConnectionListener implements AutoCloseable {
     }
 
     private void logNowAndThen(String line) {
-        long now = System.nanoTime();
-        long before = loggedNanos.get();
-        if (now - before >= LOG_PERIOD.toNanos() && loggedNanos.compareAndSet(before, now)) {
-            LOG.warn("{}", line);
-        }
+        pace.take().ifPresent(untold -> LOG.warn("{}", line));
     }
 
     private void checkIdle() {
@@ -184,17 +185,9 @@ public final class ConnectionListener implements AutoCloseable {
             LockSupport.parkNanos(this, period.toNanos());
             for (AcceptedConnection connection : connections) {
                 if (connection.idleTime().compareTo(config.idleConnectionTimeout()) > 0) {
-                    stop(connection);
+                    connection.giveUp();
                 }
             }
-        }
-    }
-
-    private static void stop(AcceptedConnection connection) {
-        try {
-            connection.stop();
-        } catch (RuntimeException e) {
-            LOG.warn("a connection cannot be stopped", e);
         }
     }
 
@@ -209,7 +202,7 @@ public final class ConnectionListener implements AutoCloseable {
         closing = true;
         closeServer();
         LockSupport.unpark(idleCheck);
-        connections.forEach(ConnectionListener::stop);
+        connections.forEach(AcceptedConnection::stop);
         if (!awaitNone(config.shutdownGracePeriod())) {
             connections.forEach(AcceptedConnection::abort);
             awaitNone(CUT_OFF);

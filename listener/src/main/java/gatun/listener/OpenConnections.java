@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Counts the connections of all listeners that share limits, and says whether there may be one more. Thread-safe. */
 public final class OpenConnections {
     private final ConnectionLimits limits;
+    private final ClientErrors errors = new ClientErrors();
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock.
@@ -33,6 +34,11 @@ public final class OpenConnections {
     /** The limits. */
     public ConnectionLimits limits() {
         return limits;
+    }
+
+    /** What clients of these connections did wrong. */
+    public ClientErrors errors() {
+        return errors;
     }
 
     /** Counts a connection from {@code address} until {@link #closed}, unless a limit is reached: then the answer says which. */

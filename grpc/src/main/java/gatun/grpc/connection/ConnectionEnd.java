@@ -1,11 +1,14 @@
 package gatun.grpc.connection;
 
+import gatun.listener.ClientError;
+import gatun.listener.ClientErrorException;
 import gatun.listener.Transport;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +41,9 @@ final class ConnectionEnd {
 
     /** Why streams will be refused; written before they are. */
     private volatile String reason = STOPPING;
+
+    /** What the client did that ends the connection. */
+    private volatile @Nullable ClientErrorException clientError;
 
     private final AtomicBoolean refusing = new AtomicBoolean();
     private final AtomicBoolean finishing = new AtomicBoolean();
@@ -123,7 +129,7 @@ final class ConnectionEnd {
     /** Tells the client what it did wrong and waits for it to hang up. The reading thread's, which is done then. */
     void fail(ConnectionError e, FrameReader reader) {
         int last = lastStreamId.getAsInt();
-        LOG.debug("a client broke HTTP/2: {}", e.getMessage());
+        note(e.error(), String.valueOf(e.getMessage()));
         writer.finish(w -> w.frames().goAway(last, e.error(), String.valueOf(e.getMessage())), this::hangUp);
         // If what was said cannot be written, nobody else would end the connection.
         timer.runAfter(LINGER, transport::close);
@@ -136,8 +142,28 @@ final class ConnectionEnd {
 
     /** The same for an error that only the writer sees. Under the writer's lock. */
     void fail(FrameWriter w, Http2Error error, String text) {
+        note(error, text);
         int last = lastStreamId.getAsInt();
         w.finish(same -> same.frames().goAway(last, error, text), this::hangUp);
+    }
+
+    private void note(Http2Error error, String text) {
+        clientError = new ClientErrorException(
+                error == Http2Error.ENHANCE_YOUR_CALM ? ClientError.FLOOD : ClientError.MALFORMED, text);
+    }
+
+    /** The client does not do its part in time, and is hung up on now. Any thread. */
+    void giveUp(String why) {
+        clientError = new ClientErrorException(ClientError.TIMEOUT, why);
+        transport.close();
+    }
+
+    /** Throws what the client did, where that ends the connection. */
+    void throwError() {
+        ClientErrorException error = clientError;
+        if (error != null) {
+            throw error;
+        }
     }
 
     /** All is said and written: the client hangs up, or is hung up on. */

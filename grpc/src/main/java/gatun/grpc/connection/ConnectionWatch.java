@@ -5,16 +5,12 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Looks at one connection by the clock: whether its client greets, whether it is still there, and whether the connection is too
  * old. It looks when something may be due, on the timer's thread, and never waits there.
  */
 final class ConnectionWatch {
-    private static final Logger LOG = LoggerFactory.getLogger(ConnectionWatch.class);
-
     /** The PING that asks whether the client is still there. */
     private static final long KEEPALIVE_PING = 0x676174756e000002L;
 
@@ -96,8 +92,7 @@ final class ConnectionWatch {
     private void look() {
         long now = System.nanoTime();
         if (!greeted) {
-            LOG.debug("a client did not greet within {}", settings.patience());
-            transport.close();
+            end.giveUp("the client did not greet within " + settings.patience());
             return;
         }
         if (now - beganNanos >= ageDueIn) {
@@ -123,8 +118,7 @@ final class ConnectionWatch {
         if (asked != 0) {
             long left = settings.timeout().toNanos() - (now - asked);
             if (left <= 0) {
-                LOG.debug("a client did not answer a PING within {}", settings.timeout());
-                transport.close();
+                end.giveUp("the client did not answer a PING within " + settings.timeout());
                 return 0;
             }
             return left;

@@ -1,5 +1,7 @@
 package gatun.grpc.connection;
 
+import gatun.listener.ClientError;
+import gatun.listener.ClientErrorException;
 import gatun.listener.Transport;
 import gatun.memory.BufferPool;
 import gatun.memory.Sender;
@@ -141,10 +143,15 @@ final class GrpcConnection implements ServerConnection {
             while (reader.next()) {
                 dispatch();
             }
+            end.throwError();
         } catch (ConnectionError e) {
             end.fail(e, reader);
+            end.throwError();
         } catch (IOException e) {
-            LOG.trace("a client left", e);
+            end.throwError();
+            throw opened
+                    ? new ClientErrorException(ClientError.DISCONNECTED, "the client left", e)
+                    : new ClientErrorException(ClientError.TLS, "the TLS handshake failed: " + e.getMessage(), e);
         } finally {
             close();
         }

@@ -1,6 +1,8 @@
 package gatun.http.connection;
 
 import gatun.http.json.JsonWriter;
+import gatun.listener.ClientError;
+import gatun.listener.ClientErrorException;
 import gatun.listener.SocketTransport;
 import gatun.memory.GatunException;
 import gatun.memory.Sender;
@@ -76,6 +78,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Lines for the head of the answer to the present request; mostly none. */
     private byte[] moreHeaders = NO_HEADERS;
+
+    /** Whether the client sends no more, though a body is not whole. */
+    private boolean endedWithinBody;
 
     /** Whether the pieces of the present answer are chunks. */
     private boolean inChunks;
@@ -291,7 +296,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         } catch (IOException e) {
             LOG.trace("the client was faster", e);
         }
-        return new CloseConnectionException("the answer said so");
+        return endedWithinBody
+                ? new ClientErrorException(ClientError.DISCONNECTED, "the client ended within a body")
+                : new CloseConnectionException("the answer said so");
     }
 
     /**
@@ -308,7 +315,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         } catch (GatunException e) {
             presence.waitsNoMore();
             if (presence.isGone()) {
-                throw new CloseConnectionException("the client left while its request waited", e);
+                throw new ClientErrorException(ClientError.DISCONNECTED, "the client left while its request waited", e);
             }
             throw e;
         } finally {
@@ -363,6 +370,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                     progress.waitsForRequest();
                     int read = transport.read(view);
                     if (read < 0) {
+                        endedWithinBody = true;
                         return false;
                     }
                     progress.took(read);

@@ -1,6 +1,8 @@
 package gatun.http.connection;
 
 import gatun.listener.ChannelTransport;
+import gatun.listener.ClientError;
+import gatun.listener.ClientErrorException;
 import gatun.listener.EarlyBytes;
 import gatun.listener.ServerTls;
 import gatun.listener.SocketTransport;
@@ -73,7 +75,7 @@ final class ClientSocket {
             transport.open();
             opened = true;
         } catch (IOException e) {
-            throw new CloseConnectionException("the TLS handshake failed", e);
+            throw new ClientErrorException(ClientError.TLS, "the TLS handshake failed: " + e.getMessage(), e);
         }
     }
 

@@ -1,5 +1,7 @@
 package gatun.http.connection;
 
+import gatun.listener.ClientError;
+import gatun.listener.ClientErrorException;
 import gatun.listener.Transport;
 import io.helidon.webserver.CloseConnectionException;
 import java.io.IOException;
@@ -105,6 +107,9 @@ final class DirectRequests {
                 return take(headEnd);
             }
             if (!read()) {
+                if (bytes.hasRemaining()) {
+                    throw new ClientErrorException(ClientError.DISCONNECTED, "the client ended within a head");
+                }
                 return null;
             }
         }
@@ -211,7 +216,7 @@ final class DirectRequests {
             bytes.position(bytes.position() + here);
             left -= here;
             if (left > 0 && !read()) {
-                throw new CloseConnectionException("the client ended within a body");
+                throw new ClientErrorException(ClientError.DISCONNECTED, "the client ended within a body");
             }
         }
     }

@@ -1,5 +1,7 @@
 package gatun.http.connection;
 
+import gatun.listener.ClientError;
+import gatun.listener.ClientErrorException;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import io.helidon.http.HeaderValues;
@@ -83,9 +85,15 @@ final class EdgeRouting implements HttpRouting, Router {
     CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal) {
         Exchange exchange = new Exchange(connection, new MalformedRequest());
         connection.beginsRequest();
-        exchange.answerFailure(refusal.status(), String.valueOf(refusal.getMessage()));
-        exchange.finish();
-        return new CloseConnectionException("the head of a request is malformed");
+        String text = String.valueOf(refusal.getMessage());
+        exchange.answerFailure(refusal.status(), text);
+        try {
+            exchange.finish();
+        } catch (CloseConnectionException e) {
+            boolean forNow = refusal.status().family() == Status.Family.SERVER_ERROR;
+            throw forNow ? e : new ClientErrorException(ClientError.MALFORMED, text, e);
+        }
+        return new CloseConnectionException("the head of a request is refused");
     }
 
     private boolean answer(Exchange exchange) {

@@ -1,6 +1,8 @@
 package gatun.http.metrics;
 
 import gatun.http.metrics.MetricsPage.Point;
+import gatun.listener.ClientError;
+import gatun.listener.ClientErrors;
 import gatun.listener.ConnectionRefusal;
 import gatun.listener.OpenConnections;
 import gatun.listener.WireProtocol;
@@ -26,6 +28,18 @@ final class ConnectionFamilies {
                     .build());
         }
         return gauge.build();
+    }
+
+    /** The connections that ended because of their clients, by what is spoken and what the client did. */
+    static List<Point> errors(ClientErrors errors) {
+        List<Point> points = new ArrayList<>();
+        for (WireProtocol protocol : WireProtocol.values()) {
+            for (ClientError error : ClientError.values()) {
+                points.add(new Point(Labels.of("protocol", protocol.label(), "cause", error.label()), (double)
+                        errors.count(protocol, error)));
+            }
+        }
+        return points;
     }
 
     /** The connections that were refused, by the limit that was reached. */

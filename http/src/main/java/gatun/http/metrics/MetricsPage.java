@@ -199,6 +199,11 @@ public final class MetricsPage {
                 "Number of connections that were refused because there were too many",
                 ConnectionFamilies.refused(open),
                 typed));
+        families.add(counter(
+                "gatun_client_errors",
+                "Number of connections that ended because of what their clients did",
+                ConnectionFamilies.errors(open.errors()),
+                typed));
         Optional<HostUsage.Use> usage = host.flatMap(HostUsage::latest);
         if (usage.isPresent()) {
             HostUsage.Use use = usage.get();

@@ -1,0 +1,66 @@
+package gatun.listener;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Counts the connections that ended because of their clients, for metrics, and tells of them in the log, at most a line a second however
+ * many there are. Thread-safe.
+ */
+public final class ClientErrors {
+    private static final Logger LOG = LoggerFactory.getLogger(ClientErrors.class);
+
+    /** The most of a text that quotes the client. */
+    private static final int MOST_CHARACTERS = 200;
+
+    /** Never changed; its counters are. */
+    private final Map<WireProtocol, Map<ClientError, LongAdder>> counters = new EnumMap<>(WireProtocol.class);
+
+    private final LogPace pace = new LogPace();
+
+    /** None yet. */
+    ClientErrors() {
+        for (WireProtocol protocol : WireProtocol.values()) {
+            Map<ClientError, LongAdder> ofProtocol = new EnumMap<>(ClientError.class);
+            for (ClientError error : ClientError.values()) {
+                ofProtocol.put(error, new LongAdder());
+            }
+            counters.put(protocol, ofProtocol);
+        }
+    }
+
+    /** Counts an error; {@code what} says more of it, without a line end. */
+    void add(WireProtocol protocol, ClientError error, String what) {
+        counter(protocol, error).increment();
+        if (error.isTold()) {
+            pace.take().ifPresent(untold -> tell(protocol, what, untold));
+        }
+    }
+
+    private static void tell(WireProtocol protocol, String what, long untold) {
+        String text = what.length() <= MOST_CHARACTERS ? what : what.substring(0, MOST_CHARACTERS) + "...";
+        if (untold == 0) {
+            LOG.info("A client's connection over {} ended: {}", protocol.label(), text);
+        } else {
+            LOG.info(
+                    "A client's connection over {} ended: {} (and {} more since the last line)",
+                    protocol.label(),
+                    text,
+                    untold);
+        }
+    }
+
+    /** How many connections of {@code protocol} ended because of {@code error} so far. */
+    public long count(WireProtocol protocol, ClientError error) {
+        return counter(protocol, error).sum();
+    }
+
+    private LongAdder counter(WireProtocol protocol, ClientError error) {
+        return Objects.requireNonNull(
+                Objects.requireNonNull(counters.get(protocol)).get(error));
+    }
+}
