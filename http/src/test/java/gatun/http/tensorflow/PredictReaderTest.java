@@ -23,7 +23,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Random;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -31,21 +30,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reading tensors without looking at the document twice must find what reading all of it first finds. */
+/** What is read in one pass of a document; that it is what reading twice finds is shown by fuzzing. */
 class PredictReaderTest {
     private static final TensorSpec FLOATS = new TensorSpec("x", Datatype.FP32, Shape.of(-1));
-    private static final TensorSpec INTEGERS = new TensorSpec("y", Datatype.INT32, Shape.of(-1));
-    private static final TensorSpec STRINGS = new TensorSpec("x", Datatype.BYTES, Shape.of(-1));
-
-    private static final List<String> DOCUMENTS = List.of(
-            "{\"signature_name\": \"s\", \"instances\": [[1.5, -2e3], [3, NaN]]}",
-            "{\"instances\":[1,2.25 , 3e-7,4],\"signature_name\":\"late\",\"more\":{\"a\":[1,{}]}}",
-            "{\"inputs\": [[[1],[2]],[[3],[4]]], \"examples\": [{\"a\": \"]\"}]}",
-            "{\"inputs\": {\"x\": [1, 2], \"y\": [3], \"z\": [\"\\\"[\", {\"q\": null}]}}",
-            "{\"instances\": [{\"x\": [1, 2], \"y\": 3}, {\"y\": 4, \"x\": [5, 6]}]}",
-            "{\"instances\": [\"a\\\\\", {\"b64\": \"YWJj\"}, \"\\u00e9]\"]}",
-            "{\"inputs\": [[], []]} trailing",
-            "{\"inputs\": {\"b64\": \"YQ==\"}, \"instances\": 1}");
 
     private final BufferPool pool = new BufferPool(64L << 20);
     private final Arena arena = Arena.ofConfined();
@@ -58,12 +45,10 @@ class PredictReaderTest {
     }
 
     /** What reading comes to: the tensors, or the failure. */
-    private String outcome(byte[] json, boolean passOver, TensorSpec... inputs) {
+    private String outcome(byte[] json, TensorSpec... inputs) {
         MemorySegment text = arena.allocate(Math.max(1, json.length)).copyFrom(MemorySegment.ofArray(json));
         try {
-            RequestDocument document = passOver
-                    ? RequestDocument.forPredict(text, 0, json.length, RequestUsage.standard())
-                    : RequestDocument.forExamples(text, 0, json.length, RequestUsage.standard());
+            RequestDocument document = RequestDocument.forPredict(text, 0, json.length, RequestUsage.standard());
             ModelVersion model = new Named(List.of(inputs));
             try (InferenceRequest request = new InferenceRequest(model);
                     PredictReader reader = new PredictReader(pool, document, model, entries(inputs))) {
@@ -90,45 +75,12 @@ class PredictReaderTest {
         return tensor.spec() + " " + HexFormat.of().formatHex(tensor.bytes().toArray(ValueLayout.JAVA_BYTE));
     }
 
-    private void requireSameOutcome(byte[] json) {
-        for (TensorSpec[] inputs : new TensorSpec[][] {{FLOATS}, {FLOATS, INTEGERS}, {STRINGS}}) {
-            assertThat(outcome(json, true, inputs))
-                    .as("%s for %s", new String(json, StandardCharsets.UTF_8), Arrays.toString(inputs))
-                    .isEqualTo(outcome(json, false, inputs));
-        }
-    }
-
-    @Test
-    void shouldFindTheSameInEveryBeginOfADocument() {
-        for (String document : DOCUMENTS) {
-            byte[] json = document.getBytes(StandardCharsets.UTF_8);
-            for (int length = 0; length <= json.length; length++) {
-                requireSameOutcome(Arrays.copyOf(json, length));
-            }
-        }
-    }
-
-    @Test
-    void shouldFindTheSameInDamagedDocuments() {
-        Random random = new Random(20_261_121);
-        byte[] replacements = "[]{},:\"\\ 0-.eN".getBytes(StandardCharsets.US_ASCII);
-        for (int round = 0; round < 20_000; round++) {
-            byte[] json = DOCUMENTS.get(random.nextInt(DOCUMENTS.size())).getBytes(StandardCharsets.UTF_8);
-            for (int damage = random.nextInt(3); damage >= 0; damage--) {
-                json[random.nextInt(json.length)] = replacements[random.nextInt(replacements.length)];
-            }
-            requireSameOutcome(json);
-        }
-    }
-
     @Test
     void shouldReadWhatDocumentsHold() {
         assertThat(outcome(
-                        "{\"signature_name\":\"s\",\"instances\":[[1],[2]]}".getBytes(StandardCharsets.UTF_8),
-                        true,
-                        FLOATS))
+                        "{\"signature_name\":\"s\",\"instances\":[[1],[2]]}".getBytes(StandardCharsets.UTF_8), FLOATS))
                 .isEqualTo("s true " + new TensorSpec("x", Datatype.FP32, Shape.of(2, 1)) + " 0000803f00000040");
-        assertThat(outcome("{\"inputs\":[1,2]}".getBytes(StandardCharsets.UTF_8), true, FLOATS))
+        assertThat(outcome("{\"inputs\":[1,2]}".getBytes(StandardCharsets.UTF_8), FLOATS))
                 .isEqualTo(" false " + new TensorSpec("x", Datatype.FP32, Shape.of(2)) + " 0000803f00000040");
     }
 
@@ -144,7 +96,7 @@ class PredictReaderTest {
             })
     void shouldTakeRequestsWithoutOptionalInputs(String json, String expected) {
         TensorSpec optional = new TensorSpec("optional", Datatype.INT32, Shape.of(-1));
-        String outcome = outcome(json.getBytes(StandardCharsets.UTF_8), true, FLOATS, optional);
+        String outcome = outcome(json.getBytes(StandardCharsets.UTF_8), FLOATS, optional);
 
         assertThat(outcome.contains("optional")).as(outcome).isEqualTo(expected.contains("optional"));
         assertThat(outcome).doesNotStartWith("INVALID").contains("x");
@@ -159,7 +111,7 @@ class PredictReaderTest {
     void shouldRefuseRowsOfWhichSomeLackAnOptionalInput(String json) {
         TensorSpec optional = new TensorSpec("optional", Datatype.INT32, Shape.of(-1));
 
-        assertThat(outcome(json.getBytes(StandardCharsets.UTF_8), true, FLOATS, optional))
+        assertThat(outcome(json.getBytes(StandardCharsets.UTF_8), FLOATS, optional))
                 .startsWith("INVALID_ARGUMENT Failed to process element: 1 of 'instances' list. JSON object: ")
                 .endsWith(" keys must be equal to: optional,x");
     }
