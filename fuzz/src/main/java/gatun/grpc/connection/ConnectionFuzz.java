@@ -2,6 +2,7 @@ package gatun.grpc.connection;
 
 import gatun.fuzz.FuzzInput;
 import gatun.fuzz.LoggedFailures;
+import gatun.listener.ClientErrorException;
 import gatun.listener.IoBuffers;
 import gatun.memory.BufferPool;
 import io.grpc.Attributes;
@@ -75,7 +76,11 @@ public final class ConnectionFuzz {
                 () -> requireBounded(served));
         GrpcConnection connection = new GrpcConnection(SETTINGS, POOL, ADMISSION, services, BUFFERS, client, open);
         served.set(connection);
-        connection.handle(FixedLimit.create());
+        try {
+            connection.handle(FixedLimit.create());
+        } catch (ClientErrorException e) {
+            FuzzInput.require(!e.getMessage().isEmpty(), "an end that is the client's fault says why");
+        }
         calls.join();
         client.requireFrames();
         FuzzInput.require(open.isEmpty(), "a connection that is over is among the open ones");
