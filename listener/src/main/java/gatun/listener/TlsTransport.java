@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
 /**
  * TLS on a socket channel. What is large is decrypted straight to where it belongs and encrypted from where it lies. After the
  * handshake one thread reads while another writes; closing waits for neither. Buffers are held while there is something in them
- * only: a connection that waits for its client holds a small one, and one for a record that has not come as a whole.
+ * only: a connection that waits for its client holds a small one, and a large one when more than that has come of a record that is not
+ * whole.
  */
 public final class TlsTransport implements SocketTransport {
     private static final Logger LOG = LoggerFactory.getLogger(TlsTransport.class);
@@ -45,8 +46,14 @@ public final class TlsTransport implements SocketTransport {
     /** What was decrypted and not taken yet, between position and limit; null for nothing. The reading thread's. */
     private @Nullable ByteBuffer plainIn;
 
-    /** Where the client is waited for when nothing was read that is not decrypted; the reading thread's. */
+    /**
+     * Where the client is waited for when nothing was read that is not decrypted, and what holds a short record, or the begin of one, as
+     * {@link #cipherIn}; the reading thread's.
+     */
     private final ByteBuffer firstIn = ByteBuffer.allocate(FIRST_READ);
+
+    /** Whether what was read and not decrypted lies in {@link #firstIn}. The reading thread's. */
+    private boolean inFirst;
 
     /** The reading thread's. */
     private boolean ended;
@@ -202,9 +209,15 @@ public final class TlsTransport implements SocketTransport {
             plainIn = null;
         }
         if (cipherIn != null && !cipherIn.hasRemaining()) {
-            buffers.give(cipherIn);
-            cipherIn = null;
+            giveBackCipherIn();
         }
+    }
+
+    private void giveBackCipherIn() {
+        if (!inFirst) {
+            buffers.give(cipherIn);
+        }
+        cipherIn = null;
     }
 
     /**
@@ -261,14 +274,20 @@ public final class TlsTransport implements SocketTransport {
     private int readFirst() throws IOException {
         int count = readChannel(firstIn.clear());
         if (count > 0) {
-            cipherIn = buffers.take().put(firstIn.flip()).flip();
+            cipherIn = firstIn.flip();
+            inFirst = true;
         }
         return count;
     }
 
     /** Reads more of a record of which some is there; as {@link #readFirst}. */
     private int fill() throws IOException {
-        cipherIn.compact();
+        if (inFirst && firstIn.remaining() == FIRST_READ) {
+            cipherIn = buffers.take().put(firstIn);
+            inFirst = false;
+        } else {
+            cipherIn.compact();
+        }
         try {
             if (!cipherIn.hasRemaining()) {
                 throw new IOException("a TLS record exceeds " + cipherIn.capacity() + " bytes");
@@ -350,8 +369,7 @@ public final class TlsTransport implements SocketTransport {
             plainIn = null;
         }
         if (cipherIn != null) {
-            buffers.give(cipherIn);
-            cipherIn = null;
+            giveBackCipherIn();
         }
     }
 }

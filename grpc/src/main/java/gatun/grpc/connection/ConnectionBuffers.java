@@ -10,8 +10,8 @@ import gatun.listener.IoBuffers;
  * @param large buffers of {@link IoBuffers#BYTE_SIZE} bytes
  */
 record ConnectionBuffers(IoBuffers small, IoBuffers large) {
-    /** Bytes of a small buffer. */
-    static final int SMALL_BYTE_SIZE = 4 * 1024;
+    /** Bytes of a small buffer: two are what an idle connection costs most. */
+    static final int SMALL_BYTE_SIZE = 2560;
 
     /** Small buffers of their own beside the {@code large} ones. */
     ConnectionBuffers(IoBuffers large) {

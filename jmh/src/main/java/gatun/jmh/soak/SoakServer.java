@@ -7,6 +7,7 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
@@ -40,27 +41,30 @@ final class SoakServer implements AutoCloseable {
      *
      * @param root the project's folder
      * @param folder for the sockets, the log and the models; empty
+     * @param flags more flags
      */
-    static SoakServer start(Path root, Path folder) throws IOException, InterruptedException {
+    static SoakServer start(Path root, Path folder, String... flags) throws IOException, InterruptedException {
         addIdentity(folder.resolve("models"), "identity_int8", "TYPE_INT8");
         addIdentity(folder.resolve("models"), "identity_bytes", "TYPE_STRING");
         Path readyFile = folder.resolve("ready");
-        ProcessBuilder builder = new ProcessBuilder(List.of(
-                        root.resolve("gatun").toString(),
-                        "serve",
-                        "--model-repository=" + root.resolve("examples/models"),
-                        "--model-repository=" + folder.resolve("models"),
-                        "--model-control-mode=explicit",
-                        "--load-model=*",
-                        "--allow-client-shm",
-                        "--http-address=127.0.0.1",
-                        "--http-port=0",
-                        "--http-unix-socket=" + folder.resolve("http.sock"),
-                        "--grpc-address=127.0.0.1",
-                        "--grpc-port=0",
-                        "--grpc-unix-socket=" + folder.resolve("grpc.sock"),
-                        "--metrics-port=0",
-                        "--ready-file=" + readyFile))
+        List<String> command = new ArrayList<>(List.of(
+                root.resolve("gatun").toString(),
+                "serve",
+                "--model-repository=" + root.resolve("examples/models"),
+                "--model-repository=" + folder.resolve("models"),
+                "--model-control-mode=explicit",
+                "--load-model=*",
+                "--allow-client-shm",
+                "--http-address=127.0.0.1",
+                "--http-port=0",
+                "--http-unix-socket=" + folder.resolve("http.sock"),
+                "--grpc-address=127.0.0.1",
+                "--grpc-port=0",
+                "--grpc-unix-socket=" + folder.resolve("grpc.sock"),
+                "--metrics-port=0",
+                "--ready-file=" + readyFile));
+        command.addAll(List.of(flags));
+        ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectOutput(folder.resolve("out").toFile())
                 .redirectError(folder.resolve("log").toFile());
         builder.environment().put("GATUN_BUILD", "never");
