@@ -131,6 +131,7 @@ public final class HttpEdge {
                 tls,
                 stop,
                 settings.patience().bodyByteRate());
+        server.buffers().onShortage(connections::endSlowReaders);
         listener.useNio(true)
                 .connectionOptions(connections.socketOptions())
                 .protocolsDiscoverServices(false)

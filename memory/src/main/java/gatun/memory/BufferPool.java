@@ -2,6 +2,9 @@ package gatun.memory;
 
 import gatun.memory.cuda.CudaDevice;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -30,6 +33,10 @@ public final class BufferPool implements AutoCloseable {
     static final long SMALL_BYTES = 64 << 10;
 
     private static final int RESERVE_SHARE = 16;
+
+    /** How often those are called at most who hold memory for slow clients. */
+    private static final long SHORTAGE_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private static final long LARGEST_RESERVE = 16 << 20;
 
     /** Set in {@link #used} when the pool is closed. */
@@ -52,6 +59,8 @@ public final class BufferPool implements AutoCloseable {
 
     private final BufferBlocks blocks;
     private final IncomingBuffers incoming;
+    private final List<Runnable> onShortage = new CopyOnWriteArrayList<>();
+    private final AtomicLong shortNanos = new AtomicLong(System.nanoTime() - SHORTAGE_INTERVAL_NANOS - 1);
 
     /**
      * A pool that has at most {@code byteLimit} bytes lent at a time, to buffers of any size.
@@ -137,6 +146,14 @@ public final class BufferPool implements AutoCloseable {
             uncharge(first);
             throw e;
         }
+    }
+
+    /**
+     * Has {@code giveUp} run each time that somebody finds no room, ten times a second at most, on that thread: to end what holds memory for
+     * clients that {@linkplain ReadingPace read too slowly}. It must neither wait nor throw.
+     */
+    public void onShortage(Runnable giveUp) {
+        onShortage.add(giveUp);
     }
 
     /** Takes the memory of all incoming buffers whose senders have {@linkplain IncomingBuffer#endWhenStalled all but stopped}. */
@@ -343,6 +360,11 @@ public final class BufferPool implements AutoCloseable {
 
     /** The failure of who asks for {@code byteSize} bytes that are not there now. */
     GatunException noRoom(long byteSize) {
+        long now = System.nanoTime();
+        long last = shortNanos.get();
+        if (now - last > SHORTAGE_INTERVAL_NANOS && shortNanos.compareAndSet(last, now)) {
+            onShortage.forEach(Runnable::run);
+        }
         String text = used.get() < 0
                 ? "the buffer pool is closed because the server is stopping"
                 : "the buffer pool has no " + byteSize + " bytes left of its " + byteLimit + "; try again later";

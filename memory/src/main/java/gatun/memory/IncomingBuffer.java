@@ -23,7 +23,7 @@ public final class IncomingBuffer implements Hold {
     static final long LARGEST_STEP = 1 << 20;
 
     /** While memory is short a sender has to send so many bytes a second at least. */
-    private static final long LEAST_RATE = 64 << 10;
+    private static final long LEAST_RATE = ReadingPace.LEAST_RATE;
 
     /** While memory is short a large body has to arrive within about so many seconds. */
     private static final long LEAST_RATE_SECONDS = 30;

@@ -68,8 +68,7 @@ class ClientErrorsIT {
     }
 
     private static void awaitCount(ServerProcess server, String protocol, String cause, int count) throws Exception {
-        String line =
-                "gatun_client_errors{cause=\"" + cause + "\",protocol=\"" + protocol + "\"} " + count + ".0";
+        String line = "gatun_client_errors{cause=\"" + cause + "\",protocol=\"" + protocol + "\"} " + count + ".0";
         long end = System.nanoTime() + LIMIT.toNanos();
         String page = metrics(server);
         while (!page.contains(line) && System.nanoTime() < end) {

@@ -2,6 +2,13 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
+import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.protocol.inference.ModelInferRequest;
+import gatun.protocol.inference.ModelInferResponse;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -21,11 +28,17 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class MemoryPressureIT {
     private static final int ANNOUNCED = 64 << 20;
 
+    /** Answers that nobody reads, and their bytes: large ones find no room beside them. */
+    private static final int UNREAD = 8;
+
+    private static final int LARGE = 24 << 20;
+
     @RegisterExtension
     static final LeakCheckedServer SERVER = new LeakCheckedServer();
 
     private final List<RawHttp> slowHttp = new ArrayList<>();
     private final List<RawGrpc> slowGrpc = new ArrayList<>();
+    private final List<GrpcClient> unreading = new ArrayList<>();
 
     @AfterEach
     void closeClients() throws IOException {
@@ -33,6 +46,9 @@ class MemoryPressureIT {
             client.close();
         }
         for (RawGrpc client : slowGrpc) {
+            client.close();
+        }
+        for (GrpcClient client : unreading) {
             client.close();
         }
     }
@@ -97,6 +113,57 @@ class MemoryPressureIT {
         assertThat(large.statusCode()).as(large.body()).isEqualTo(400);
         assertThat(slowHttp.getFirst().readUntil("\r\n\r\n")).startsWith("HTTP/1.1 503 ");
         assertThat(slowHttp.getFirst().readUntil("}")).contains("was sent too slowly while memory was short");
+    }
+
+    @Test
+    void shouldTakeTheMemoryOfThoseThatDoNotReadForThoseThatDo() throws Exception {
+        for (int i = 1; i <= UNREAD; i++) {
+            if (i % 2 == 0) {
+                askByHttp();
+            } else {
+                askByGrpc();
+            }
+            SERVER.awaitLentBytes((long) i * LARGE);
+        }
+        // The others' responses are late after some seconds, so that it is tried again.
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
+        HttpResponse<String> large = sendLarge();
+        while (large.statusCode() == 503 && System.nanoTime() < deadline) {
+            assertSmallRequestsAnswered(1);
+            large = sendLarge();
+        }
+        assertThat(large.statusCode()).as(large.body()).isEqualTo(400);
+    }
+
+    /** Asks for a large answer and does not read it. */
+    private void askByHttp() throws IOException {
+        String json = "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"FP32\",\"shape\":[" + LARGE / Float.BYTES
+                + "],\"parameters\":{\"binary_data_size\":" + LARGE
+                + "}}],\"parameters\":{\"binary_data_output\":true}}";
+        RawHttp client = RawHttp.connect(SERVER.httpAddress());
+        slowHttp.add(client);
+        client.send("POST /v2/models/identity_fp32/infer HTTP/1.1\r\nHost: gatun\r\nInference-Header-Content-Length: "
+                        + json.length() + "\r\nContent-Length: " + (json.length() + LARGE) + "\r\n\r\n" + json)
+                .send(new byte[LARGE]);
+    }
+
+    /** Asks for a large answer, for which its client's library never opens the window. */
+    private void askByGrpc() {
+        GrpcClient client = GrpcClient.tcp(SERVER.grpcAddress().getPort());
+        unreading.add(client);
+        ModelInferRequest request = ModelInferRequest.newBuilder()
+                .setModelName("identity_fp32")
+                .addInputs(ModelInferRequest.InferInputTensor.newBuilder()
+                        .setName("INPUT0")
+                        .setDatatype("FP32")
+                        .addShape(LARGE / Float.BYTES))
+                .addRawInputContents(ByteString.copyFrom(new byte[LARGE]))
+                .build();
+        ClientCall<ModelInferRequest, ModelInferResponse> call =
+                client.channel().newCall(GRPCInferenceServiceGrpc.getModelInferMethod(), CallOptions.DEFAULT);
+        call.start(new ClientCall.Listener<>() {}, new Metadata());
+        call.sendMessage(request);
+        call.halfClose();
     }
 
     private static HttpResponse<String> sendLarge() {

@@ -223,6 +223,7 @@ final class FrameWriter {
             int allowed = (int) Math.min(Math.min(connectionWindow, stream.sendWindow()), Math.min(left, BATCH_SIZE));
             if (allowed <= 0) {
                 flush();
+                stream.waitsForClient();
                 if (!parkUntilWoken(stream)) {
                     return false;
                 }
@@ -232,6 +233,7 @@ final class FrameWriter {
             stream.moveSendWindow(-allowed);
             left -= allowed;
             stream.inMessage(left > 0);
+            stream.sent(allowed, left);
             frames.data(stream.id(), message, allowed);
             if (left > 0) {
                 flush();

@@ -4,6 +4,7 @@ import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
 import gatun.listener.Transport;
 import gatun.memory.BufferPool;
+import gatun.memory.ReadingPace;
 import gatun.memory.Sender;
 import io.grpc.Grpc;
 import io.grpc.Status;
@@ -119,6 +120,15 @@ final class GrpcConnection implements ServerConnection {
 
     BufferPool pool() {
         return pool;
+    }
+
+    /** Ends what its client reads too slowly, when others find no memory: calls, or all of it. Any thread; waits for nothing. */
+    void endSlowReaders() {
+        if (writer.stalledNanos(System.nanoTime()) > ReadingPace.PATIENCE.toNanos()) {
+            end.giveUp("responses were read too slowly while memory was short for others");
+            return;
+        }
+        streams.values().forEach(GrpcStream::endIfReadTooSlowly);
     }
 
     /** Who sends here, among all who share the buffer pool. */

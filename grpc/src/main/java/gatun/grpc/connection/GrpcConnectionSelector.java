@@ -60,6 +60,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         this.channels = new AcceptedChannels(socketOptions);
         this.decompression = new Decompression(pool, settings.maxMessageSize());
         timer.repeat(STALL_CHECK_PERIOD, pool::endStalled);
+        pool.onShortage(() -> open.forEach(GrpcConnection::endSlowReaders));
         this.root = Context.ROOT.withValue(InternalServer.SERVER_CONTEXT_KEY, new ServedServices(table.services()));
     }
 

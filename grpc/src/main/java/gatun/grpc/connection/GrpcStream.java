@@ -1,5 +1,6 @@
 package gatun.grpc.connection;
 
+import gatun.memory.ReadingPace;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.io.IOException;
@@ -44,6 +45,10 @@ final class GrpcStream implements MessageAssembler.Receiver {
     private volatile boolean sendClosed;
     private volatile @Nullable Thread parked;
     private boolean headersSent;
+
+    /** Made when the client's window is shut for the first time. */
+    private volatile @Nullable ReadingPace pace;
+
     private boolean inMessage;
 
     /** A stream that carries the call that {@code opening} makes. */
@@ -138,6 +143,38 @@ final class GrpcStream implements MessageAssembler.Receiver {
     void abort(Status status) {
         changes().end(writer, w -> appendAbort(w, status));
         over(status);
+    }
+
+    /** Ends the call when its client reads too slowly, and others find no memory. Any thread. */
+    void endIfReadTooSlowly() {
+        ReadingPace known = pace;
+        if (known != null && known.isTooSlow()) {
+            abort(Status.UNAVAILABLE.withDescription(
+                    "the response was read too slowly while memory was short for others; try again later"));
+        }
+    }
+
+    /** A part of a message has to wait for the client. Under the writer's lock. */
+    void waitsForClient() {
+        ReadingPace known = pace;
+        if (known == null) {
+            known = new ReadingPace();
+            pace = known;
+        }
+        known.begin();
+    }
+
+    /** {@code byteCount} bytes of a message are sent, and {@code left} are not. Under the writer's lock. */
+    void sent(long byteCount, long left) {
+        ReadingPace known = pace;
+        if (known == null) {
+            return;
+        }
+        if (left > 0) {
+            known.took(byteCount);
+        } else {
+            known.end();
+        }
     }
 
     private void appendAbort(FrameWriter w, Status status) throws IOException {

@@ -2,6 +2,7 @@ package gatun.http.connection;
 
 import gatun.http.json.JsonWriter;
 import gatun.listener.Transport;
+import gatun.memory.ReadingPace;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ final class AnswerBytes {
 
     private final Transport transport;
     private final Progress progress;
+    private final ReadingPace pace = new ReadingPace();
     private final ByteBuffer[] single = new ByteBuffer[1];
 
     /** Answers that go over {@code transport}. */
@@ -25,9 +27,26 @@ final class AnswerBytes {
     void write(ByteBuffer piece) throws IOException {
         single[0] = piece;
         while (piece.hasRemaining()) {
+            int before = piece.remaining();
             transport.writeSome(single, 0, 1);
             progress.waits();
+            pace.took(before - piece.remaining());
         }
+    }
+
+    /** An answer begins that lies in memory which others may need. */
+    void begin() {
+        pace.begin();
+    }
+
+    /** The answer is sent, or will not be. */
+    void end() {
+        pace.end();
+    }
+
+    /** Whether the client takes the answer too slowly for others that find no memory. For any thread. */
+    boolean isReadTooSlowly() {
+        return pace.isTooSlow();
     }
 
     /** Writes {@code head}, then {@code text}, then the first {@code count} of {@code tensors}, each in place. */
@@ -56,11 +75,23 @@ final class AnswerBytes {
         }
     }
 
+    private static long remaining(ByteBuffer[] pieces, int count) {
+        long remaining = 0;
+        for (int i = 0; i < count; i++) {
+            remaining += pieces[i].remaining();
+        }
+        return remaining;
+    }
+
     private void writeAll(ByteBuffer[] pieces, int count) throws IOException {
         int first = 0;
+        long left = remaining(pieces, count);
         while (first < count) {
             transport.writeSome(pieces, first, count);
             progress.waits();
+            long now = remaining(pieces, count);
+            pace.took(left - now);
+            left = now;
             while (first < count && !pieces[first].hasRemaining()) {
                 first++;
             }

@@ -79,6 +79,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Lines for the head of the answer to the present request; mostly none. */
     private byte[] moreHeaders = NO_HEADERS;
 
+    /** Whether the connection was ended because its client reads too slowly. */
+    private volatile boolean cutOff;
+
     /** Whether the client sends no more, though a body is not whole. */
     private boolean endedWithinBody;
 
@@ -188,12 +191,30 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 }
                 answers.write(ByteBuffer.wrap(head.array(), 0, head.size()));
             } else {
+                answers.begin();
                 answers.write(head, text, tensors, count);
+                answers.end();
             }
         } catch (IOException e) {
-            throw new ServerConnectionException("the client does not take the answer", e);
+            throw notTaken(e);
         }
         progress.works();
+    }
+
+    private RuntimeException notTaken(IOException e) {
+        answers.end();
+        return cutOff
+                ? new ClientErrorException(
+                        ClientError.TIMEOUT, "the answer was read too slowly while memory was short for others", e)
+                : new ServerConnectionException("the client does not take the answer", e);
+    }
+
+    /** Ends the connection where its client reads an answer too slowly. For any thread, when others find no memory. */
+    void endIfReadTooSlowly() {
+        if (answers.isReadTooSlowly()) {
+            cutOff = true;
+            socket.close();
+        }
     }
 
     /** Sends the head of the answer that {@link #send} would give, for a client that asked for no more. */
@@ -212,6 +233,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Begins an answer in pieces: chunks, or for HTTP/1.0 all up to the connection's end. Nothing is sent before the first piece. */
     void beginPieces(ResponseHeaders headers, boolean close) {
+        answers.begin();
         head.clear();
         inChunks = !bytes.speaksOldHttp();
         if (inChunks) {
@@ -223,6 +245,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Begins an answer of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the first piece. */
     void beginSized(ResponseHeaders headers, boolean close, long byteSize) {
+        answers.begin();
         head.clear();
         inChunks = false;
         headers.writeTo(head, byteSize, moreHeaders, close);
@@ -250,6 +273,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         } else if (head.size() > 0 || piece.size() > 0 || count > 0) {
             sendHead(piece, tensors, count);
         }
+        answers.end();
     }
 
     /** Ends an answer in pieces. */
@@ -260,6 +284,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         if (head.size() > 0) {
             sendHead();
         }
+        answers.end();
     }
 
     private void sendHead() {
@@ -273,7 +298,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         try {
             answers.write(head, text, tensors, count);
         } catch (IOException e) {
-            throw new ServerConnectionException("the client does not take the answer", e);
+            throw notTaken(e);
         }
         progress.works();
         head.clear();

@@ -48,6 +48,11 @@ final class DisconnectWatch {
         connections.remove(connection);
     }
 
+    /** Ends the connections whose clients read answers too slowly, when others find no memory. Any thread; waits for nothing. */
+    void endSlowReaders() {
+        connections.forEach(ClientConnection::endIfReadTooSlowly);
+    }
+
     /** Says that a request waits on one of the connections. Costs a read of a flag while the thread runs. */
     void wakeUp() {
         if (!running.get() && running.compareAndSet(false, true)) {

@@ -66,6 +66,11 @@ public final class HttpConnections implements ServerConnectionSelector {
         this.bodyByteRate = bodyByteRate;
     }
 
+    /** Ends the connections whose clients read answers too slowly, when others find no memory. Any thread; waits for nothing. */
+    public void endSlowReaders() {
+        watch.endSlowReaders();
+    }
+
     /** What the listener must set up its sockets with. */
     public SocketOptions socketOptions() {
         return channels;

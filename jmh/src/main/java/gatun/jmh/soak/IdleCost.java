@@ -32,7 +32,8 @@ public final class IdleCost {
     private static final String LIVE = "GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n";
     private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0";
     private static final String PART_OF_RECORD = "\26\3\1\2\0\1\0\1";
-    private static final int PART_OF_LONG_RECORD = 1500;
+    private static final String PART_OF_LONG_RECORD = "\26\3\1\10\0\1\0\7";
+    private static final int MANY = 1500;
 
     private final Path root;
     private final int count;
@@ -52,7 +53,7 @@ public final class IdleCost {
         Path root = Path.of(System.getProperty("gatun.root", "."));
         IdleCost cost = new IdleCost(root, count, Files.createTempDirectory("gatun-idle"));
         System.out.printf(
-                "| %,d connections | heap, KiB each | resident, KiB each | resident in all, MiB | left when closed, MiB |%n",
+                "| %,d connections | heap, KiB each | resident, KiB each | resident in all, MiB | heap left when closed, MiB |%n",
                 count);
         System.out.println("|---|---|---|---|---|");
         cost.measure(
@@ -65,7 +66,7 @@ public final class IdleCost {
         cost.measure(
                 "HTTPS, stalled within a long record",
                 true,
-                server -> talk(plain(server.httpPort()), PART_OF_RECORD + "x".repeat(PART_OF_LONG_RECORD), 0));
+                server -> talk(plain(server.httpPort()), PART_OF_LONG_RECORD + "x".repeat(MANY), 0));
         cost.measure(
                 "HTTPS, after a request", true, server -> talk(cost.secured(server.httpPort(), "http/1.1"), LIVE, 12));
         cost.measure(
@@ -98,12 +99,12 @@ public final class IdleCost {
             Vitals after = settled(server);
             System.out.printf(
                     Locale.ROOT,
-                    "| %s | %.1f | %.1f | %.0f | %.0f |%n",
+                    "| %s | %.1f | %.1f | %.0f | %.1f |%n",
                     kind,
                     (with.heapMib() - before.heapMib()) * KIB_PER_MIB / count,
                     (with.residentMib() - before.residentMib()) * KIB_PER_MIB / count,
                     with.residentMib() - before.residentMib(),
-                    after.residentMib() - before.residentMib());
+                    after.heapMib() - before.heapMib());
         }
     }
 
