@@ -33,6 +33,9 @@ public final class ServerStatuses {
     /** What a model has as its platform whose engine v1 has no name for. */
     private static final String OTHER_PLATFORM = "custom";
 
+    /** What one model's configuration and statistics take of the heap, or more. */
+    private static final long MODEL_BYTE_SIZE = 8 << 10;
+
     private static final Parser<ModelConfig> CONFIG = DiscardUnknownFieldsParser.wrap(ModelConfig.parser());
 
     private final InferenceServer server;
@@ -57,9 +60,10 @@ public final class ServerStatuses {
         };
     }
 
-    /** The server and all models. */
-    public ServerStatus all() {
-        return status(server.index());
+    /** The server and all models; the caller closes it when the answer is sent. */
+    public AllStatuses all() {
+        List<gatun.runtime.ModelStatus> index = server.index();
+        return new AllStatuses(server.heap(), index.size() * MODEL_BYTE_SIZE, () -> status(index));
     }
 
     /**

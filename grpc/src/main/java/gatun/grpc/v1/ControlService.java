@@ -17,6 +17,7 @@ import gatun.protocol.v1.SharedMemoryRegion;
 import gatun.protocol.v1.SharedMemoryStatus;
 import gatun.protocol.v1.StatusRequest;
 import gatun.protocol.v1.StatusResponse;
+import gatun.v1.AllStatuses;
 import gatun.v1.ControlCounters;
 import gatun.v1.SharedMemoryControl;
 import gatun.v1.V1Api;
@@ -40,13 +41,13 @@ final class ControlService extends GRPCServiceImplBase {
     public void status(StatusRequest request, StreamObserver<StatusResponse> answers) {
         StatusResponse.Builder response = StatusResponse.newBuilder();
         String model = request.getModelName();
-        RequestStatus status = run(
-                Optional.of(ControlCounters.Kind.STATUS),
-                () -> response.setServerStatus(
-                        model.isEmpty()
-                                ? api.serverStatuses().all()
-                                : api.serverStatuses().of(model)));
-        answer(answers, response.setRequestStatus(status).build());
+        try (AllStatuses all = api.serverStatuses().all()) {
+            RequestStatus status = run(
+                    Optional.of(ControlCounters.Kind.STATUS),
+                    () -> response.setServerStatus(
+                            model.isEmpty() ? all.read() : api.serverStatuses().of(model)));
+            answer(answers, response.setRequestStatus(status).build());
+        }
     }
 
     @Override

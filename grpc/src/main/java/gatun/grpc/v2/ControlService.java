@@ -4,6 +4,7 @@ import gatun.grpc.message.StatusTable;
 import gatun.memory.CudaRegionStatus;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
+import gatun.memory.Hold;
 import gatun.memory.RegionStatus;
 import gatun.memory.Shape;
 import gatun.memory.SystemRegionStatus;
@@ -58,6 +59,12 @@ import java.util.function.Supplier;
 
 /** Everything of the v2 service but inference: health, metadata, configuration, statistics, model control, shared memory and settings. */
 final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceServiceImplBase {
+    /** What one model takes of the heap in a message of statistics, or more. */
+    private static final long STATISTICS_BYTE_SIZE = 4 << 10;
+
+    /** What one model takes of the heap in an index, or more. */
+    private static final long STATUS_BYTE_SIZE = 512;
+
     private final InferenceServer server;
     private final boolean clientSharedMemory;
 
@@ -81,6 +88,20 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
         }
         observer.onNext(answer);
         observer.onCompleted();
+    }
+
+    /** The same for an answer about many models, which takes {@code byteSize} bytes of the heap until its client has it. */
+    private <T> void answerOfMany(StreamObserver<T> observer, long byteSize, Supplier<T> work) {
+        Hold heap;
+        try {
+            heap = server.heap().reserve(byteSize);
+        } catch (GatunException e) {
+            observer.onError(StatusTable.toStatus(e).asRuntimeException());
+            return;
+        }
+        try (heap) {
+            answer(observer, work);
+        }
     }
 
     @Override
@@ -152,15 +173,20 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
 
     @Override
     public void modelStatistics(ModelStatisticsRequest request, StreamObserver<ModelStatisticsResponse> observer) {
-        answer(observer, () -> StatisticsMessages.of(server.statistics(request.getName(), request.getVersion())));
+        int models = request.getName().isEmpty() ? server.index().size() : 0;
+        answerOfMany(
+                observer,
+                models * STATISTICS_BYTE_SIZE,
+                () -> StatisticsMessages.of(server.statistics(request.getName(), request.getVersion())));
     }
 
     @Override
     public void repositoryIndex(RepositoryIndexRequest request, StreamObserver<RepositoryIndexResponse> observer) {
-        answer(observer, () -> {
+        List<ModelStatus> models = server.index();
+        answerOfMany(observer, models.size() * STATUS_BYTE_SIZE, () -> {
             refuseName(request.getRepositoryName());
             RepositoryIndexResponse.Builder index = RepositoryIndexResponse.newBuilder();
-            for (ModelStatus model : server.index()) {
+            for (ModelStatus model : models) {
                 if (!request.getReady() || model.state() == ModelState.READY) {
                     index.addModelsBuilder()
                             .setName(model.name())

@@ -135,6 +135,22 @@ class ControlServiceTest {
     }
 
     @Test
+    void shouldReserveHeapForAnswersAboutManyModels() {
+        service.server().listMany(1000);
+        assertThat(stub.repositoryIndex(RepositoryIndexRequest.getDefaultInstance())
+                        .getModelsCount())
+                .isEqualTo(1000);
+
+        service.server().listMany(100_000);
+        Status index = failure(() -> stub.repositoryIndex(RepositoryIndexRequest.getDefaultInstance()));
+        Status statistics = failure(() -> stub.modelStatistics(ModelStatisticsRequest.getDefaultInstance()));
+
+        assertThat(index.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(index.getDescription()).contains("--limit-heap-byte-size");
+        assertThat(statistics.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
     void shouldTellStatistics() {
         ModelStatisticsResponse statistics = stub.modelStatistics(ModelStatisticsRequest.getDefaultInstance());
 

@@ -41,6 +41,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -61,6 +62,7 @@ import java.util.function.UnaryOperator;
  */
 final class FakeServer implements InferenceServer {
     private final HeapBudget heap = new HeapBudget(8 << 20);
+    private int manyModels;
     private final Tracing tracing = Tracing.off();
     static final String MODEL = "echo";
 
@@ -204,8 +206,17 @@ final class FakeServer implements InferenceServer {
         return new Echo(name);
     }
 
+    /** Lists {@code count} models from now on. */
+    void listMany(int count) {
+        manyModels = count;
+    }
+
     @Override
     public List<ModelStatus> index() {
+        if (manyModels > 0) {
+            return Collections.nCopies(
+                    manyModels, new ModelStatus(MODEL, "3", "fake", ModelState.READY, "", Duration.ofMillis(1)));
+        }
         return List.of(
                 new ModelStatus(MODEL, "3", "fake", ModelState.READY, "", Duration.ofMillis(1)),
                 new ModelStatus("broken", "1", "fake", ModelState.UNAVAILABLE, "it is broken", Duration.ZERO));

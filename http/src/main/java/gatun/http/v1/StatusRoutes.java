@@ -1,6 +1,7 @@
 package gatun.http.v1;
 
 import gatun.http.connection.Exchange;
+import gatun.v1.AllStatuses;
 import gatun.v1.ControlCounters;
 import gatun.v1.V1Api;
 import io.helidon.http.Method;
@@ -32,14 +33,13 @@ final class StatusRoutes {
             return;
         }
         String model = rest.isEmpty() ? "" : rest.substring(1);
-        control.answer(
-                exchange,
-                ControlCounters.Kind.STATUS,
-                () -> MessageBody.alsoJson(
-                        model.isEmpty()
-                                ? api.serverStatuses().all()
-                                : api.serverStatuses().of(model),
-                        exchange));
+        try (AllStatuses all = api.serverStatuses().all()) {
+            control.answer(
+                    exchange,
+                    ControlCounters.Kind.STATUS,
+                    () -> MessageBody.alsoJson(
+                            model.isEmpty() ? all.read() : api.serverStatuses().of(model), exchange));
+        }
     }
 
     void repository(Exchange exchange, String rest) {
