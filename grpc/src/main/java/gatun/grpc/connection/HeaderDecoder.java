@@ -55,6 +55,7 @@ final class HeaderDecoder {
     /** Made for the first block, for many connections never have one. */
     private @Nullable HpackDecoder hpack;
 
+    private final NumericFields numbers = new NumericFields();
     private final AuthorityStandIn authorities = new AuthorityStandIn();
     private final RepeatedBlock lastBlock = new RepeatedBlock();
     private final int sizeLimit;
@@ -96,6 +97,7 @@ final class HeaderDecoder {
 
     private MetaData decodeFields(ByteBuffer block) throws MalformedHeaders {
         lastBlock.note(block);
+        numbers.require(block);
         try {
             return hpack().decode(authorities.readable(block));
         } catch (HpackException.StreamException e) {

@@ -50,16 +50,16 @@ final class RepeatedBlock {
         while (in.hasRemaining()) {
             int first = in.get(in.position());
             if ((first & REFERENCE) != 0) {
-                AuthorityStandIn.integer(in, 7);
+                HpackStrings.integer(in, 7);
                 continue;
             }
             if ((first & (ENTERS_TABLE | NEW_SIZE)) != 0) {
                 return false;
             }
-            if (AuthorityStandIn.integer(in, 4) == 0) {
-                AuthorityStandIn.skipString(in);
+            if (HpackStrings.integer(in, 4) == 0) {
+                HpackStrings.skip(in);
             }
-            AuthorityStandIn.skipString(in);
+            HpackStrings.skip(in);
         }
         return true;
     }
