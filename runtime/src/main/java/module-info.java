@@ -3,6 +3,7 @@ module gatun.runtime {
     requires static org.jspecify;
     requires transitive gatun.memory;
     requires transitive gatun.protocol;
+    requires java.management;
     requires com.google.protobuf;
     requires com.google.protobuf.util;
     requires com.google.gson;

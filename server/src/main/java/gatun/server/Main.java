@@ -8,7 +8,7 @@ public final class Main {
 
     /** Runs {@code gatun} with {@code arguments} and exits with its status. */
     public static void main(String[] arguments) {
-        CarrierThreads.configure();
+        SocketReaders.configure();
         Serving serving = new Serving(System.nanoTime());
         System.exit(GatunCommand.run(Version.text(), serving::run, arguments));
     }

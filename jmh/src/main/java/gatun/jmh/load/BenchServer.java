@@ -9,7 +9,7 @@ import gatun.memory.BufferPool;
 import gatun.memory.SharedRegions;
 import gatun.runtime.GatunServer;
 import gatun.runtime.ServerOptions;
-import gatun.server.CarrierThreads;
+import gatun.server.SocketReaders;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCalls;
 import io.helidon.webserver.WebServer;
@@ -30,7 +30,7 @@ final class BenchServer {
 
     /** Starts it and prints {@code ready <http port> <grpc port>}; runs until it is killed. */
     public static void main(String[] arguments) throws InterruptedException {
-        CarrierThreads.configure();
+        SocketReaders.configure();
         try (BufferPool buffers = new BufferPool(1L << 30);
                 SharedRegions regions = SharedRegions.open(buffers);
                 GatunServer gatun =

@@ -1,28 +1,57 @@
 package gatun.runtime.scheduling;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Counts the runs that are on request threads at present, over all models. A virtual thread in native code holds its carrier thread, and
- * nothing takes it away: a run that was short a thousand times may take minutes for one input. One carrier is therefore always left to
- * everybody else, and so to connections and health checks. Safe for any thread; never waits.
+ * nothing takes it away: a run that was short a thousand times may take minutes for one input. So they never hold the last carrier for long:
+ * where carriers can be added, {@link CarrierWatch} adds one as soon as runs hold all others; elsewhere one is always left. Safe for
+ * any thread; never waits.
  */
 final class InlineRuns {
     /** Those of this JVM, which has one set of carrier threads. */
-    static final InlineRuns OF_THIS_JVM = new InlineRuns(carrierCount() - 1);
+    static final InlineRuns OF_THIS_JVM = ofThisJvm();
 
-    private final int limit;
-    private final AtomicInteger running = new AtomicInteger();
+    /** How many runs there are now, in the lower half, and how many have ended, in the upper half. */
+    private final AtomicLong state = new AtomicLong();
+
+    private static final int ENDED_SHIFT = 32;
+    private static final long ENDED = (1L << ENDED_SHIFT) - 1;
+
+    private volatile int limit;
+    private volatile Runnable onFull = () -> {};
 
     /** @param limit how many runs may hold carrier threads at a time */
     InlineRuns(int limit) {
         this.limit = limit;
     }
 
-    /** As the JVM counts its carrier threads. */
-    private static int carrierCount() {
-        return Integer.getInteger(
-                "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
+    private static InlineRuns ofThisJvm() {
+        int carriers = Carriers.count();
+        InlineRuns runs = new InlineRuns(carriers - 1);
+        CarrierWatch watch = new CarrierWatch(runs, Carriers::ofThisJvm);
+        runs.onFull(watch::wakeUp);
+        return runs;
+    }
+
+    /** Has {@code action} run each time that as many runs hold carriers as may. It must not wait. */
+    void onFull(Runnable action) {
+        onFull = action;
+    }
+
+    /** Changes how many runs may hold carrier threads at a time. */
+    void limit(int runs) {
+        limit = runs;
+    }
+
+    /** A number that is the same while no run begins or ends. */
+    long state() {
+        return state.get();
+    }
+
+    /** Whether as many runs held carriers as may, when {@link #state} was that. */
+    boolean isFull(long state) {
+        return (int) state >= limit;
     }
 
     /** Whether the calling thread may run now; then it says {@link #end} afterwards. A platform thread always may. */
@@ -30,17 +59,21 @@ final class InlineRuns {
         if (!Thread.currentThread().isVirtual()) {
             return true;
         }
-        if (running.incrementAndGet() <= limit) {
+        int running = (int) state.incrementAndGet();
+        if (running >= limit) {
+            onFull.run();
+        }
+        if (running <= limit) {
             return true;
         }
-        running.decrementAndGet();
+        state.decrementAndGet();
         return false;
     }
 
     /** Ends the calling thread's run. */
     void end() {
         if (Thread.currentThread().isVirtual()) {
-            running.decrementAndGet();
+            state.addAndGet(ENDED);
         }
     }
 }

@@ -13,6 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -27,8 +28,6 @@ final class SessionOptions implements AutoCloseable {
 
     /** The engine makes the threads that it is told to, and ends the process when the system has no more. */
     private static final int MAX_THREADS = 1024;
-
-    private static final String SPINNING = "session.intra_op.allow_spinning";
 
     private final Engine engine;
     private final MemorySegment handle;
@@ -94,9 +93,14 @@ final class SessionOptions implements AutoCloseable {
                             + " configuration of model '" + config.getName() + "'");
         }
         MemorySegment api = engine.api();
-        int cores = Runtime.getRuntime().availableProcessors();
         int intraOp = number(parameters, "intra_op_thread_count", 0);
-        intraOpThreads(intraOp > 0 ? intraOp : Math.max(1, cores / Math.max(1, instanceCount)));
+        SessionThreads threads = SessionThreads.choose(
+                intraOp > 0 ? Optional.of(intraOp) : Optional.empty(),
+                Runtime.getRuntime().availableProcessors(),
+                instanceCount,
+                engine.version());
+        intraOpThreads(threads.count());
+        threads.addTo(parameters);
         int interOp = number(parameters, "inter_op_thread_count", 0);
         if (interOp > 0) {
             engine.check(OrtApi.SetInterOpNumThreads.invoke(OrtApi.SetInterOpNumThreads(api), handle, interOp));
@@ -120,8 +124,6 @@ final class SessionOptions implements AutoCloseable {
         if (!flag(parameters, "enable_mem_pattern", true)) {
             engine.check(OrtApi.DisableMemPattern.invoke(OrtApi.DisableMemPattern(api), handle));
         }
-        // Threads of an idle model that spin take the cores that the edges and the other models need.
-        parameters.putIfAbsent(SPINNING, "0");
         for (Map.Entry<String, String> parameter : parameters.entrySet()) {
             requireNoFile(parameter.getKey());
             if (ENTRY_PREFIXES.stream().anyMatch(parameter.getKey()::startsWith)

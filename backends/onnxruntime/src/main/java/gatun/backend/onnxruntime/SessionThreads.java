@@ -1,0 +1,66 @@
+package gatun.backend.onnxruntime;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The threads that a session has within an operator, and whether they look for work for a moment before they sleep: chosen from the cores and the
+ * instances that share them, where the model's parameters do not say it.
+ *
+ * @param count threads, the one that calls included; one has no pool
+ * @param entries session options of the engine, by their names
+ */
+record SessionThreads(int count, Map<String, String> entries) {
+    private static final String SPINNING = "session.intra_op.allow_spinning";
+    private static final String SPIN_DURATION = "session.intra_op.spin_duration_us";
+
+    /**
+     * For how long a thread without work looks for some, in microseconds. Between the operators of a run there mostly is more within that
+     * time, and to wake a thread takes as long; an idle model's threads sleep. Longer ones gain nothing, and take the cores from other models.
+     */
+    private static final String SPIN_MICROS = "50";
+
+    /** The first library that knows how long to spin. Those before spin for tens of milliseconds, or not at all. */
+    private static final int BOUNDED_SINCE_MINOR = 26;
+
+    private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+).*");
+
+    /**
+     * Chooses.
+     *
+     * @param asked the threads that the model's parameters ask for; empty for a choice
+     * @param cores the cores that the process may use
+     * @param instances the model's instances, which share them
+     * @param version the library's version, for instance {@code 1.29.0}
+     */
+    static SessionThreads choose(Optional<Integer> asked, int cores, int instances, String version) {
+        int count = asked.orElseGet(() -> Math.max(1, cores / Math.max(1, instances)));
+        Map<String, String> entries = new TreeMap<>();
+        if (count > 1 && boundsSpinning(version)) {
+            entries.put(SPINNING, "1");
+            entries.put(SPIN_DURATION, SPIN_MICROS);
+        } else {
+            entries.put(SPINNING, "0");
+        }
+        return new SessionThreads(count, entries);
+    }
+
+    private static boolean boundsSpinning(String version) {
+        Matcher matcher = VERSION.matcher(version);
+        if (!matcher.matches()) {
+            return false;
+        }
+        int major = Integer.parseInt(matcher.group(1));
+        return major > 1 || (major == 1 && Integer.parseInt(matcher.group(2)) >= BOUNDED_SINCE_MINOR);
+    }
+
+    /** Adds the entries to {@code parameters} that are not among them. What spins as long as the model says is not bounded. */
+    void addTo(Map<String, String> parameters) {
+        if (!parameters.containsKey(SPINNING)) {
+            entries.forEach(parameters::putIfAbsent);
+        }
+    }
+}
