@@ -1,0 +1,201 @@
+/*
+ * The baseline of `jmh/run models`: what a C program reaches that runs a model from several threads.
+ *
+ *   session_load LIBRARY MODEL SESSIONS CALLERS BATCH LENGTH WARM_SECONDS SECONDS [THREADS [KEY=VALUE...]]
+ *
+ * Opens MODEL that many times and has CALLERS threads run it in a loop, thread i session i modulo SESSIONS. A first
+ * dimension that varies is BATCH, any other LENGTH; inputs are numbers between 0 and 1, or whole ones below 100. THREADS
+ * is the number of threads within an operator (0: the library's default); KEY=VALUE are its session options. Prints
+ *
+ *   runs per second, median and 99th percentile in microseconds, processor microseconds for each run
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "onnxruntime.h"
+
+enum { MAX_TENSORS = 16, MAX_RANK = 8, MAX_SAMPLES = 1 << 20 };
+
+static const OrtApi *api;
+static OrtAllocator *allocator;
+static OrtMemoryInfo *memory;
+static atomic_bool measuring, ended;
+
+/* One thread with tensors of its own. */
+struct caller {
+    pthread_t thread;
+    OrtSession *session;
+    OrtValue *inputs[MAX_TENSORS], *outputs[MAX_TENSORS];
+    const char *input_names[MAX_TENSORS], *output_names[MAX_TENSORS];
+    size_t input_count, output_count;
+    long samples;
+    double *microseconds;
+};
+
+static void check(OrtStatus *status) {
+    if (status != NULL) {
+        fprintf(stderr, "%s\n", api->GetErrorMessage(status));
+        exit(1);
+    }
+}
+
+static double now(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static OrtValue *random_input(OrtSession *session, size_t index, long batch, long length) {
+    OrtTypeInfo *type;
+    const OrtTensorTypeAndShapeInfo *info;
+    ONNXTensorElementDataType element;
+    int64_t shape[MAX_RANK];
+    size_t rank, count = 1;
+    check(api->SessionGetInputTypeInfo(session, index, &type));
+    check(api->CastTypeInfoToTensorInfo(type, &info));
+    check(api->GetTensorElementType(info, &element));
+    check(api->GetDimensionsCount(info, &rank));
+    check(api->GetDimensions(info, shape, rank));
+    for (size_t i = 0; i < rank; i++) {
+        if (shape[i] < 0) {
+            shape[i] = i == 0 ? batch : length;
+        }
+        count *= (size_t)shape[i];
+    }
+    api->ReleaseTypeInfo(type);
+    bool whole = element == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+    size_t byte_size = count * (whole ? sizeof(int64_t) : sizeof(float));
+    void *data = aligned_alloc(64, (byte_size + 63) / 64 * 64);
+    for (size_t i = 0; i < count; i++) {
+        if (whole) {
+            ((int64_t *)data)[i] = rand() % 100;
+        } else {
+            ((float *)data)[i] = (float)rand() / (float)RAND_MAX;
+        }
+    }
+    OrtValue *value;
+    check(api->CreateTensorWithDataAsOrtValue(memory, data, byte_size, shape, rank, element, &value));
+    return value;
+}
+
+static void *run(void *argument) {
+    struct caller *caller = argument;
+    while (!atomic_load_explicit(&ended, memory_order_relaxed)) {
+        double begin = now(CLOCK_MONOTONIC);
+        check(api->Run(caller->session, NULL, caller->input_names, (const OrtValue *const *)caller->inputs,
+                       caller->input_count, caller->output_names, caller->output_count, caller->outputs));
+        for (size_t i = 0; i < caller->output_count; i++) {
+            api->ReleaseValue(caller->outputs[i]);
+            caller->outputs[i] = NULL;
+        }
+        if (atomic_load_explicit(&measuring, memory_order_relaxed) && caller->samples < MAX_SAMPLES) {
+            caller->microseconds[caller->samples++] = (now(CLOCK_MONOTONIC) - begin) * 1e6;
+        }
+    }
+    return NULL;
+}
+
+static int ascending(const void *left, const void *right) {
+    double difference = *(const double *)left - *(const double *)right;
+    return difference < 0 ? -1 : difference > 0;
+}
+
+static void sleep_for(double seconds) {
+    struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&time, NULL);
+}
+
+int main(int count, char **arguments) {
+    if (count < 9) {
+        fprintf(stderr, "session_load LIBRARY MODEL SESSIONS CALLERS BATCH LENGTH WARM_SECONDS SECONDS [THREADS [KEY=VALUE...]]\n");
+        return 2;
+    }
+    void *library = dlopen(arguments[1], RTLD_NOW);
+    if (library == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 1;
+    }
+    const OrtApiBase *(*base)(void) = (const OrtApiBase *(*)(void))dlsym(library, "OrtGetApiBase");
+    api = base()->GetApi(GATUN_ORT_API_VERSION);
+    int session_count = atoi(arguments[3]), caller_count = atoi(arguments[4]);
+    long batch = atol(arguments[5]), length = atol(arguments[6]);
+    OrtEnv *environment;
+    OrtSessionOptions *options;
+    bool shared = count > 9 && arguments[9][0] == 'g';
+    if (shared) {
+        OrtThreadingOptions *threading;
+        check(api->CreateThreadingOptions(&threading));
+        check(api->SetGlobalIntraOpNumThreads(threading, atoi(arguments[9] + 1)));
+        check(api->SetGlobalInterOpNumThreads(threading, 1));
+        const char *spinning = getenv("SPINNING");
+        check(api->SetGlobalSpinControl(threading, spinning == NULL || atoi(spinning)));
+        check(api->CreateEnvWithGlobalThreadPools(ORT_LOGGING_LEVEL_ERROR, "session_load", threading, &environment));
+    } else {
+        check(api->CreateEnv(ORT_LOGGING_LEVEL_ERROR, "session_load", &environment));
+    }
+    check(api->GetAllocatorWithDefaultOptions(&allocator));
+    check(api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory));
+    check(api->CreateSessionOptions(&options));
+    if (shared) {
+        check(api->DisablePerSessionThreads(options));
+    } else if (count > 9) {
+        check(api->SetIntraOpNumThreads(options, atoi(arguments[9])));
+    }
+    for (int i = 10; i < count; i++) {
+        char *value = strchr(arguments[i], '=');
+        *value = 0;
+        check(api->AddSessionConfigEntry(options, arguments[i], value + 1));
+    }
+    OrtSession **sessions = calloc((size_t)session_count, sizeof *sessions);
+    for (int i = 0; i < session_count; i++) {
+        check(api->CreateSession(environment, arguments[2], options, &sessions[i]));
+    }
+    struct caller *callers = calloc((size_t)caller_count, sizeof *callers);
+    for (int i = 0; i < caller_count; i++) {
+        struct caller *caller = &callers[i];
+        caller->session = sessions[i % session_count];
+        caller->microseconds = malloc(MAX_SAMPLES * sizeof(double));
+        check(api->SessionGetInputCount(caller->session, &caller->input_count));
+        check(api->SessionGetOutputCount(caller->session, &caller->output_count));
+        for (size_t j = 0; j < caller->input_count; j++) {
+            check(api->SessionGetInputName(caller->session, j, allocator, (char **)&caller->input_names[j]));
+            caller->inputs[j] = random_input(caller->session, j, batch, length);
+        }
+        for (size_t j = 0; j < caller->output_count; j++) {
+            check(api->SessionGetOutputName(caller->session, j, allocator, (char **)&caller->output_names[j]));
+        }
+    }
+    for (int i = 0; i < caller_count; i++) {
+        pthread_create(&callers[i].thread, NULL, run, &callers[i]);
+    }
+    sleep_for(atof(arguments[7]));
+    double cpu = now(CLOCK_PROCESS_CPUTIME_ID), begin = now(CLOCK_MONOTONIC);
+    atomic_store(&measuring, true);
+    sleep_for(atof(arguments[8]));
+    atomic_store(&measuring, false);
+    cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    double seconds = now(CLOCK_MONOTONIC) - begin;
+    atomic_store(&ended, true);
+    long samples = 0;
+    double *all = malloc((size_t)caller_count * MAX_SAMPLES * sizeof(double));
+    for (int i = 0; i < caller_count; i++) {
+        pthread_join(callers[i].thread, NULL);
+        memcpy(all + samples, callers[i].microseconds, (size_t)callers[i].samples * sizeof(double));
+        samples += callers[i].samples;
+    }
+    if (samples == 0) {
+        fprintf(stderr, "no run ended in %s s\n", arguments[8]);
+        return 1;
+    }
+    qsort(all, (size_t)samples, sizeof(double), ascending);
+    printf("%.2f %.1f %.1f %.1f\n", (double)samples / seconds, all[samples / 2], all[(long)((double)samples * 0.99)],
+           cpu * 1e6 / (double)samples);
+    return 0;
+}
