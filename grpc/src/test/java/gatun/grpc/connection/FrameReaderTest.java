@@ -13,6 +13,8 @@ import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
 class FrameReaderTest {
+    private static final int SMALL = ConnectionBuffers.SMALL_BYTE_SIZE;
+
     /** A client whose bytes come in pieces; it notes how much room each read had. */
     private static final class Pieces implements Transport {
         private final Queue<ByteBuffer> pieces = new ArrayDeque<>();
@@ -61,20 +63,20 @@ class FrameReaderTest {
         reader.skip(100);
         reader.skip(200);
 
-        assertThat(client.rooms).containsExactly(4096, 4096);
+        assertThat(client.rooms).containsExactly(SMALL, SMALL);
     }
 
     @Test
     void shouldTakeALargeBufferWhileTheClientHasMore() throws IOException {
-        client.add(4096 + IoBuffers.BYTE_SIZE + 10);
+        client.add(SMALL + IoBuffers.BYTE_SIZE + 10);
         client.add(1);
         client.add(1);
 
-        reader.skip(4096 + IoBuffers.BYTE_SIZE + 10);
+        reader.skip(SMALL + IoBuffers.BYTE_SIZE + 10);
         reader.skip(1);
         reader.skip(1);
 
-        assertThat(client.rooms).containsExactly(4096, IoBuffers.BYTE_SIZE, IoBuffers.BYTE_SIZE, 4096, 4096);
+        assertThat(client.rooms).containsExactly(SMALL, IoBuffers.BYTE_SIZE, IoBuffers.BYTE_SIZE, SMALL, SMALL);
         reader.release();
     }
 
