@@ -233,7 +233,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Begins an answer in pieces: chunks, or for HTTP/1.0 all up to the connection's end. Nothing is sent before the first piece. */
     void beginPieces(ResponseHeaders headers, boolean close) {
-        answers.begin();
         head.clear();
         inChunks = !bytes.speaksOldHttp();
         if (inChunks) {
@@ -245,7 +244,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Begins an answer of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the first piece. */
     void beginSized(ResponseHeaders headers, boolean close, long byteSize) {
-        answers.begin();
         head.clear();
         inChunks = false;
         headers.writeTo(head, byteSize, moreHeaders, close);
@@ -273,7 +271,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         } else if (head.size() > 0 || piece.size() > 0 || count > 0) {
             sendHead(piece, tensors, count);
         }
-        answers.end();
     }
 
     /** Ends an answer in pieces. */
@@ -284,7 +281,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         if (head.size() > 0) {
             sendHead();
         }
-        answers.end();
     }
 
     private void sendHead() {
@@ -296,7 +292,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         Runnable onGone = presence.pause();
         progress.waits();
         try {
+            // Of one piece only: the next may be long in coming without any fault of the client's.
+            answers.begin();
             answers.write(head, text, tensors, count);
+            answers.end();
         } catch (IOException e) {
             throw notTaken(e);
         }
