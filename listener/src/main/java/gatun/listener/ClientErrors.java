@@ -4,6 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,6 +14,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class ClientErrors {
     private static final Logger LOG = LoggerFactory.getLogger(ClientErrors.class);
+
+    private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
     /** The most of a text that quotes the client. */
     private static final int MOST_CHARACTERS = 200;
@@ -33,7 +36,7 @@ public final class ClientErrors {
         }
     }
 
-    /** Counts an error; {@code what} says more of it, without a line end. */
+    /** Counts an error; {@code what} says more of it. */
     void add(WireProtocol protocol, ClientError error, String what) {
         counter(protocol, error).increment();
         if (error.isTold()) {
@@ -42,7 +45,9 @@ public final class ClientErrors {
     }
 
     private static void tell(WireProtocol protocol, String what, long untold) {
-        String text = what.length() <= MOST_CHARACTERS ? what : what.substring(0, MOST_CHARACTERS) + "...";
+        String begin = what.length() <= MOST_CHARACTERS ? what : what.substring(0, MOST_CHARACTERS) + "...";
+        // It may quote the client, who must not write lines of its own.
+        String text = CONTROL.matcher(begin).replaceAll("?");
         if (untold == 0) {
             LOG.info("A client's connection over {} ended: {}", protocol.label(), text);
         } else {
