@@ -223,6 +223,13 @@ class DrainIT {
                 fresh.readBody("HTTP/1.1 200");
                 assertThat(fresh.readUntil("}]}")).startsWith("HTTP/1.1 200").contains("Connection: close");
             }
+            // Who never ends sending is cut off after 256 responses, and gets them all.
+            try (RawHttp fresh = RawHttp.connect(loopback(server.httpPort()))) {
+                fresh.send(infer("fast").repeat(600));
+                String responses = fresh.readUntil("nothing more");
+                assertThat(responses.split("HTTP/1.1 200", -1)).hasSize(1 + 256);
+                assertThat(responses).containsOnlyOnce("Connection: close");
+            }
             assertThat(server.handle().isAlive()).isTrue();
             assertAllProtocolsAnsweredAtStop(server, grpc);
             assertThat(Files.readString(log)).contains("Draining").contains("Stopped");

@@ -308,7 +308,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /**
      * Ends the connection after an answer that told so: reads on for a while, since a client that is still sending when the
-     * socket closes may lose the answer.
+     * socket closes may lose the answer. While the server stops, nothing is waited for.
      *
      * @throws CloseConnectionException always
      */
@@ -316,7 +316,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         try {
             transport.shutdownOutput();
             progress.waits(); // for all that comes: who drips does not hold the connection for longer
-            socket.discard(LINGERING_BYTES);
+            if (activity.mayLinger()) {
+                socket.discard(LINGERING_BYTES);
+            }
         } catch (IOException e) {
             LOG.trace("the client was faster", e);
         }

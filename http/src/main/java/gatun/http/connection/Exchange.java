@@ -273,7 +273,7 @@ public final class Exchange {
         if (!closes()) {
             return;
         }
-        if (request.bodyConsumed()) {
+        if (request.closes() && request.bodyConsumed()) {
             throw new CloseConnectionException("the client asked for it");
         }
         throw connection.linger();

@@ -65,6 +65,12 @@ final class RequestActivity {
         }
     }
 
+    /** The last response has been sent: the connection may be ended from now on. Whether its client may still be waited for. */
+    boolean mayLinger() {
+        state.compareAndSet(State.BUSY, State.IDLE);
+        return !stop.ending() && state.get() == State.IDLE;
+    }
+
     /** Whether the listener drains: responses should end the connection. */
     boolean draining() {
         return stop.draining();

@@ -36,6 +36,22 @@ class RequestActivityTest {
     }
 
     @Test
+    void shouldWaitForTheClientsEndAfterTheLastResponseUntilTheServerEnds() {
+        activity.beginsRequest();
+        stop.drain();
+        assertThat(activity.mayLinger()).isTrue();
+        assertThat(activity.endIfIdle()).isTrue();
+        assertThat(activity.mayLinger()).isFalse();
+    }
+
+    @Test
+    void shouldNotWaitForTheClientsEndWhileTheServerEnds() {
+        activity.beginsRequest();
+        stop.end();
+        assertThat(activity.mayLinger()).isFalse();
+    }
+
+    @Test
     void shouldEndOnlyWhatIsIdle() {
         activity.beginsRequest();
         assertThat(activity.endIfIdle()).isFalse();
