@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Real-sized ONNX models served by Gatun, beside a C program that runs them without a server: `jmh/run models`.
 
-For every cell of model, instances, batching, transport and callers it takes turns: the C program with ONNX Runtime's
-defaults, `gatun bench` against the server, the C program with other settings; each turn a process of its own, while the
-server of the cell is idle or serves. Prints a line of Markdown for each cell: the medians of the turns, and the ratios to
-the C program's better setting. Needs a C compiler named cc, and numpy and onnx for making the models
-(Debian's python3-numpy and python3-onnx, or `pip install numpy onnx`).
+For every model, number of instances and of callers it takes turns: the C program with ONNX Runtime's defaults, with several
+other settings, and `gatun bench` over each transport against a server; each turn is a process of its own, and the server
+is idle while the others run. The C program runs as Gatun's instances do, one request at a time for each session, and as
+many at a time as there are callers. Prints a line of Markdown for each cell: medians of the turns, and the ratios to the
+best setting of the C program. Needs a C compiler named cc, and numpy and onnx for making the models (Debian's
+python3-numpy and python3-onnx, or `pip install numpy onnx`).
 """
 
 import argparse
@@ -28,13 +29,19 @@ LOOP = SCRATCH / "session_load"
 LENGTH = 64  # tokens of the encoder's input
 SHAPES = {"encoder": [f"--shape=tokens:{LENGTH}"]}
 
-# What the C program is told: threads within an operator and session options. Its first entry is the library's default.
+SPIN = ["session.intra_op.allow_spinning=1", "session.intra_op.spin_duration_us=50"]
+ONE = "loop.one_at_a_time=1"
+
+# What the C program is told: threads within an operator and options. As an instance runs: one request at a time.
 SETTINGS = {
-    "default": ["0"],
-    "shared": ["{threads}"],
-    "shared, no spinning": ["{threads}", "session.intra_op.allow_spinning=0"],
-    "shared, 50 us of spinning": [
-        "{threads}", "session.intra_op.allow_spinning=1", "session.intra_op.spin_duration_us=50"],
+    "all cores": ["{cores}", *SPIN, ONE],
+    "all cores, no spinning": ["{cores}", "session.intra_op.allow_spinning=0", ONE],
+    "a share": ["{share}", *SPIN, ONE],
+}
+# As many runs of a session at a time as there are callers.
+FREE = {
+    "defaults": ["0"],
+    "one thread": ["1"],
 }
 
 
@@ -103,7 +110,7 @@ class Server:
         self.log.close()
 
 
-def bench(server, gatun, model, transport, callers, window):
+def bench(server, gatun, model, transport, callers, settings):
     """Rate, p50, p99 and processor time of one cell, in microseconds; the last is the server's alone, or all of an embedded one's."""
     flags = {
         "embedded": [f"--embedded={server.models}"],
@@ -114,8 +121,8 @@ def bench(server, gatun, model, transport, callers, window):
     count, cpu = server.count(model), server.cpu_micros()
     with tempfile.NamedTemporaryFile(suffix=".csv") as table:
         subprocess.run(
-            [gatun, "bench", "-m", model, f"--concurrency={callers}", "--warm-up=1s", f"--measurement-interval={window}s",
-             "--max-trials=4", f"--csv={table.name}", *SHAPES.get(model, []), *flags],
+            [gatun, "bench", "-m", model, f"--concurrency={callers}", f"--warm-up={settings.warm_up}s",
+             f"--measurement-interval={settings.window}s", "--max-trials=4", f"--csv={table.name}", *SHAPES.get(model, []), *flags],
             check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "GATUN_BUILD": "never"})
         row = next(csv.DictReader(open(table.name)))
     answered = server.count(model) - count
@@ -125,11 +132,11 @@ def bench(server, gatun, model, transport, callers, window):
 
 def loop(model, instances, callers, settings, window):
     """The same of the C program."""
-    threads = max(1, os.cpu_count() // instances)
-    options = [option.format(threads=threads) for option in settings]
+    cores = os.cpu_count()
+    options = [option.format(cores=cores, share=max(1, cores // instances)) for option in settings]
     file = SCRATCH / "made" / model / "1" / "model.onnx"
     out = subprocess.run(
-        [LOOP, LIBRARY, file, str(instances), str(callers), "1", str(LENGTH), str(window), str(2 * window), *options],
+        [LOOP, LIBRARY, file, str(instances), str(callers), "1", str(LENGTH), "0.5", str(2 * window), *options],
         check=True, stdout=subprocess.PIPE, text=True).stdout
     return tuple(map(float, out.split()))
 
@@ -140,20 +147,23 @@ def median(turns):
 
 def compare(server, gatun, model, instances, batching, flags):
     for callers in flags.callers:
-        for transport in flags.transports:
-            served, loops = [], {name: [] for name in SETTINGS}
-            for _ in range(flags.turns):
-                for name, settings in SETTINGS.items():
-                    loops[name].append(loop(model, instances, callers, settings, flags.window))
-                served.append(bench(server, gatun, model, transport, callers, flags.window))
-            ours = median(served)
-            best_name, best = max(((name, median(turns)) for name, turns in loops.items()), key=lambda entry: entry[1][0])
-            default = median(loops["default"])
+        served, loops, free = {name: [] for name in flags.transports}, {}, {}
+        for _ in range(flags.turns):
+            for all_settings, figures in ((SETTINGS, loops), (FREE, free)):
+                for name, settings in all_settings.items():
+                    if instances > 1 or name != "a share":
+                        figures.setdefault(name, []).append(loop(model, instances, callers, settings, flags.window))
+            for transport in flags.transports:
+                served[transport].append(bench(server, gatun, model, transport, callers, flags))
+        best_name, best = max(((name, median(turns)) for name, turns in loops.items()), key=lambda entry: entry[1][0])
+        free = {name: median(turns) for name, turns in free.items()}
+        for transport, turns in served.items():
+            ours = median(turns)
             print(
-                f"| {model} | {instances} | {'yes' if batching else 'no'} | {callers} | {transport} "
-                f"| {ours[0]:,.0f} | {default[0]:,.0f} | {best[0]:,.0f} ({best_name}) | **{ours[0] / best[0]:.2f}** "
-                f"| {ours[1]:,.0f} | {best[1]:,.0f} | {ours[1] / best[1]:.2f} | {ours[2] / best[2]:.2f} "
-                f"| {ours[3]:,.0f} | {best[3]:,.0f} |", flush=True)
+                f"| {model} | {instances} | {'yes' if batching else 'no'} | {callers} | {transport} | {ours[0]:,.0f} "
+                f"| {best[0]:,.0f} ({best_name}) | **{ours[0] / best[0]:.2f}** | {ours[0] / free['defaults'][0]:.2f} "
+                f"| {ours[0] / free['one thread'][0]:.2f} | {ours[1]:,.0f} | {ours[1] / best[1]:.2f} "
+                f"| {ours[2] / best[2]:.2f} | {ours[3]:,.0f} | {best[3]:,.0f} |", flush=True)
 
 
 def main():
@@ -166,13 +176,15 @@ def main():
     parser.add_argument("--transports", nargs="+", default=["embedded", "shared memory", "gRPC", "HTTP"])
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--window", type=float, default=1, help="seconds of a window of measurement")
+    parser.add_argument("--warm-up", type=float, default=4, help="seconds before the windows of gatun bench")
     parser.add_argument("--parameter", action="append", default=[], metavar="KEY=VALUE", help="a parameter of each model")
     parser.add_argument("--gatun", default=str(ROOT / "gatun"), help="another launcher, to compare with")
     flags = parser.parse_args()
     build()
-    print("| model | instances | batching | callers | transport | requests/s | C loop, defaults | C loop, better setting "
-          "| **of the better** | p50, us | C loop's | ratio | p99, ratio | server CPU, us | C loop's |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("| model | instances | batching | callers | transport | requests/s | C loop, best setting | **of it** "
+          "| of defaults | of as many runs as callers | p50, us | of the C loop's | p99, of the C loop's | server CPU, us "
+          "| C loop's |")
+    print("|" + "---|" * 15, flush=True)
     for instances in flags.instances:
         for batching in flags.batching:
             scratch = pathlib.Path(tempfile.mkdtemp())

@@ -5,7 +5,13 @@
  *
  * Opens MODEL that many times and has CALLERS threads run it in a loop, thread i session i modulo SESSIONS. A first
  * dimension that varies is BATCH, any other LENGTH; inputs are numbers between 0 and 1, or whole ones below 100. THREADS
- * is the number of threads within an operator (0: the library's default); KEY=VALUE are its session options. Prints
+ * is the number of threads within an operator (0: the library's default), or g and the number of those of one pool for
+ * all sessions; KEY=VALUE are its session options, and some of this program:
+ *
+ *   loop.one_at_a_time=1  a session runs for one caller at a time, as an instance of a server does
+ *   loop.spinning=0       the threads of a pool for all sessions do not look for work before they sleep
+ *
+ * Prints
  *
  *   runs per second, median and 99th percentile in microseconds, processor microseconds for each run
  */
@@ -32,6 +38,7 @@ static atomic_bool measuring, ended;
 struct caller {
     pthread_t thread;
     OrtSession *session;
+    pthread_mutex_t *turn; /* NULL where a session runs for several callers at a time */
     OrtValue *inputs[MAX_TENSORS], *outputs[MAX_TENSORS];
     const char *input_names[MAX_TENSORS], *output_names[MAX_TENSORS];
     size_t input_count, output_count;
@@ -89,8 +96,14 @@ static void *run(void *argument) {
     struct caller *caller = argument;
     while (!atomic_load_explicit(&ended, memory_order_relaxed)) {
         double begin = now(CLOCK_MONOTONIC);
+        if (caller->turn != NULL) {
+            pthread_mutex_lock(caller->turn);
+        }
         check(api->Run(caller->session, NULL, caller->input_names, (const OrtValue *const *)caller->inputs,
                        caller->input_count, caller->output_names, caller->output_count, caller->outputs));
+        if (caller->turn != NULL) {
+            pthread_mutex_unlock(caller->turn);
+        }
         for (size_t i = 0; i < caller->output_count; i++) {
             api->ReleaseValue(caller->outputs[i]);
             caller->outputs[i] = NULL;
@@ -110,6 +123,17 @@ static int ascending(const void *left, const void *right) {
 static void sleep_for(double seconds) {
     struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&time, NULL);
+}
+
+/* The value of one of this program's own options. */
+static const char *own_option(int count, char **arguments, const char *name, const char *absent) {
+    size_t length = strlen(name);
+    for (int i = 10; i < count; i++) {
+        if (strncmp(arguments[i], name, length) == 0 && arguments[i][length] == '=') {
+            return arguments[i] + length + 1;
+        }
+    }
+    return absent;
 }
 
 int main(int count, char **arguments) {
@@ -134,8 +158,7 @@ int main(int count, char **arguments) {
         check(api->CreateThreadingOptions(&threading));
         check(api->SetGlobalIntraOpNumThreads(threading, atoi(arguments[9] + 1)));
         check(api->SetGlobalInterOpNumThreads(threading, 1));
-        const char *spinning = getenv("SPINNING");
-        check(api->SetGlobalSpinControl(threading, spinning == NULL || atoi(spinning)));
+        check(api->SetGlobalSpinControl(threading, atoi(own_option(count, arguments, "loop.spinning", "1"))));
         check(api->CreateEnvWithGlobalThreadPools(ORT_LOGGING_LEVEL_ERROR, "session_load", threading, &environment));
     } else {
         check(api->CreateEnv(ORT_LOGGING_LEVEL_ERROR, "session_load", &environment));
@@ -149,6 +172,9 @@ int main(int count, char **arguments) {
         check(api->SetIntraOpNumThreads(options, atoi(arguments[9])));
     }
     for (int i = 10; i < count; i++) {
+        if (strncmp(arguments[i], "loop.", 5) == 0) {
+            continue;
+        }
         char *value = strchr(arguments[i], '=');
         *value = 0;
         check(api->AddSessionConfigEntry(options, arguments[i], value + 1));
@@ -157,10 +183,16 @@ int main(int count, char **arguments) {
     for (int i = 0; i < session_count; i++) {
         check(api->CreateSession(environment, arguments[2], options, &sessions[i]));
     }
+    bool one_at_a_time = atoi(own_option(count, arguments, "loop.one_at_a_time", "0"));
+    pthread_mutex_t *turns = calloc((size_t)session_count, sizeof *turns);
+    for (int i = 0; i < session_count; i++) {
+        pthread_mutex_init(&turns[i], NULL);
+    }
     struct caller *callers = calloc((size_t)caller_count, sizeof *callers);
     for (int i = 0; i < caller_count; i++) {
         struct caller *caller = &callers[i];
         caller->session = sessions[i % session_count];
+        caller->turn = one_at_a_time ? &turns[i % session_count] : NULL;
         caller->microseconds = malloc(MAX_SAMPLES * sizeof(double));
         check(api->SessionGetInputCount(caller->session, &caller->input_count));
         check(api->SessionGetOutputCount(caller->session, &caller->output_count));

@@ -134,18 +134,18 @@ final class Dispatcher<T extends Ticket> implements Roster {
 
     /**
      * Lends an idle instance to the thread that brings {@code ticket}, which is marked as running and is not to be submitted; {@link
-     * #NONE} where it must wait its turn, or where a run may take long.
+     * #NONE} where it must wait its turn, or where a run may take longer than {@code nanos}.
      */
-    int lend(T ticket) {
-        if (!instances.anyIdle() || stopping || !mayBeLent()) {
+    int lend(T ticket, long nanos) {
+        if (!instances.anyIdle() || stopping || !mayBeLent(nanos)) {
             return NONE;
         }
         ticket.become(State.RUNNING);
         return instances.lend();
     }
 
-    private boolean mayBeLent() {
-        if (order != null || policy.maxQueueDelayNanos() > 0 || !runTimes.areShort()) {
+    private boolean mayBeLent(long nanos) {
+        if (order != null || policy.maxQueueDelayNanos() > 0 || !runTimes.areWithin(nanos)) {
             return false;
         }
         // While others run, those who come now may share a batch.

@@ -18,11 +18,15 @@ final class InlineRuns {
     private static final int ENDED_SHIFT = 32;
     private static final long ENDED = (1L << ENDED_SHIFT) - 1;
 
+    /** With so many runs a carrier thread is left to others. */
+    private final int sparing;
+
     private volatile int limit;
     private volatile Runnable onFull = () -> {};
 
-    /** @param limit how many runs may hold carrier threads at a time */
+    /** @param limit how many runs may hold carrier threads at a time, so that one is left */
     InlineRuns(int limit) {
+        this.sparing = limit;
         this.limit = limit;
     }
 
@@ -54,20 +58,26 @@ final class InlineRuns {
         return (int) state >= limit;
     }
 
-    /** Whether the calling thread may run now; then it says {@link #end} afterwards. A platform thread always may. */
-    boolean tryBegin() {
+    /**
+     * How long a run may be, in nanoseconds, that the calling thread begins now; then it says {@link #end} afterwards. 0 when it may not. On a
+     * platform thread nobody waits for a run, and while a carrier is left to others neither. Only short ones take the last.
+     */
+    long tryBegin() {
         if (!Thread.currentThread().isVirtual()) {
-            return true;
+            return RunTimes.LONG_NANOS;
         }
         int running = (int) state.incrementAndGet();
         if (running >= limit) {
             onFull.run();
         }
+        if (running <= sparing) {
+            return RunTimes.LONG_NANOS;
+        }
         if (running <= limit) {
-            return true;
+            return RunTimes.SHORT_NANOS;
         }
         state.decrementAndGet();
-        return false;
+        return 0;
     }
 
     /** Ends the calling thread's run. */

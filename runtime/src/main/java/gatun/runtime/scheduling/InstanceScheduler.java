@@ -86,12 +86,13 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
 
     /** As {@link Dispatcher#lend}, unless all threads that may be held by runs are. */
     private int lend(T ticket) {
-        if (!inlineRuns.tryBegin()) {
+        long nanos = inlineRuns.tryBegin();
+        if (nanos == 0) {
             return Dispatcher.NONE;
         }
         int lent = Dispatcher.NONE;
         try {
-            lent = dispatcher.lend(ticket);
+            lent = dispatcher.lend(ticket, nanos);
             return lent;
         } finally {
             if (lent == Dispatcher.NONE) {

@@ -2,10 +2,13 @@ package gatun.runtime.scheduling;
 
 /** What past runs of a model say about the next one. Guarded by the lock of the scheduler that owns it. */
 final class RunTimes {
-    /** A typical run up to this is short: to hand it to another thread and back would cost a twentieth of it and more. */
+    /** A typical run up to this is short: others may wait for the thread that it is on. */
     static final long SHORT_NANOS = 1_000_000;
 
-    /** A run beyond this was not just interrupted by the operating system, which is in the middle of short ones too. */
+    /**
+     * A run beyond this is long: to hand it to another thread and back costs nothing beside it. It was not just interrupted by the operating
+     * system, which is in the middle of short ones too.
+     */
     static final long LONG_NANOS = 20_000_000;
 
     /** How many runs that are not long are asked for at first, and at most. */
@@ -46,10 +49,10 @@ final class RunTimes {
     }
 
     /**
-     * Whether the next run will be short, as far as anybody can tell. Whenever a long one disproves it, it takes twice as many runs as
-     * before to be believed again.
+     * Whether the next run will take at most {@code nanos}, as far as anybody can tell. Whenever a {@linkplain #LONG_NANOS long} one disproves
+     * it, it takes twice as many runs as before to be believed again.
      */
-    boolean areShort() {
-        return trialLeft == 0 && typicalNanos <= SHORT_NANOS;
+    boolean areWithin(long nanos) {
+        return trialLeft == 0 && typicalNanos <= nanos;
     }
 }

@@ -21,7 +21,7 @@ class CarrierWatchTest {
     private Thread run(CountDownLatch end) {
         CountDownLatch begun = new CountDownLatch(1);
         Thread run = Thread.ofVirtual().name("run").start(() -> {
-            boolean may = runs.tryBegin();
+            boolean may = runs.tryBegin() > 0;
             begun.countDown();
             if (may) {
                 awaitEnd(end);

@@ -19,16 +19,16 @@ class RunTimesTest {
     @Test
     void shouldTrustAModelAfterEnoughShortRuns() {
         run(RunTimes.FIRST_TRIAL - 1, SHORT);
-        assertThat(times.areShort()).isFalse();
+        assertThat(times.areWithin(RunTimes.SHORT_NANOS)).isFalse();
         run(1, SHORT);
-        assertThat(times.areShort()).isTrue();
+        assertThat(times.areWithin(RunTimes.SHORT_NANOS)).isTrue();
     }
 
     @Test
     void shouldNotMindARunThatTheSystemInterrupted() {
         run(100, SHORT);
         run(1, 4_000_000);
-        assertThat(times.areShort()).isTrue();
+        assertThat(times.areWithin(RunTimes.SHORT_NANOS)).isTrue();
         assertThat(times.typicalNanos()).isLessThan(2 * SHORT);
     }
 
@@ -36,9 +36,9 @@ class RunTimesTest {
     void shouldNoticeThatRunsTakeLongerThanBefore() {
         run(100, SHORT);
         run(20, 2 * RunTimes.SHORT_NANOS);
-        assertThat(times.areShort()).isFalse();
+        assertThat(times.areWithin(RunTimes.SHORT_NANOS)).isFalse();
         run(100, SHORT);
-        assertThat(times.areShort()).isTrue();
+        assertThat(times.areWithin(RunTimes.SHORT_NANOS)).isTrue();
     }
 
     @Test
@@ -49,9 +49,13 @@ class RunTimesTest {
             trial = Math.min(2 * trial, RunTimes.LAST_TRIAL);
             run(1, LONG);
             run(trial - 1, SHORT);
-            assertThat(times.areShort()).as("after long run " + i).isFalse();
+            assertThat(times.areWithin(RunTimes.SHORT_NANOS))
+                    .as("after long run " + i)
+                    .isFalse();
             run(1, SHORT);
-            assertThat(times.areShort()).as("after long run " + i).isTrue();
+            assertThat(times.areWithin(RunTimes.SHORT_NANOS))
+                    .as("after long run " + i)
+                    .isTrue();
         }
         assertThat(trial).isEqualTo(RunTimes.LAST_TRIAL);
     }
@@ -60,7 +64,7 @@ class RunTimesTest {
     void shouldForgiveLongRunsBeforeTrust() {
         run(5, LONG);
         run(RunTimes.FIRST_TRIAL + 40, SHORT);
-        assertThat(times.areShort())
+        assertThat(times.areWithin(RunTimes.SHORT_NANOS))
                 .as("only runs that broke trust make the trial longer")
                 .isTrue();
     }

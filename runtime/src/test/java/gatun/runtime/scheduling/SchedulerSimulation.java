@@ -322,7 +322,7 @@ final class SchedulerSimulation {
                 timesOut[1],
                 model == null ? null : model.arrive(size, COLUMNS[shape]));
         jobs.add(job);
-        int lent = lends ? dispatcher.lend(job) : Dispatcher.NONE;
+        int lent = lends ? dispatcher.lend(job, RunTimes.SHORT_NANOS) : Dispatcher.NONE;
         if (lent != Dispatcher.NONE) {
             job.accepted = true;
             instances.get(lent).runFor(job);

@@ -22,6 +22,7 @@ final class Engine {
     private final MemorySegment cpuMemory;
     private final MemorySegment allocator;
     private final MemorySegment releaseValue;
+    private final ActiveRuns runs = new ActiveRuns();
 
     Engine(OnnxRuntime runtime) {
         this.runtime = runtime;
@@ -101,6 +102,11 @@ final class Engine {
             check(OrtApi.ReleaseAvailableProviders.invoke(OrtApi.ReleaseAvailableProviders(api), array, length));
             return providers;
         }
+    }
+
+    /** The runs on the processor that are under way. */
+    ActiveRuns runs() {
+        return runs;
     }
 
     /** The file of the library. */

@@ -45,7 +45,12 @@ final class OnnxGpuInstance implements BackendInstance {
     private final List<MemorySegment> owned = new ArrayList<>();
 
     /** @param transfers on the stream that the session was opened for; owned by this from now on */
-    OnnxGpuInstance(Engine engine, Session session, ModelDescription model, DeviceTransfers transfers) {
+    OnnxGpuInstance(
+            Engine engine,
+            Session session,
+            OnnxParameters parameters,
+            ModelDescription model,
+            DeviceTransfers transfers) {
         this.engine = engine;
         this.session = session;
         this.model = model;
@@ -53,7 +58,7 @@ final class OnnxGpuInstance implements BackendInstance {
         this.outputShapes = new OutputShapes(model);
         this.strings = new StringTensors(engine);
         this.values = new OutputValues(engine);
-        this.runOptions = new RunOptions(engine);
+        this.runOptions = new RunOptions(engine, parameters.runEntries());
         deviceMemory = engine.cudaMemory(transfers.stream().device().ordinal());
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);

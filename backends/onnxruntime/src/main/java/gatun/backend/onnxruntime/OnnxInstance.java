@@ -15,13 +15,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * One session with everything that a run needs prepared: names, arrays of pointers, and the values of addresses that come again. Inputs
- * are read where they lie. Outputs are written where they belong when their shape is known beforehand, and copied once otherwise. Owns
- * the session.
+ * Sessions with everything that a run needs prepared: names, arrays of pointers, and the values of addresses that come again. Inputs
+ * are read where they lie. Outputs are written where they belong when their shape is known beforehand, and copied once otherwise. Gives
+ * the sessions back.
  */
 final class OnnxInstance implements BackendInstance {
     private final Engine engine;
-    private final Session session;
+    private final InstanceSessions sessions;
     private final ModelDescription model;
     private final OutputShapes outputShapes;
     private final StringTensors strings;
@@ -53,16 +53,16 @@ final class OnnxInstance implements BackendInstance {
     private final MemorySegment[] destinations;
     private final int[] outputIndexes;
 
-    OnnxInstance(Engine engine, Session session, ModelDescription model) {
+    OnnxInstance(Engine engine, InstanceSessions sessions, OnnxParameters parameters, ModelDescription model) {
         this.engine = engine;
-        this.session = session;
+        this.sessions = sessions;
         this.model = model;
         this.outputShapes = new OutputShapes(model);
         this.strings = new StringTensors(engine);
         this.values = new OutputValues(engine);
         this.alignedCopies = new AlignedCopies(model.inputs().size());
         this.run = OrtApi.Run(engine.api());
-        this.runOptions = new RunOptions(engine);
+        this.runOptions = new RunOptions(engine, parameters.runEntries());
         int inputs = model.inputs().size();
         int outputs = model.outputs().size();
         inputNames = names(model.inputs());
@@ -203,16 +203,20 @@ final class OnnxInstance implements BackendInstance {
     }
 
     private MemorySegment run(int inputCount, int outputCount) {
-        return OrtApi.Run.invoke(
-                run,
-                session.handle(),
-                runOptions.handle(),
-                inputNameArray,
-                inputArray,
-                inputCount,
-                outputNameArray,
-                outputCount,
-                outputArray);
+        try {
+            return OrtApi.Run.invoke(
+                    run,
+                    sessions.begin().handle(),
+                    runOptions.handle(),
+                    inputNameArray,
+                    inputArray,
+                    inputCount,
+                    outputNameArray,
+                    outputCount,
+                    outputArray);
+        } finally {
+            sessions.end();
+        }
     }
 
     /** After a failure that a wrong guess of an output's shape may have caused: lets the engine allocate those outputs itself. */
@@ -288,7 +292,7 @@ final class OnnxInstance implements BackendInstance {
         }
         alignedCopies.close();
         runOptions.close();
-        session.close();
+        sessions.close();
         arena.close();
     }
 }

@@ -12,17 +12,29 @@ import gatun.runtime.spi.BackendModel;
 import gatun.runtime.spi.Device;
 import gatun.runtime.spi.InstanceSpec;
 import java.nio.file.Path;
+import java.util.Optional;
 
-/** A model file and its configuration. Each instance opens a session of its own, with threads of its own. */
+/**
+ * A model file and its configuration. The instances on the processor share sessions, unless the model says how many threads each is to have; each
+ * on a GPU opens one of its own.
+ */
 final class OnnxModel implements BackendModel {
+    /** Those that the process may use. */
+    private static final int CORES = Runtime.getRuntime().availableProcessors();
+
     private final Engine engine;
     private final ModelConfig config;
+    private final OnnxParameters parameters;
     private final Path file;
+    private final Company company;
+    private final SessionPool sessions = new SessionPool(this::open);
 
     OnnxModel(Engine engine, ModelConfig config, Path file) {
         this.engine = engine;
         this.config = config;
+        this.parameters = OnnxParameters.of(config);
         this.file = file;
+        this.company = new Company(engine.runs());
     }
 
     @Override
@@ -39,13 +51,13 @@ final class OnnxModel implements BackendModel {
                                 + CudaDevices.find().absence()));
         device.makeCurrent();
         DeviceTransfers transfers = new DeviceTransfers(device);
-        try (SessionOptions options = SessionOptions.of(engine, config, spec.instanceCount())) {
+        try (SessionOptions options = SessionOptions.of(engine, config, parameters, share(spec))) {
             CudaProvider.append(engine, options, config, transfers.stream());
             Session session = Session.open(engine, file, options);
             try {
                 ModelDescription description = session.description();
                 new ConfigCheck(config, description).run();
-                return new OnnxGpuInstance(engine, session, description, transfers);
+                return new OnnxGpuInstance(engine, session, parameters, description, transfers);
             } catch (RuntimeException | Error e) {
                 session.close();
                 throw e;
@@ -57,16 +69,34 @@ final class OnnxModel implements BackendModel {
     }
 
     private BackendInstance onProcessor(InstanceSpec spec) {
-        try (SessionOptions options = SessionOptions.of(engine, config, spec.instanceCount())) {
-            Session session = Session.open(engine, file, options);
-            try {
-                ModelDescription description = session.description();
-                new ConfigCheck(config, description).run();
-                return new OnnxInstance(engine, session, description);
-            } catch (RuntimeException | Error e) {
-                session.close();
-                throw e;
-            }
+        InstanceSessions used = sessionsFor(spec);
+        try {
+            ModelDescription description = used.any().description();
+            new ConfigCheck(config, description).run();
+            return new OnnxInstance(engine, used, parameters, description);
+        } catch (RuntimeException | Error e) {
+            used.close();
+            throw e;
+        }
+    }
+
+    private InstanceSessions sessionsFor(InstanceSpec spec) {
+        Optional<Integer> asked = parameters.intraOpThreads();
+        if (asked.isPresent()) {
+            // Whoever gives each instance its threads means threads of its own.
+            return new InstanceSessions(new SessionPool(this::open), company, asked.get(), asked.get());
+        }
+        return new InstanceSessions(sessions, company, CORES, share(spec));
+    }
+
+    /** The threads of an instance beside the others: what the model asks for, or its share of the cores. */
+    private int share(InstanceSpec spec) {
+        return parameters.intraOpThreads().orElseGet(() -> SessionThreads.share(CORES, spec.instanceCount()));
+    }
+
+    private Session open(int threads) {
+        try (SessionOptions options = SessionOptions.of(engine, config, parameters, threads)) {
+            return Session.open(engine, file, options);
         }
     }
 

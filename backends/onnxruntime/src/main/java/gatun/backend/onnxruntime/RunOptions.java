@@ -4,6 +4,7 @@ import gatun.bindings.onnxruntime.OrtApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Map;
 
 /** The options of an instance's runs, by which a run can be told to stop. */
 final class RunOptions {
@@ -11,12 +12,18 @@ final class RunOptions {
     private final MemorySegment handle;
     private final TerminateFlag terminate = new TerminateFlag(this::setTerminate, this::unsetTerminate);
 
-    RunOptions(Engine engine) {
+    /** @param entries of the configuration of every run, by their names */
+    RunOptions(Engine engine, Map<String, String> entries) {
         this.engine = engine;
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
             engine.check(OrtApi.CreateRunOptions.invoke(OrtApi.CreateRunOptions(engine.api()), out));
             handle = out.get(ValueLayout.ADDRESS, 0);
+            entries.forEach((name, value) -> engine.check(OrtApi.AddRunConfigEntry.invoke(
+                    OrtApi.AddRunConfigEntry(engine.api()),
+                    handle,
+                    scratch.allocateFrom(name),
+                    scratch.allocateFrom(value))));
         }
     }
 

@@ -6,15 +6,10 @@ import gatun.bindings.onnxruntime.onnxruntime_h;
 import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelParameter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * Native session options made from a model's configuration, in the parameter names that users of Triton's ONNX Runtime backend know:
@@ -23,12 +18,6 @@ import java.util.TreeMap;
  * session.intra_op.allow_spinning}. Owns one native object.
  */
 final class SessionOptions implements AutoCloseable {
-    /** Parameters with these beginnings go to the engine as they are. */
-    private static final List<String> ENTRY_PREFIXES = List.of("session.", "optimization.", "memory.", "ep.", "mlas.");
-
-    /** The engine makes the threads that it is told to, and ends the process when the system has no more. */
-    private static final int MAX_THREADS = 1024;
-
     private final Engine engine;
     private final MemorySegment handle;
 
@@ -38,15 +27,15 @@ final class SessionOptions implements AutoCloseable {
     }
 
     /**
-     * Options for one of {@code instanceCount} instances of a model.
+     * Options for a session of a model with so many {@code threads} within an operator.
      *
      * @throws GatunException INVALID_ARGUMENT for a parameter that has no such value
      */
-    static SessionOptions of(Engine engine, ModelConfig config, int instanceCount) {
+    static SessionOptions of(Engine engine, ModelConfig config, OnnxParameters parameters, int threads) {
         try (Arena scratch = Arena.ofConfined()) {
             SessionOptions options = create(engine, scratch);
             try {
-                options.apply(config, instanceCount, scratch);
+                options.apply(config, parameters, threads, scratch);
                 return options;
             } catch (NativeException e) {
                 options.close();
@@ -78,13 +67,7 @@ final class SessionOptions implements AutoCloseable {
         return handle;
     }
 
-    private void apply(ModelConfig config, int instanceCount, Arena scratch) {
-        Map<String, String> parameters = new TreeMap<>();
-        for (Map.Entry<String, ModelParameter> parameter :
-                config.getParametersMap().entrySet()) {
-            parameters.put(
-                    parameter.getKey(), parameter.getValue().getStringValue().strip());
-        }
+    private void apply(ModelConfig config, OnnxParameters parameters, int threads, Arena scratch) {
         if (config.getOptimization().getExecutionAccelerators().getCpuExecutionAcceleratorCount() > 0
                 || config.getOptimization().getExecutionAccelerators().getGpuExecutionAcceleratorCount() > 0) {
             throw new GatunException(
@@ -93,22 +76,15 @@ final class SessionOptions implements AutoCloseable {
                             + " configuration of model '" + config.getName() + "'");
         }
         MemorySegment api = engine.api();
-        int intraOp = number(parameters, "intra_op_thread_count", 0);
-        SessionThreads threads = SessionThreads.choose(
-                intraOp > 0 ? Optional.of(intraOp) : Optional.empty(),
-                Runtime.getRuntime().availableProcessors(),
-                instanceCount,
-                engine.version());
-        intraOpThreads(threads.count());
-        threads.addTo(parameters);
-        int interOp = number(parameters, "inter_op_thread_count", 0);
-        if (interOp > 0) {
-            engine.check(OrtApi.SetInterOpNumThreads.invoke(OrtApi.SetInterOpNumThreads(api), handle, interOp));
-        }
+        intraOpThreads(threads);
+        parameters
+                .interOpThreads()
+                .ifPresent(count -> engine.check(
+                        OrtApi.SetInterOpNumThreads.invoke(OrtApi.SetInterOpNumThreads(api), handle, count)));
         engine.check(OrtApi.SetSessionExecutionMode.invoke(
                 OrtApi.SetSessionExecutionMode(api),
                 handle,
-                flag(parameters, "execution_mode", false)
+                parameters.flag("execution_mode", false)
                         ? onnxruntime_h.ORT_PARALLEL()
                         : onnxruntime_h.ORT_SEQUENTIAL()));
         graphOptimization(
@@ -118,31 +94,16 @@ final class SessionOptions implements AutoCloseable {
                     case 2 -> onnxruntime_h.ORT_DISABLE_ALL();
                     default -> onnxruntime_h.ORT_ENABLE_ALL();
                 });
-        if (!flag(parameters, "enable_mem_arena", true)) {
+        if (!parameters.flag("enable_mem_arena", true)) {
             engine.check(OrtApi.DisableCpuMemArena.invoke(OrtApi.DisableCpuMemArena(api), handle));
         }
-        if (!flag(parameters, "enable_mem_pattern", true)) {
+        if (!parameters.flag("enable_mem_pattern", true)) {
             engine.check(OrtApi.DisableMemPattern.invoke(OrtApi.DisableMemPattern(api), handle));
         }
-        for (Map.Entry<String, String> parameter : parameters.entrySet()) {
-            requireNoFile(parameter.getKey());
-            if (ENTRY_PREFIXES.stream().anyMatch(parameter.getKey()::startsWith)
-                    && !parameter.getKey().equals("memory.enable_memory_arena_shrinkage")) {
-                engine.check(OrtApi.AddSessionConfigEntry.invoke(
-                        OrtApi.AddSessionConfigEntry(api),
-                        handle,
-                        scratch.allocateFrom(parameter.getKey()),
-                        scratch.allocateFrom(parameter.getValue())));
-            }
-        }
-    }
-
-    /** Some entries have the engine read or write files anywhere; whoever may load a model may not do that. */
-    private static void requireNoFile(String name) {
-        if (ENTRY_PREFIXES.stream().anyMatch(name::startsWith) && (name.contains("path") || name.contains("file"))) {
-            throw GatunException.invalidArgument("parameter '" + name
-                    + "' names a file for the engine, which is not allowed; put the model's files into its folder");
-        }
+        Map<String, String> entries = parameters.sessionEntries();
+        SessionThreads.of(threads, engine.version()).addTo(entries);
+        entries.forEach((name, value) -> engine.check(OrtApi.AddSessionConfigEntry.invoke(
+                OrtApi.AddSessionConfigEntry(api), handle, scratch.allocateFrom(name), scratch.allocateFrom(value))));
     }
 
     private void intraOpThreads(int count) {
@@ -152,40 +113,6 @@ final class SessionOptions implements AutoCloseable {
     private void graphOptimization(int level) {
         engine.check(OrtApi.SetSessionGraphOptimizationLevel.invoke(
                 OrtApi.SetSessionGraphOptimizationLevel(engine.api()), handle, level));
-    }
-
-    private static int number(Map<String, String> parameters, String name, int absent) {
-        String text = parameters.get(name);
-        if (text == null) {
-            return absent;
-        }
-        try {
-            int value = Integer.parseInt(text);
-            if (value > MAX_THREADS) {
-                throw GatunException.invalidArgument(
-                        "parameter '" + name + "' is '" + text + "'; expected at most " + MAX_THREADS);
-            }
-            if (value >= 0) {
-                return value;
-            }
-        } catch (NumberFormatException e) {
-            // Falls through to the one error for everything that is no count.
-        }
-        throw GatunException.invalidArgument("parameter '" + name + "' is '" + text + "'; expected a number >= 0");
-    }
-
-    private static boolean flag(Map<String, String> parameters, String name, boolean absent) {
-        String text = parameters.get(name);
-        if (text == null) {
-            return absent;
-        }
-        return switch (text.toLowerCase(Locale.ROOT)) {
-            case "1", "true" -> true;
-            case "0", "false" -> false;
-            default ->
-                throw GatunException.invalidArgument(
-                        "parameter '" + name + "' is '" + text + "'; expected 0, 1, true or false");
-        };
     }
 
     @Override

@@ -1,17 +1,15 @@
 package gatun.backend.onnxruntime;
 
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The threads that a session has within an operator, and whether they look for work for a moment before they sleep: chosen from the cores and the
- * instances that share them, where the model's parameters do not say it.
+ * The threads that a session has within an operator, and whether they look for work for a moment before they sleep.
  *
  * @param count threads, the one that calls included; one has no pool
- * @param entries session options of the engine, by their names
+ * @param entries session options of the engine, by their names, where the model's parameters do not say it
  */
 record SessionThreads(int count, Map<String, String> entries) {
     private static final String SPINNING = "session.intra_op.allow_spinning";
@@ -29,15 +27,11 @@ record SessionThreads(int count, Map<String, String> entries) {
     private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+).*");
 
     /**
-     * Chooses.
+     * So many threads.
      *
-     * @param asked the threads that the model's parameters ask for; empty for a choice
-     * @param cores the cores that the process may use
-     * @param instances the model's instances, which share them
      * @param version the library's version, for instance {@code 1.29.0}
      */
-    static SessionThreads choose(Optional<Integer> asked, int cores, int instances, String version) {
-        int count = asked.orElseGet(() -> Math.max(1, cores / Math.max(1, instances)));
+    static SessionThreads of(int count, String version) {
         Map<String, String> entries = new TreeMap<>();
         if (count > 1 && boundsSpinning(version)) {
             entries.put(SPINNING, "1");
@@ -46,6 +40,11 @@ record SessionThreads(int count, Map<String, String> entries) {
             entries.put(SPINNING, "0");
         }
         return new SessionThreads(count, entries);
+    }
+
+    /** How many threads a run has beside those of the other instances of its model: its share of the {@code cores}. */
+    static int share(int cores, int instances) {
+        return Math.max(1, cores / Math.max(1, instances));
     }
 
     private static boolean boundsSpinning(String version) {

@@ -1,0 +1,59 @@
+package gatun.backend.onnxruntime;
+
+import gatun.memory.GatunException;
+
+/**
+ * What one instance runs on: a session with all cores for a run that has the machine to itself, and one with its share of them for a run beside
+ * others. Used by one thread at a time.
+ */
+final class InstanceSessions implements AutoCloseable {
+    private final SessionPool pool;
+    private final Company company;
+    private final int threadsAlone;
+    private final int threadsBeside;
+    private final Session alone;
+    private final Session beside;
+
+    /**
+     * Sessions of {@code pool}.
+     *
+     * @param company tells whether a run of the model is alone
+     * @param threadsAlone the threads of a run that is alone
+     * @param threadsBeside the threads of a run that is not; may be as many
+     * @throws GatunException when one cannot be opened
+     */
+    InstanceSessions(SessionPool pool, Company company, int threadsAlone, int threadsBeside) {
+        this.pool = pool;
+        this.company = company;
+        this.threadsAlone = threadsAlone;
+        this.threadsBeside = threadsBeside;
+        alone = pool.take(threadsAlone);
+        try {
+            beside = pool.take(threadsBeside);
+        } catch (RuntimeException | Error e) {
+            pool.giveBack(threadsAlone);
+            throw e;
+        }
+    }
+
+    /** The session to describe the model by. */
+    Session any() {
+        return alone;
+    }
+
+    /** A run begins; the session for it. {@link #end} follows. */
+    Session begin() {
+        return company.beginAlone() ? alone : beside;
+    }
+
+    /** The run has ended. */
+    void end() {
+        company.end();
+    }
+
+    @Override
+    public void close() {
+        pool.giveBack(threadsBeside);
+        pool.giveBack(threadsAlone);
+    }
+}

@@ -1,0 +1,120 @@
+package gatun.backend.onnxruntime;
+
+import gatun.memory.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * The {@code parameters} of a model's configuration, by the names that users of Triton's ONNX Runtime backend know.
+ *
+ * @param values by their names
+ */
+record OnnxParameters(Map<String, String> values) {
+    /** Parameters with these beginnings go to the engine as they are. */
+    private static final List<String> ENTRY_PREFIXES = List.of("session.", "optimization.", "memory.", "ep.", "mlas.");
+
+    /** The engine makes the threads that it is told to, and ends the process when the system has no more. */
+    private static final int MAX_THREADS = 1024;
+
+    /** An entry of a run's configuration, not of a session's. */
+    private static final String SHRINKAGE = "memory.enable_memory_arena_shrinkage";
+
+    /**
+     * Those of a configuration.
+     *
+     * @throws GatunException INVALID_ARGUMENT when one names a file for the engine
+     */
+    static OnnxParameters of(ModelConfig config) {
+        Map<String, String> values = new TreeMap<>();
+        config.getParametersMap().forEach((name, value) -> {
+            requireNoFile(name);
+            values.put(name, value.getStringValue().strip());
+        });
+        return new OnnxParameters(values);
+    }
+
+    /** Some entries have the engine read or write files anywhere; whoever may load a model may not do that. */
+    private static void requireNoFile(String name) {
+        if (isEntry(name) && (name.contains("path") || name.contains("file"))) {
+            throw GatunException.invalidArgument("parameter '" + name
+                    + "' names a file for the engine, which is not allowed; put the model's files into its folder");
+        }
+    }
+
+    private static boolean isEntry(String name) {
+        return ENTRY_PREFIXES.stream().anyMatch(name::startsWith);
+    }
+
+    /**
+     * The threads that a session is asked to have within an operator; empty for a choice.
+     *
+     * @throws GatunException INVALID_ARGUMENT for no such number
+     */
+    Optional<Integer> intraOpThreads() {
+        return threads("intra_op_thread_count");
+    }
+
+    /** The threads that run operators side by side, as {@link #intraOpThreads}. */
+    Optional<Integer> interOpThreads() {
+        return threads("inter_op_thread_count");
+    }
+
+    private Optional<Integer> threads(String name) {
+        String text = values.get(name);
+        if (text == null) {
+            return Optional.empty();
+        }
+        try {
+            int value = Integer.parseInt(text);
+            if (value > MAX_THREADS) {
+                throw GatunException.invalidArgument(
+                        "parameter '" + name + "' is '" + text + "'; expected at most " + MAX_THREADS);
+            }
+            if (value >= 0) {
+                return Optional.of(value).filter(count -> count > 0);
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the one error for everything that is no count.
+        }
+        throw GatunException.invalidArgument("parameter '" + name + "' is '" + text + "'; expected a number >= 0");
+    }
+
+    /**
+     * Whether a parameter is 1 or true.
+     *
+     * @param absent what to answer where there is none of that name
+     * @throws GatunException INVALID_ARGUMENT when it is anything else than 0, 1, true or false
+     */
+    boolean flag(String name, boolean absent) {
+        String text = values.get(name);
+        if (text == null) {
+            return absent;
+        }
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "1", "true" -> true;
+            case "0", "false" -> false;
+            default ->
+                throw GatunException.invalidArgument(
+                        "parameter '" + name + "' is '" + text + "'; expected 0, 1, true or false");
+        };
+    }
+
+    /** The entries of a session's configuration, in the order of their names. */
+    Map<String, String> sessionEntries() {
+        return values.entrySet().stream()
+                .filter(entry -> isEntry(entry.getKey()) && !entry.getKey().equals(SHRINKAGE))
+                .collect(Collectors.toMap(
+                        Map.Entry::getKey, Map.Entry::getValue, (first, second) -> first, TreeMap::new));
+    }
+
+    /** The entries of the configuration of every run. */
+    Map<String, String> runEntries() {
+        String devices = values.get(SHRINKAGE);
+        return devices == null ? Map.of() : Map.of(SHRINKAGE, devices);
+    }
+}
