@@ -47,6 +47,11 @@ public interface ModelVersion {
         return List.of();
     }
 
+    /** What the engine has chosen that the configuration leaves open, and why, a line each for people to read. */
+    default List<String> choices() {
+        return List.of();
+    }
+
     /** The configuration as completed and normalised. */
     ModelConfig config();
 

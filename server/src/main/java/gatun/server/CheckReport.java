@@ -33,6 +33,7 @@ final class CheckReport {
             model.problems().forEach(this::problem);
         }
         if (configurations) {
+            model.choices().forEach(choice -> out.println(" ".repeat(INDENT) + choice));
             model.config().ifPresent(config -> {
                 out.println(" ".repeat(INDENT) + "its configuration as completed:");
                 out.print(TextFormat.printer().printToString(config).indent(2 * INDENT));

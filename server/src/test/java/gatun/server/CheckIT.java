@@ -24,7 +24,10 @@ class CheckIT {
                 .contains("digits: good, version 1", "simple_ensemble: good", "models would be served.")
                 // softmax has no configuration at all: it comes from the model's file
                 .containsPattern("name: \"softmax\"\\R +platform: \"onnxruntime_onnx\"")
-                .contains("default_model_filename: \"model.onnx\"");
+                .contains("default_model_filename: \"model.onnx\"")
+                .containsPattern(
+                        "digits: good, version 1\\R +threads of each instance: 1, as intra_op_thread_count says")
+                .containsPattern("simple: good, version 1\\R +threads of a run: [0-9]+.* for [0-9]+ instance");
         assertThat(check.log()).isEmpty();
     }
 

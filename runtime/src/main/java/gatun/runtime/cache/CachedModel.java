@@ -323,6 +323,11 @@ public final class CachedModel implements ServedModel {
     }
 
     @Override
+    public List<String> choices() {
+        return model.choices();
+    }
+
+    @Override
     public SequencedMap<String, EntryPoint> entryPoints() {
         return model.entryPoints();
     }

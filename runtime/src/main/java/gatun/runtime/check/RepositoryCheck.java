@@ -10,6 +10,7 @@ import gatun.runtime.GatunServer;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -74,9 +75,8 @@ public final class RepositoryCheck implements AutoCloseable {
                     .filter(model -> model.state() == ModelState.READY)
                     .map(ModelStatus::version)
                     .toList();
-            Optional<ModelConfig> config = ready.isEmpty()
-                    ? Optional.empty()
-                    : Optional.of(server.model(name, ready.getLast()).config());
+            Optional<ModelVersion> served =
+                    ready.isEmpty() ? Optional.empty() : Optional.of(server.model(name, ready.getLast()));
             Set<String> reasons = new LinkedHashSet<>();
             versions.stream()
                     .filter(ModelStatus::isFailed)
@@ -86,7 +86,12 @@ public final class RepositoryCheck implements AutoCloseable {
                 failure.ifPresent(reasons::add);
             }
             List<Problem> problems = places.problems(name, reasons);
-            return new ModelReport(name, ready, config, reasons.isEmpty() ? List.of() : described(name, problems));
+            return new ModelReport(
+                    name,
+                    ready,
+                    served.map(ModelVersion::config),
+                    served.map(ModelVersion::choices).orElse(List.of()),
+                    reasons.isEmpty() ? List.of() : described(name, problems));
         } finally {
             server.unload(name, true);
         }

@@ -451,6 +451,11 @@ public final class LoadedModel implements ServedModel {
     }
 
     @Override
+    public List<String> choices() {
+        return backend.choices();
+    }
+
+    @Override
     public SequencedMap<String, EntryPoint> entryPoints() {
         return entryPoints;
     }

@@ -22,6 +22,14 @@ public interface BackendModel extends AutoCloseable {
         return List.of();
     }
 
+    /**
+     * What the engine has chosen for the model that its configuration leaves open, and why, a line each for people to read: such as its threads.
+     * Asked when its instances are open.
+     */
+    default List<String> choices() {
+        return List.of();
+    }
+
     /** Gives up what the model took from the engine, if anything. */
     @Override
     default void close() {}

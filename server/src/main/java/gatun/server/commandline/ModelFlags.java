@@ -144,6 +144,13 @@ final class ModelFlags {
     List<BackendOption> backendOptions = new ArrayList<>();
 
     @Option(
+            names = "--model-cache-dir",
+            paramLabel = "DIR",
+            description =
+                    "A folder that keeps models as ONNX Runtime has optimised them, so that the next start is quicker.")
+    Optional<String> modelCache = Optional.empty();
+
+    @Option(
             names = "--backend-directory",
             paramLabel = "DIR",
             description = "A folder with more backends: each jar in it, and each folder with the jars in that.")
@@ -191,6 +198,7 @@ final class ModelFlags {
         Map<String, Map<String, String>> options = new HashMap<>();
         // What is said in our own flags comes later, and wins.
         List<BackendOption> allOptions = new ArrayList<>(tensorFlow.options());
+        modelCache.ifPresent(folder -> allOptions.add(new BackendOption("onnxruntime", "model-cache-dir", folder)));
         allOptions.addAll(backendOptions);
         for (BackendOption option : allOptions) {
             options.computeIfAbsent(option.backend(), b -> new HashMap<>()).put(option.name(), option.value());

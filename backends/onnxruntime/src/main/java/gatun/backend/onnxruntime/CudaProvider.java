@@ -64,8 +64,8 @@ final class CudaProvider {
                 engine.check(OrtApi.UpdateCUDAProviderOptions.invoke(
                         OrtApi.UpdateCUDAProviderOptions(api),
                         cuda,
-                        texts(List.copyOf(settings.keySet()), scratch),
-                        texts(new ArrayList<>(settings.values()), scratch),
+                        Accelerators.texts(List.copyOf(settings.keySet()), scratch),
+                        Accelerators.texts(new ArrayList<>(settings.values()), scratch),
                         settings.size()));
                 engine.check(OrtApi.SessionOptionsAppendExecutionProvider_CUDA_V2.invoke(
                         OrtApi.SessionOptionsAppendExecutionProvider_CUDA_V2(api), options.handle(), cuda));
@@ -91,13 +91,5 @@ final class CudaProvider {
         settings.put(
                 "user_compute_stream", Long.toUnsignedString(stream.handle().address()));
         return settings;
-    }
-
-    private static MemorySegment texts(List<String> texts, Arena arena) {
-        MemorySegment array = arena.allocate(ValueLayout.ADDRESS, texts.size());
-        for (int i = 0; i < texts.size(); i++) {
-            array.setAtIndex(ValueLayout.ADDRESS, i, arena.allocateFrom(texts.get(i)));
-        }
-        return array;
     }
 }

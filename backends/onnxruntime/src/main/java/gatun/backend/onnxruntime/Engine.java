@@ -10,12 +10,16 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The opened library with its one environment, and the objects that all sessions share. Safe for any thread; lives as long as the
  * process, as the library does.
  */
 final class Engine {
+    /** Those that the process may use. */
+    static final int CORES = Runtime.getRuntime().availableProcessors();
+
     private final OnnxRuntime runtime;
     private final MemorySegment api;
     private final MemorySegment environment;
@@ -23,20 +27,24 @@ final class Engine {
     private final MemorySegment allocator;
     private final MemorySegment releaseValue;
     private final ActiveRuns runs = new ActiveRuns();
+    private final ThreadPools pools;
+    private final Optional<OptimizedModels> optimized;
 
-    Engine(OnnxRuntime runtime) {
+    /**
+     * Opens the environment.
+     *
+     * @throws gatun.bindings.NativeException when the library refuses
+     * @throws gatun.memory.GatunException UNAVAILABLE when the folder of optimised graphs cannot be written to
+     */
+    Engine(OnnxRuntime runtime, EngineOptions options) {
         this.runtime = runtime;
+        this.pools = new ThreadPools(options.sharesThreads());
+        this.optimized = options.modelCache().map(folder -> OptimizedModels.in(folder, runtime.version()));
         this.api = runtime.api();
         this.releaseValue = OrtApi.ReleaseValue(api);
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            // What a run does wrong comes back as its status; the engine's own log would only say it twice.
-            check(OrtApi.CreateEnv.invoke(
-                    OrtApi.CreateEnv(api),
-                    onnxruntime_h.ORT_LOGGING_LEVEL_FATAL(),
-                    scratch.allocateFrom("gatun"),
-                    out));
-            environment = out.get(ValueLayout.ADDRESS, 0);
+            environment = openEnvironment(scratch, out);
             check(OrtApi.CreateCpuMemoryInfo.invoke(
                     OrtApi.CreateCpuMemoryInfo(api),
                     onnxruntime_h.OrtDeviceAllocator(),
@@ -45,6 +53,27 @@ final class Engine {
             cpuMemory = out.get(ValueLayout.ADDRESS, 0);
             check(OrtApi.GetAllocatorWithDefaultOptions.invoke(OrtApi.GetAllocatorWithDefaultOptions(api), out));
             allocator = out.get(ValueLayout.ADDRESS, 0);
+        }
+    }
+
+    /** With threads that all sessions may share, one for each core, which sleep at once when they have no work. */
+    private MemorySegment openEnvironment(Arena scratch, MemorySegment out) {
+        check(OrtApi.CreateThreadingOptions.invoke(OrtApi.CreateThreadingOptions(api), out));
+        MemorySegment threading = out.get(ValueLayout.ADDRESS, 0);
+        try {
+            check(OrtApi.SetGlobalIntraOpNumThreads.invoke(OrtApi.SetGlobalIntraOpNumThreads(api), threading, CORES));
+            check(OrtApi.SetGlobalInterOpNumThreads.invoke(OrtApi.SetGlobalInterOpNumThreads(api), threading, 1));
+            check(OrtApi.SetGlobalSpinControl.invoke(OrtApi.SetGlobalSpinControl(api), threading, 0));
+            // What a run does wrong comes back as its status; the engine's own log would only say it twice.
+            check(OrtApi.CreateEnvWithGlobalThreadPools.invoke(
+                    OrtApi.CreateEnvWithGlobalThreadPools(api),
+                    onnxruntime_h.ORT_LOGGING_LEVEL_FATAL(),
+                    scratch.allocateFrom("gatun"),
+                    threading,
+                    out));
+            return out.get(ValueLayout.ADDRESS, 0);
+        } finally {
+            OrtApi.ReleaseThreadingOptions.invoke(OrtApi.ReleaseThreadingOptions(api), threading);
         }
     }
 
@@ -107,6 +136,16 @@ final class Engine {
     /** The runs on the processor that are under way. */
     ActiveRuns runs() {
         return runs;
+    }
+
+    /** Who has threads of its own. */
+    ThreadPools pools() {
+        return pools;
+    }
+
+    /** Where optimised graphs are kept; empty for nowhere. */
+    Optional<OptimizedModels> optimized() {
+        return optimized;
     }
 
     /** The file of the library. */

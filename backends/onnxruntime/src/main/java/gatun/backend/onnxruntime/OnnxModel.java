@@ -12,6 +12,7 @@ import gatun.runtime.spi.BackendModel;
 import gatun.runtime.spi.Device;
 import gatun.runtime.spi.InstanceSpec;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -19,14 +20,15 @@ import java.util.Optional;
  * on a GPU opens one of its own.
  */
 final class OnnxModel implements BackendModel {
-    /** Those that the process may use. */
-    private static final int CORES = Runtime.getRuntime().availableProcessors();
-
     private final Engine engine;
     private final ModelConfig config;
     private final OnnxParameters parameters;
     private final Path file;
     private final Company company;
+
+    /** Instances on the processor, as the last one was told; 0 before there is one. */
+    private volatile int instanceCount;
+
     private final SessionPool sessions = new SessionPool(this::open);
 
     OnnxModel(Engine engine, ModelConfig config, Path file) {
@@ -81,23 +83,41 @@ final class OnnxModel implements BackendModel {
     }
 
     private InstanceSessions sessionsFor(InstanceSpec spec) {
+        instanceCount = spec.instanceCount();
         Optional<Integer> asked = parameters.intraOpThreads();
         if (asked.isPresent()) {
             // Whoever gives each instance its threads means threads of its own.
             return new InstanceSessions(new SessionPool(this::open), company, asked.get(), asked.get());
         }
-        return new InstanceSessions(sessions, company, CORES, share(spec));
+        return new InstanceSessions(sessions, company, Engine.CORES, share(spec));
     }
 
     /** The threads of an instance beside the others: what the model asks for, or its share of the cores. */
     private int share(InstanceSpec spec) {
-        return parameters.intraOpThreads().orElseGet(() -> SessionThreads.share(CORES, spec.instanceCount()));
+        return parameters.intraOpThreads().orElseGet(() -> SessionThreads.share(Engine.CORES, spec.instanceCount()));
     }
 
     private Session open(int threads) {
-        try (SessionOptions options = SessionOptions.of(engine, config, parameters, threads)) {
-            return Session.open(engine, file, options);
+        return new ModelFile(engine, config, parameters, file).open(threads);
+    }
+
+    @Override
+    public List<String> choices() {
+        int instances = instanceCount;
+        if (instances == 0) {
+            return List.of(); // All are on GPUs.
         }
+        Optional<Integer> asked = parameters.intraOpThreads();
+        if (asked.isPresent()) {
+            return List.of("threads of each instance: " + asked.get() + ", as intra_op_thread_count says");
+        }
+        int share = SessionThreads.share(Engine.CORES, instances);
+        SessionThreads threads = SessionThreads.of(Engine.CORES, engine.version());
+        String alone = "threads of a run: " + Engine.CORES
+                + (share == Engine.CORES ? "" : " alone, " + share + " beside others")
+                + ", of " + Engine.CORES + (Engine.CORES == 1 ? " core for " : " cores for ") + instances
+                + (instances == 1 ? " instance" : " instances");
+        return List.of(Engine.CORES == 1 ? alone : alone + "; " + threads.idleness());
     }
 
     @Override

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs ONNX models. The library is the one in the official Maven artifact, unpacked once for each user, or the file that
- * {@code --backend-config=onnxruntime,library=PATH} names. Options: {@code library}, {@code default-max-batch-size}.
+ * {@code --backend-config=onnxruntime,library=PATH} names. Options: {@link EngineOptions#NAMES}.
  */
 public final class OnnxRuntimeBackend implements Backend {
     /** The name in configurations. */
@@ -30,12 +30,9 @@ public final class OnnxRuntimeBackend implements Backend {
 
     private static final Logger LOG = LoggerFactory.getLogger(OnnxRuntimeBackend.class);
     private static final String LIBRARY = "library";
-    private static final String DEFAULT_MAX_BATCH_SIZE = "default-max-batch-size";
-    /** What Triton's backend takes when a model can batch and nobody said how much. */
-    private static final int TRITON_DEFAULT_MAX_BATCH_SIZE = 4;
 
     private Optional<Engine> engine = Optional.empty();
-    private int defaultMaxBatchSize = TRITON_DEFAULT_MAX_BATCH_SIZE;
+    private int defaultMaxBatchSize;
 
     /** Found by {@link java.util.ServiceLoader}; touches nothing native yet. */
     public OnnxRuntimeBackend() {}
@@ -47,26 +44,24 @@ public final class OnnxRuntimeBackend implements Backend {
 
     @Override
     public void start(Map<String, String> options) {
-        for (Map.Entry<String, String> option : options.entrySet()) {
-            switch (option.getKey()) {
-                case LIBRARY -> {}
-                case DEFAULT_MAX_BATCH_SIZE -> defaultMaxBatchSize = batchSize(option.getValue());
-                default ->
-                    LOG.warn(
-                            "--backend-config={},{}={} has no effect here; known: {}, {}",
-                            NAME,
-                            option.getKey(),
-                            option.getValue(),
-                            LIBRARY,
-                            DEFAULT_MAX_BATCH_SIZE);
+        options.forEach((name, value) -> {
+            if (!EngineOptions.NAMES.contains(name)) {
+                LOG.warn(
+                        "--backend-config={},{}={} has no effect here; known: {}",
+                        NAME,
+                        name,
+                        value,
+                        EngineOptions.NAMES);
             }
-        }
-        String chosen = options.getOrDefault(LIBRARY, "");
-        NativeLibrary library = OnnxRuntime.open(chosen.isEmpty() ? packaged() : existing(chosen));
+        });
+        EngineOptions chosen = EngineOptions.of(options);
+        defaultMaxBatchSize = chosen.defaultMaxBatchSize();
+        NativeLibrary library = OnnxRuntime.open(
+                chosen.library().map(OnnxRuntimeBackend::existing).orElseGet(OnnxRuntimeBackend::packaged));
         switch (library) {
             case NativeLibrary.Available available -> {
                 try {
-                    Engine opened = new Engine(OnnxRuntime.of(available));
+                    Engine opened = new Engine(OnnxRuntime.of(available), chosen);
                     LOG.info("ONNX Runtime {} from {}", opened.version(), available.path());
                     engine = Optional.of(opened);
                 } catch (NativeException e) {
@@ -85,19 +80,6 @@ public final class OnnxRuntimeBackend implements Backend {
     @Override
     public String advice(Device.Kind kind) {
         return kind == Device.Kind.CPU ? "" : CudaProvider.missing(started());
-    }
-
-    private static int batchSize(String text) {
-        try {
-            int size = Integer.parseInt(text.strip());
-            if (size >= 0) {
-                return size;
-            }
-        } catch (NumberFormatException e) {
-            // Falls through to the one error for everything that is no size.
-        }
-        throw GatunException.invalidArgument(
-                "--backend-config=" + NAME + "," + DEFAULT_MAX_BATCH_SIZE + "=" + text + ": expected a number >= 0");
     }
 
     private static Path existing(String chosen) {

@@ -11,10 +11,12 @@ import java.nio.file.Path;
 final class Session implements AutoCloseable {
     private final Engine engine;
     private final MemorySegment handle;
+    private final boolean hasPool;
 
-    private Session(Engine engine, MemorySegment handle) {
+    private Session(Engine engine, MemorySegment handle, boolean hasPool) {
         this.engine = engine;
         this.handle = handle;
+        this.hasPool = hasPool;
     }
 
     /**
@@ -32,7 +34,7 @@ final class Session implements AutoCloseable {
                     options.handle(),
                     out));
             LiveHandles.sessionOpened();
-            return new Session(engine, out.get(ValueLayout.ADDRESS, 0));
+            return new Session(engine, out.get(ValueLayout.ADDRESS, 0), options.handOverPool());
         } catch (NativeException e) {
             throw OnnxErrors.ofLoad(e, file);
         }
@@ -50,5 +52,8 @@ final class Session implements AutoCloseable {
     public void close() {
         OrtApi.ReleaseSession.invoke(OrtApi.ReleaseSession(engine.api()), handle);
         LiveHandles.sessionReleased();
+        if (hasPool) {
+            engine.pools().giveBackOwn();
+        }
     }
 }

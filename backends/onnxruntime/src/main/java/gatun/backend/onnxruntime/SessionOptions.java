@@ -3,12 +3,12 @@ package gatun.backend.onnxruntime;
 import gatun.bindings.NativeException;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.onnxruntime_h;
-import gatun.memory.ErrorCode;
 import gatun.memory.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.Map;
 
 /**
@@ -20,6 +20,9 @@ import java.util.Map;
 final class SessionOptions implements AutoCloseable {
     private final Engine engine;
     private final MemorySegment handle;
+
+    /** Whether this holds a pool of threads for the session. */
+    private boolean hasPool;
 
     private SessionOptions(Engine engine, MemorySegment handle) {
         this.engine = engine;
@@ -52,7 +55,7 @@ final class SessionOptions implements AutoCloseable {
         try (Arena scratch = Arena.ofConfined()) {
             SessionOptions options = create(engine, scratch);
             options.graphOptimization(onnxruntime_h.ORT_DISABLE_ALL());
-            options.intraOpThreads(1);
+            options.intraOpThreads(1, new OnnxParameters(Map.of()));
             return options;
         }
     }
@@ -68,15 +71,9 @@ final class SessionOptions implements AutoCloseable {
     }
 
     private void apply(ModelConfig config, OnnxParameters parameters, int threads, Arena scratch) {
-        if (config.getOptimization().getExecutionAccelerators().getCpuExecutionAcceleratorCount() > 0
-                || config.getOptimization().getExecutionAccelerators().getGpuExecutionAcceleratorCount() > 0) {
-            throw new GatunException(
-                    ErrorCode.UNSUPPORTED,
-                    "execution accelerators are not part of this server; remove 'execution_accelerators' from the"
-                            + " configuration of model '" + config.getName() + "'");
-        }
         MemorySegment api = engine.api();
-        intraOpThreads(threads);
+        intraOpThreads(threads, parameters);
+        Accelerators.append(engine, this, config);
         parameters
                 .interOpThreads()
                 .ifPresent(count -> engine.check(
@@ -106,8 +103,36 @@ final class SessionOptions implements AutoCloseable {
                 OrtApi.AddSessionConfigEntry(api), handle, scratch.allocateFrom(name), scratch.allocateFrom(value))));
     }
 
-    private void intraOpThreads(int count) {
+    private void intraOpThreads(int count, OnnxParameters parameters) {
+        if (count > 1) {
+            hasPool = engine.pools().takeOwn(parameters.intraOpThreads().isPresent());
+            if (!hasPool) {
+                engine.check(
+                        OrtApi.DisablePerSessionThreads.invoke(OrtApi.DisablePerSessionThreads(engine.api()), handle));
+                return;
+            }
+        }
         engine.check(OrtApi.SetIntraOpNumThreads.invoke(OrtApi.SetIntraOpNumThreads(engine.api()), handle, count));
+    }
+
+    /** Has the session take the graph as it is in the file. */
+    void leaveGraph() {
+        graphOptimization(onnxruntime_h.ORT_DISABLE_ALL());
+    }
+
+    /** Has the session write the graph that it has optimised into {@code file}. */
+    void writeOptimized(Path file) {
+        try (Arena scratch = Arena.ofConfined()) {
+            engine.check(OrtApi.SetOptimizedModelFilePath.invoke(
+                    OrtApi.SetOptimizedModelFilePath(engine.api()), handle, scratch.allocateFrom(file.toString())));
+        }
+    }
+
+    /** Whether the session is to have a pool of threads of its own; it gives that back from now on. */
+    boolean handOverPool() {
+        boolean handed = hasPool;
+        hasPool = false;
+        return handed;
     }
 
     private void graphOptimization(int level) {
@@ -117,6 +142,9 @@ final class SessionOptions implements AutoCloseable {
 
     @Override
     public void close() {
+        if (handOverPool()) {
+            engine.pools().giveBackOwn();
+        }
         OrtApi.ReleaseSessionOptions.invoke(OrtApi.ReleaseSessionOptions(engine.api()), handle);
     }
 }

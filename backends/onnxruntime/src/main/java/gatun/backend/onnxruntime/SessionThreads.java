@@ -47,6 +47,13 @@ record SessionThreads(int count, Map<String, String> entries) {
         return Math.max(1, cores / Math.max(1, instances));
     }
 
+    /** What these threads do without work, for people to read. */
+    String idleness() {
+        return entries.containsKey(SPIN_DURATION)
+                ? "they look for work for " + SPIN_MICROS + " us before they sleep"
+                : "they sleep when they have no work";
+    }
+
     private static boolean boundsSpinning(String version) {
         Matcher matcher = VERSION.matcher(version);
         if (!matcher.matches()) {

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * What {@code --backend-config=tensorflow,...} says for all models and a model's own parameters say for it, in the names that users of
  * Triton's TensorFlow backend know.
  *
- * @param intraOpThreads how many threads one operation may use; 0 for the engine's choice, as many as there are cores
+ * @param intraOpThreads how many threads one operation may use; 0 for as many as there are cores
  * @param interOpThreads how many operations may run at a time; 0 likewise
  * @param defaultMaxBatchSize for a model in Triton's layout that can batch and does not say how much
  * @param tags which of a file's graphs a model takes that does not say: the one that has exactly these
@@ -73,8 +73,8 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
 
     /** A model's session options, as a serialized ConfigProto. */
     byte[] session(ModelConfig config) {
-        int intraOp = count(config, INTRA_OP_THREADS, intraOpThreads);
-        int interOp = count(config, INTER_OP_THREADS, interOpThreads);
+        int intraOp = threads(count(config, INTRA_OP_THREADS, intraOpThreads));
+        int interOp = threads(count(config, INTER_OP_THREADS, interOpThreads));
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try {
             CodedOutputStream out = CodedOutputStream.newInstance(bytes);
@@ -86,6 +86,11 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
             throw new UncheckedIOException(e);
         }
         return bytes.toByteArray();
+    }
+
+    /** So many threads, or where nobody has said it those of the cores; the engine would count those of the machine, not the container's. */
+    private static int threads(int asked) {
+        return asked > 0 ? asked : Runtime.getRuntime().availableProcessors();
     }
 
     private static String parameter(ModelConfig config, String name) {

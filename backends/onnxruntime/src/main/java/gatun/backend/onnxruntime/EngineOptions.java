@@ -1,0 +1,71 @@
+package gatun.backend.onnxruntime;
+
+import gatun.memory.GatunException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What {@code --backend-config=onnxruntime,...} says for all models.
+ *
+ * @param library the file of the library; empty for the one that comes with the server
+ * @param defaultMaxBatchSize for a model that can batch and does not say how much
+ * @param sharesThreads whether all sessions run on the threads of one pool; empty for a choice
+ * @param modelCache the folder that keeps optimised graphs; empty for none
+ */
+record EngineOptions(
+        Optional<String> library, int defaultMaxBatchSize, Optional<Boolean> sharesThreads, Optional<Path> modelCache) {
+    private static final String LIBRARY = "library";
+    private static final String MAX_BATCH_SIZE = "default-max-batch-size";
+    private static final String GLOBAL_THREADS = "enable-global-threadpool";
+    private static final String MODEL_CACHE = "model-cache-dir";
+
+    /** The options, as {@code --backend-config} names them. */
+    static final List<String> NAMES = List.of(LIBRARY, MAX_BATCH_SIZE, GLOBAL_THREADS, MODEL_CACHE);
+
+    /** What Triton's backend takes when a model can batch and nobody said how much. */
+    private static final String TRITON_DEFAULT_MAX_BATCH_SIZE = "4";
+
+    /**
+     * Those of a command line; others than {@link #NAMES} are passed over.
+     *
+     * @throws GatunException INVALID_ARGUMENT for a value that an option cannot have
+     */
+    static EngineOptions of(Map<String, String> options) {
+        return new EngineOptions(
+                text(options, LIBRARY),
+                batchSize(options.getOrDefault(MAX_BATCH_SIZE, TRITON_DEFAULT_MAX_BATCH_SIZE)),
+                text(options, GLOBAL_THREADS).map(EngineOptions::flag),
+                text(options, MODEL_CACHE).map(Path::of));
+    }
+
+    private static Optional<String> text(Map<String, String> options, String name) {
+        return Optional.ofNullable(options.get(name)).map(String::strip).filter(text -> !text.isEmpty());
+    }
+
+    private static boolean flag(String text) {
+        return switch (text) {
+            case "1", "true" -> true;
+            case "0", "false" -> false;
+            default -> throw refused(GLOBAL_THREADS, text, "0 or 1");
+        };
+    }
+
+    private static int batchSize(String text) {
+        try {
+            int size = Integer.parseInt(text.strip());
+            if (size >= 0) {
+                return size;
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the one error for everything that is no size.
+        }
+        throw refused(MAX_BATCH_SIZE, text, "a number >= 0");
+    }
+
+    private static GatunException refused(String name, String text, String expected) {
+        return GatunException.invalidArgument(
+                "--backend-config=" + OnnxRuntimeBackend.NAME + "," + name + "=" + text + ": expected " + expected);
+    }
+}

@@ -1,0 +1,207 @@
+package gatun.backend.onnxruntime;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A folder of graphs as the engine has optimised them, so that a model is not optimised again each time that it is loaded. A graph's name is the
+ * digest of all that it follows from: the model's file, the library, the processor, the options. What is in the folder may be deleted at any
+ * time; several servers may share it. Thread-safe.
+ */
+final class OptimizedModels {
+    private static final Logger LOG = LoggerFactory.getLogger(OptimizedModels.class);
+
+    /** All that is kept, in bytes: beyond it what was not used for the longest time is deleted. */
+    private static final long MOST_BYTES = 10L << 30;
+
+    /** The file format of models ends at 2 GiB; a graph may be larger than what it was made from. */
+    private static final long MOST_MODEL_BYTES = 1L << 30;
+
+    /** A draft that is older was left by a process that has ended. */
+    private static final Duration DRAFT_LIFE = Duration.ofDays(1);
+
+    private static final String GRAPH = ".onnx";
+    private static final String DRAFT = ".draft";
+    private static final Path PROCESSOR = Path.of("/proc/cpuinfo");
+
+    private final Path folder;
+    private final String surroundings;
+
+    private OptimizedModels(Path folder, String surroundings) {
+        this.folder = folder;
+        this.surroundings = surroundings;
+    }
+
+    /**
+     * Those in {@code folder}, which is made if it is missing, for its owner only.
+     *
+     * @param version the library's version
+     * @throws GatunException UNAVAILABLE when it cannot be written to
+     */
+    static OptimizedModels in(Path folder, String version) {
+        try {
+            if (!Files.isDirectory(folder)) {
+                Files.createDirectories(
+                        folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            }
+            OptimizedModels models = new OptimizedModels(folder, version + "\n" + processor());
+            Files.delete(Files.createFile(models.draft()));
+            models.deleteOldDrafts();
+            return models;
+        } catch (IOException | UncheckedIOException e) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "--model-cache-dir=" + folder + ": optimised models cannot be kept there (" + e.getMessage()
+                            + "); name a folder that this user may write to",
+                    e);
+        }
+    }
+
+    /** What the engine chooses its kernels by. */
+    private static String processor() throws IOException {
+        if (!Files.isReadable(PROCESSOR)) {
+            return "";
+        }
+        try (Stream<String> lines = Files.lines(PROCESSOR)) {
+            return String.join(
+                    "\n",
+                    lines.takeWhile(line -> !line.isEmpty())
+                            .filter(line -> line.startsWith("model name")
+                                    || line.startsWith("flags")
+                                    || line.startsWith("Features")
+                                    || line.startsWith("CPU part"))
+                            .toList());
+        }
+    }
+
+    /**
+     * Where the optimised graph of a model lies, or is to be kept; empty for a model that is not kept: one of more than a GiB, or with weights in
+     * files of their own.
+     *
+     * @param options all that the graph follows from beside the file
+     */
+    Optional<Path> place(Path model, String options) {
+        try (FileChannel channel = FileChannel.open(model, StandardOpenOption.READ)) {
+            if (channel.size() > MOST_MODEL_BYTES || !isAlone(model)) {
+                return Optional.empty();
+            }
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update((surroundings + "\n" + options + "\n").getBytes(StandardCharsets.UTF_8));
+            digest.update(channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size()));
+            return Optional.of(folder.resolve(HexFormat.of().formatHex(digest.digest()) + GRAPH));
+        } catch (IOException e) {
+            return Optional.empty(); // The engine says what is wrong with the file.
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java has SHA-256", e);
+        }
+    }
+
+    private static boolean isAlone(Path model) throws IOException {
+        try (Stream<Path> files = Files.list(model.toAbsolutePath().getParent())) {
+            return files.count() == 1;
+        }
+    }
+
+    /** A new file name for a graph that is being written. */
+    Path draft() {
+        return folder.resolve(UUID.randomUUID() + DRAFT);
+    }
+
+    /** Keeps a whole draft in its place, and deletes what has become too much. */
+    void keep(Path draft, Path place) {
+        try {
+            Files.move(draft, place, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            deleteOldest(place);
+        } catch (IOException | UncheckedIOException e) {
+            LOG.warn("An optimised model cannot be kept in {}: {}", folder, e.getMessage());
+        }
+    }
+
+    /** Notes that a graph was used. */
+    void used(Path place) {
+        try {
+            Files.setLastModifiedTime(place, FileTime.from(Instant.now()));
+        } catch (IOException e) {
+            LOG.debug("{} belongs to somebody else, or is gone", place, e);
+        }
+    }
+
+    /** Deletes a draft or a graph, if it is there. */
+    void delete(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            LOG.warn("{} cannot be deleted: {}", file, e.getMessage());
+        }
+    }
+
+    private void deleteOldDrafts() throws IOException {
+        Instant oldest = Instant.now().minus(DRAFT_LIFE);
+        for (Kept draft : files(DRAFT)) {
+            if (draft.used().isBefore(oldest)) {
+                delete(draft.file());
+            }
+        }
+    }
+
+    private void deleteOldest(Path but) throws IOException {
+        List<Kept> graphs = files(GRAPH);
+        long byteSize = graphs.stream().mapToLong(Kept::byteSize).sum();
+        for (Kept graph : graphs) {
+            if (byteSize <= MOST_BYTES) {
+                return;
+            }
+            if (!graph.file().equals(but)) {
+                delete(graph.file());
+                byteSize -= graph.byteSize();
+            }
+        }
+    }
+
+    /** The files with such an ending, those first that were not used for the longest time. */
+    private List<Kept> files(String ending) throws IOException {
+        Predicate<Path> wanted = file -> file.getFileName().toString().endsWith(ending);
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(wanted)
+                    .map(Kept::of)
+                    .flatMap(Optional::stream)
+                    .sorted(Comparator.comparing(Kept::used))
+                    .toList();
+        }
+    }
+
+    private record Kept(Path file, Instant used, long byteSize) {
+        /** Empty when another process has just deleted it. */
+        static Optional<Kept> of(Path file) {
+            try {
+                return Optional.of(
+                        new Kept(file, Files.getLastModifiedTime(file).toInstant(), Files.size(file)));
+            } catch (IOException e) {
+                return Optional.empty();
+            }
+        }
+    }
+}

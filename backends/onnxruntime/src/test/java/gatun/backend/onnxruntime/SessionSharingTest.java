@@ -1,0 +1,195 @@
+package gatun.backend.onnxruntime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import gatun.memory.ErrorCode;
+import gatun.memory.GatunException;
+import gatun.memory.Shape;
+import gatun.protocol.inference.ModelConfig;
+import gatun.protocol.inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator;
+import gatun.protocol.inference.ModelParameter;
+import gatun.runtime.spi.BackendInstance;
+import gatun.runtime.spi.BackendModel;
+import gatun.runtime.spi.Device;
+import gatun.runtime.spi.InstanceSpec;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which sessions a model opens, on which threads and from which graph. Each test ends with no native object left. */
+class SessionSharingTest {
+    private static final Path VERSION =
+            Path.of("..", "..", "examples", "models").resolve("simple").resolve("1");
+    private static final int CORES = Runtime.getRuntime().availableProcessors();
+    private static final int SESSIONS = CORES == 1 ? 1 : 2;
+
+    private final Arena arena = Arena.ofConfined();
+
+    @TempDir
+    Path folder;
+
+    @AfterEach
+    void nothingShouldBeLeft() {
+        arena.close();
+        assertThat(LiveHandles.values()).as("live values").isZero();
+        assertThat(LiveHandles.sessions()).as("live sessions").isZero();
+    }
+
+    private static OnnxRuntimeBackend backend(Map<String, String> options) {
+        OnnxRuntimeBackend backend = new OnnxRuntimeBackend();
+        backend.start(options);
+        return backend;
+    }
+
+    private static ModelConfig simple(OnnxRuntimeBackend backend) {
+        return backend.complete(
+                ModelConfig.newBuilder().setName("simple").setMaxBatchSize(8).build(), VERSION);
+    }
+
+    private static List<BackendInstance> open(BackendModel model, int count) {
+        List<BackendInstance> instances = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            instances.add(model.newInstance(new InstanceSpec("simple_" + i, count, Device.CPU)));
+        }
+        return instances;
+    }
+
+    private void assertAdds(BackendInstance instance) {
+        RecordingExecution execution = new RecordingExecution(arena, "OUTPUT0")
+                .input("INPUT0", Shape.of(1, 16), IntStream.range(0, 16).toArray())
+                .input("INPUT1", Shape.of(1, 16), IntStream.range(0, 16).toArray());
+        instance.execute(execution);
+        assertThat(execution.ints("OUTPUT0"))
+                .containsExactly(IntStream.range(0, 16).map(i -> 2 * i).toArray());
+    }
+
+    @Test
+    void shouldOpenAModelForAllItsInstancesOnce() {
+        OnnxRuntimeBackend backend = backend(Map.of());
+        BackendModel model = backend.load(simple(backend), VERSION);
+        List<BackendInstance> instances = open(model, 2 * CORES);
+
+        assertThat(LiveHandles.sessions()).isEqualTo(SESSIONS);
+        assertThat(model.choices()).singleElement().asString().contains(CORES + "", 2 * CORES + " instances");
+        instances.removeLast().close();
+        instances.forEach(this::assertAdds);
+        instances.forEach(BackendInstance::close);
+    }
+
+    @Test
+    void shouldOpenAModelForEachInstanceWhoseThreadsItCounts() {
+        OnnxRuntimeBackend backend = backend(Map.of());
+        ModelConfig config = simple(backend).toBuilder()
+                .putParameters(
+                        "intra_op_thread_count",
+                        ModelParameter.newBuilder().setStringValue("2").build())
+                .build();
+        BackendModel model = backend.load(config, VERSION);
+        List<BackendInstance> instances = open(model, 3);
+
+        assertThat(LiveHandles.sessions()).isEqualTo(3);
+        assertThat(model.choices()).containsExactly("threads of each instance: 2, as intra_op_thread_count says");
+        instances.forEach(this::assertAdds);
+        instances.forEach(BackendInstance::close);
+    }
+
+    @Test
+    void shouldRunOnTheThreadsOfTheProcess() {
+        OnnxRuntimeBackend backend = backend(Map.of("enable-global-threadpool", "1"));
+        List<BackendInstance> instances = open(backend.load(simple(backend), VERSION), 1);
+
+        instances.forEach(this::assertAdds);
+        instances.forEach(BackendInstance::close);
+    }
+
+    @Test
+    void shouldKeepTheOptimisedGraphAndUseIt() throws IOException {
+        Path kept = folder.resolve("kept");
+        for (int start = 0; start < 2; start++) {
+            OnnxRuntimeBackend backend = backend(Map.of("model-cache-dir", kept.toString()));
+            List<BackendInstance> instances = open(backend.load(simple(backend), VERSION), 1);
+            instances.forEach(this::assertAdds);
+            instances.forEach(BackendInstance::close);
+            assertThat(files(kept)).as("after start " + start).hasSize(1);
+        }
+    }
+
+    @Test
+    void shouldReplaceAnOptimisedGraphThatIsBroken() throws IOException {
+        OnnxRuntimeBackend backend = backend(Map.of("model-cache-dir", folder.toString()));
+        open(backend.load(simple(backend), VERSION), 1).forEach(BackendInstance::close);
+        Path graph = files(folder).getFirst();
+        long byteSize = Files.size(graph);
+        Files.writeString(graph, "this is no graph");
+
+        List<BackendInstance> instances = open(backend.load(simple(backend), VERSION), 1);
+
+        instances.forEach(this::assertAdds);
+        instances.forEach(BackendInstance::close);
+        assertThat(files(folder)).containsExactly(graph);
+        assertThat(graph).hasSize(byteSize);
+    }
+
+    @Test
+    void shouldKeepGraphsOfOtherOptionsApart() throws IOException {
+        OnnxRuntimeBackend backend = backend(Map.of("model-cache-dir", folder.toString()));
+        ModelConfig config = simple(backend);
+        open(backend.load(config, VERSION), 1).forEach(BackendInstance::close);
+        ModelConfig.Builder basic = config.toBuilder();
+        basic.getOptimizationBuilder().getGraphBuilder().setLevel(-1);
+        open(backend.load(basic.build(), VERSION), 1).forEach(BackendInstance::close);
+        basic.getOptimizationBuilder().getGraphBuilder().setLevel(2);
+        open(backend.load(basic.build(), VERSION), 1).forEach(BackendInstance::close);
+
+        assertThat(files(folder))
+                .as("two levels that optimise, and one that does not")
+                .hasSize(2);
+    }
+
+    @Test
+    void shouldSayThatOptimisedGraphsCannotBeKept() throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> backend(Map.of("model-cache-dir", file.toString())))
+                .withMessageStartingWith("--model-cache-dir=" + file + ": optimised models cannot be kept there")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
+    }
+
+    @Test
+    void shouldRefuseAcceleratorsThatTheLibraryLacks() {
+        OnnxRuntimeBackend backend = backend(Map.of());
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> open(backend.load(accelerated(backend, "openvino"), VERSION), 1))
+                .withMessageContaining("asks for the execution accelerator 'openvino'")
+                .withMessageContaining("was built without it, with")
+                .withMessageContaining("CPUExecutionProvider")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED));
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> open(backend.load(accelerated(backend, "warp"), VERSION), 1))
+                .withMessageContaining("'warp': those that can be used are openvino and xnnpack");
+    }
+
+    private static ModelConfig accelerated(OnnxRuntimeBackend backend, String name) {
+        ModelConfig.Builder config = simple(backend).toBuilder();
+        config.getOptimizationBuilder()
+                .getExecutionAcceleratorsBuilder()
+                .addCpuExecutionAccelerator(Accelerator.newBuilder().setName(name));
+        return config.build();
+    }
+
+    private static List<Path> files(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.toList();
+        }
+    }
+}
