@@ -26,6 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRATCH = ROOT / "jmh" / "target" / "models"
 LIBRARY = SCRATCH / "libonnxruntime.so"
 LOOP = SCRATCH / "session_load"
+QUICK = "forest"
 LENGTH = 64  # tokens of the encoder's input
 SHAPES = {"encoder": [f"--shape=tokens:{LENGTH}"]}
 
@@ -75,15 +76,15 @@ def repository(folder, models, instances, batching, extra):
 
 
 class Server:
-    """A server of a repository, with default flags."""
+    """A server of a repository, with default flags and perhaps more."""
 
-    def __init__(self, models, scratch, gatun):
+    def __init__(self, models, scratch, gatun, *flags):
         self.models = models
         ready = scratch / "ready"
         self.log = open(scratch / "log", "w")
         self.process = subprocess.Popen(
             [gatun, "serve", f"--model-repository={models}", "--allow-client-shm", "--http-port=0", "--grpc-port=0",
-             "--metrics-port=0", f"--ready-file={ready}"],
+             "--metrics-port=0", f"--ready-file={ready}", *flags],
             stdout=self.log, stderr=subprocess.STDOUT, env={**os.environ, "GATUN_BUILD": "never"})
         while not ready.exists():
             if self.process.poll() is not None:
@@ -128,6 +129,13 @@ def bench(server, gatun, model, transport, callers, settings):
     answered = server.count(model) - count
     cost = (server.cpu_micros() - cpu) / answered if answered else float(row["process_cpu_us_per_request"])
     return float(row["requests_per_second"]), float(row["p50_us"]), float(row["p99_us"]), cost
+
+
+def warm(server, gatun, flags):
+    """Has the server compile its ways of requests, by a model that is quick, as one that has run for a while has."""
+    for transport in flags.transports:
+        if transport != "embedded":
+            bench(server, gatun, QUICK, transport, 4, flags)
 
 
 def loop(model, instances, callers, settings, window):
@@ -176,7 +184,7 @@ def main():
     parser.add_argument("--transports", nargs="+", default=["embedded", "shared memory", "gRPC", "HTTP"])
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--window", type=float, default=1, help="seconds of a window of measurement")
-    parser.add_argument("--warm-up", type=float, default=4, help="seconds before the windows of gatun bench")
+    parser.add_argument("--warm-up", type=float, default=8, help="seconds before the windows of gatun bench")
     parser.add_argument("--parameter", action="append", default=[], metavar="KEY=VALUE", help="a parameter of each model")
     parser.add_argument("--gatun", default=str(ROOT / "gatun"), help="another launcher, to compare with")
     flags = parser.parse_args()
@@ -192,9 +200,11 @@ def main():
                 for model in flags.models:
                     models = scratch / model
                     models.mkdir()
-                    repository(models / "repository", [model], instances, batching == "yes", flags.parameter)
+                    repository(
+                        models / "repository", {model, QUICK}, instances, batching == "yes", flags.parameter)
                     server = Server(models / "repository", models, flags.gatun)
                     try:
+                        warm(server, flags.gatun, flags)
                         compare(server, flags.gatun, model, instances, batching == "yes", flags)
                     finally:
                         server.close()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the real-sized models of `jmh/run models` into a folder: make_models.py FOLDER.
+"""Writes the real-sized models of `jmh/run models` into a folder: make_models.py FOLDER [--large].
 
 Needs numpy and onnx (Debian's python3-numpy and python3-onnx). All weights come from a seed, so that the files are the
 same everywhere; nothing is downloaded. Every model has a batch as its first dimension. FOLDER/NAME/1/model.onnx is a
@@ -80,10 +80,10 @@ def convolutions(folder):
     graph.write(folder, "cnn", [("input", FLOAT, ["batch", 3, 112, 112])], [("output", FLOAT, ["batch", 100])])
 
 
-def encoder(folder):
-    """A transformer's encoder: 4 layers of width 256 with 4 heads, for token numbers below 1000; batch and length vary."""
+def encoder(folder, name="encoder", layers=4, width=256):
+    """A transformer's encoder with 4 heads, for token numbers below 1000; batch and length vary."""
     graph = Graph(2)
-    width, heads, vocabulary = 256, 4, 1000
+    heads, vocabulary = 4, 1000
     depth = width // heads
     value = graph.node("Gather", [graph.normal(vocabulary, width), "tokens"])
     split = graph.constant(numpy.array([0, 0, heads, depth], numpy.int64))
@@ -94,7 +94,7 @@ def encoder(folder):
         return graph.node(
             "LayerNormalization", [tensor, graph.constant(numpy.ones(width, numpy.float32)), graph.zeros(width)], axis=-1)
 
-    for _ in range(4):
+    for _ in range(layers):
         inner = normalised(value)
         query, key, content = [
             graph.node("Transpose", [graph.node("Reshape", [graph.dense(inner, width, width), split])], perm=order)
@@ -112,7 +112,12 @@ def encoder(folder):
         value = graph.node("Add", [value, graph.dense(inner, 4 * width, width)])
     graph.node("ReduceMean", [normalised(value)], "output", axes=[1], keepdims=0)
     graph.write(
-        folder, "encoder", [("tokens", TensorProto.INT64, ["batch", "length"])], [("output", FLOAT, ["batch", width])])
+        folder, name, [("tokens", TensorProto.INT64, ["batch", "length"])], [("output", FLOAT, ["batch", width])])
+
+
+def large(folder):
+    """100 MB: an encoder of 8 layers of width 512, for measuring how models are loaded."""
+    encoder(folder, "large", 8, 512)
 
 
 def network(folder):
@@ -204,6 +209,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     models = {"cnn": convolutions, "encoder": encoder, "mlp": network, "forest": forest, "recommender": recommender,
               "quantised": quantised, "identity": identity}
+    if "--large" in sys.argv:
+        models["large"] = large
     for name, make in models.items():
         if not (folder / name / "1" / "model.onnx").exists():
             make(folder)

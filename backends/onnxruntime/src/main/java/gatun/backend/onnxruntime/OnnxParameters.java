@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -23,6 +24,8 @@ record OnnxParameters(Map<String, String> values) {
 
     /** An entry of a run's configuration, not of a session's. */
     private static final String SHRINKAGE = "memory.enable_memory_arena_shrinkage";
+
+    private static final Pattern DEVICES = Pattern.compile("(cpu|gpu):\\d+(;(cpu|gpu):\\d+)*");
 
     /**
      * Those of a configuration.
@@ -112,9 +115,20 @@ record OnnxParameters(Map<String, String> values) {
                         Map.Entry::getKey, Map.Entry::getValue, (first, second) -> first, TreeMap::new));
     }
 
-    /** The entries of the configuration of every run. */
+    /**
+     * The entries of the configuration of every run.
+     *
+     * @throws GatunException INVALID_ARGUMENT for one that would make every run fail
+     */
     Map<String, String> runEntries() {
         String devices = values.get(SHRINKAGE);
-        return devices == null ? Map.of() : Map.of(SHRINKAGE, devices);
+        if (devices == null) {
+            return Map.of();
+        }
+        if (!DEVICES.matcher(devices).matches()) {
+            throw GatunException.invalidArgument("parameter '" + SHRINKAGE + "' is '" + devices
+                    + "'; expected devices such as cpu:0 or cpu:0;gpu:0");
+        }
+        return Map.of(SHRINKAGE, devices);
     }
 }

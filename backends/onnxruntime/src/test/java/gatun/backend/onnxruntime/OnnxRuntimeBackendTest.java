@@ -235,6 +235,7 @@ class OnnxRuntimeBackendTest {
     @CsvSource(delimiter = '|', textBlock = """
                     intra_op_thread_count | 1000000000 | expected at most 1024
                     inter_op_thread_count | 1000000000 | expected at most 1024
+                    memory.enable_memory_arena_shrinkage | everything | expected devices such as cpu:0
                     ep.context_file_path | /tmp/anything | names a file for the engine, which is not allowed
                     session.model_external_initializers_file_folder_path | /etc | names a file for the engine
                     """)
@@ -247,6 +248,31 @@ class OnnxRuntimeBackendTest {
         assertThatExceptionOfType(GatunException.class)
                 .isThrownBy(() -> instance(config, "simple"))
                 .withMessageContaining(reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "memory.enable_memory_arena_shrinkage, cpu:0",
+        "enable_mem_arena, 0",
+        "enable_mem_pattern, false",
+        "execution_mode, 1",
+        "session.intra_op.allow_spinning, 0",
+        "session.set_denormal_as_zero, 1",
+        "session.intra_op_thread_affinities, 1"
+    })
+    void shouldRunWithParametersOfTheEngine(String name, String value) {
+        ModelConfig config = simple().toBuilder()
+                .putParameters(
+                        name, ModelParameter.newBuilder().setStringValue(value).build())
+                .putParameters(
+                        "intra_op_thread_count",
+                        ModelParameter.newBuilder().setStringValue("2").build())
+                .build();
+        try (BackendInstance instance = instance(config, "simple")) {
+            RecordingExecution execution = addSub(Shape.of(1, 16), 0);
+            instance.execute(execution);
+            assertThat(execution.ints("OUTPUT0")).startsWith(1, 2, 3);
+        }
     }
 
     @Test
