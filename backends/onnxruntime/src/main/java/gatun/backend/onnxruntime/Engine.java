@@ -2,6 +2,7 @@ package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeMemory;
 import gatun.bindings.OnnxRuntime;
+import gatun.bindings.OrtPoolThreads;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.onnxruntime_h;
 import java.lang.foreign.Arena;
@@ -28,6 +29,7 @@ final class Engine {
     private final MemorySegment releaseValue;
     private final ActiveRuns runs = new ActiveRuns();
     private final ThreadPools pools;
+    private final OrtPoolThreads poolThreads;
     private final Optional<OptimizedModels> optimized;
 
     /**
@@ -39,6 +41,7 @@ final class Engine {
     Engine(OnnxRuntime runtime, EngineOptions options) {
         this.runtime = runtime;
         this.pools = new ThreadPools(options.sharesThreads());
+        this.poolThreads = new OrtPoolThreads(runtime);
         this.optimized = options.modelCache().map(folder -> OptimizedModels.in(folder, runtime.version()));
         this.api = runtime.api();
         this.releaseValue = OrtApi.ReleaseValue(api);
@@ -141,6 +144,11 @@ final class Engine {
     /** Who has threads of its own. */
     ThreadPools pools() {
         return pools;
+    }
+
+    /** Makes the threads of sessions that have their own. */
+    OrtPoolThreads poolThreads() {
+        return poolThreads;
     }
 
     /** Where optimised graphs are kept; empty for nowhere. */

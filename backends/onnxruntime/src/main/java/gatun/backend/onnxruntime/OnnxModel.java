@@ -98,7 +98,8 @@ final class OnnxModel implements BackendModel {
     }
 
     private Session open(int threads) {
-        return new ModelFile(engine, config, parameters, file).open(threads);
+        ModelFile model = new ModelFile(engine, config, parameters, file);
+        return LoadingThread.load("load-" + config.getName(), () -> model.open(threads));
     }
 
     @Override

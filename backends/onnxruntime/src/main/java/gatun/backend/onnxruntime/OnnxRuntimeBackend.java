@@ -125,7 +125,12 @@ public final class OnnxRuntimeBackend implements Backend {
         if (!ConfigCompletion.isNeeded(config)) {
             return config;
         }
-        return new ConfigCompletion(config, describe(file(config, versionDirectory)), defaultMaxBatchSize).complete();
+        return new ConfigCompletion(
+                        config,
+                        LoadingThread.load(
+                                "describe-" + config.getName(), () -> describe(file(config, versionDirectory))),
+                        defaultMaxBatchSize)
+                .complete();
     }
 
     private ModelDescription describe(Path file) {

@@ -112,6 +112,7 @@ final class SessionOptions implements AutoCloseable {
                 return;
             }
         }
+        engine.poolThreads().use(handle);
         engine.check(OrtApi.SetIntraOpNumThreads.invoke(OrtApi.SetIntraOpNumThreads(engine.api()), handle, count));
     }
 

@@ -104,6 +104,53 @@ class SessionSharingTest {
     }
 
     @Test
+    void shouldLoadAtALowerPriorityThanItRuns() throws IOException {
+        OnnxRuntimeBackend backend = backend(Map.of());
+        ModelConfig config = simple(backend).toBuilder()
+                .putParameters(
+                        "intra_op_thread_count",
+                        ModelParameter.newBuilder().setStringValue("3").build())
+                .build();
+        long before = poolThreads();
+        List<BackendInstance> instances = open(backend.load(config, VERSION), 1);
+
+        assertThat(poolThreads()).isEqualTo(before + 2);
+        assertThat(poolPriorities()).isNotEmpty().containsOnly(priority(Path.of("/proc/thread-self")));
+        instances.forEach(this::assertAdds);
+        instances.forEach(BackendInstance::close);
+        assertThat(poolThreads()).isEqualTo(before);
+    }
+
+    private static long poolThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().matches("onnxruntime-\\d+"))
+                .count();
+    }
+
+    /** The priorities of the threads that run pools, as Linux counts them. */
+    private static List<String> poolPriorities() throws IOException {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
+            List<String> priorities = new ArrayList<>();
+            for (Path thread : threads.toList()) {
+                try {
+                    if (Files.readString(thread.resolve("comm")).matches("onnxruntime-\\d+\\n")) {
+                        priorities.add(priority(thread));
+                    }
+                } catch (IOException e) {
+                    // It has ended meanwhile, as the one has that loaded the model.
+                }
+            }
+            return priorities;
+        }
+    }
+
+    private static String priority(Path thread) throws IOException {
+        String stat = Files.readString(thread.resolve("stat"));
+        // Behind the name, which may hold anything: the state is field 3, and the priority field 19.
+        return stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[19 - 3];
+    }
+
+    @Test
     void shouldRunOnTheThreadsOfTheProcess() {
         OnnxRuntimeBackend backend = backend(Map.of("enable-global-threadpool", "1"));
         List<BackendInstance> instances = open(backend.load(simple(backend), VERSION), 1);

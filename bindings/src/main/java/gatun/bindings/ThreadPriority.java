@@ -1,0 +1,40 @@
+package gatun.bindings;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.invoke.MethodHandle;
+
+/** The priority that Linux gives a thread beside others. */
+public final class ThreadPriority {
+    /** {@code int nice(int increment)}: of the calling thread only, in Linux, and of the threads that it makes from then on. */
+    private static final MethodHandle NICE = nice();
+
+    private ThreadPriority() {}
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle nice() {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(
+                linker.defaultLookup().find("nice").orElseThrow(), FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    }
+
+    /**
+     * Lowers the calling platform thread's priority for good: it may not be raised again. A thread that is 10 lower gets a tenth of what another gets,
+     * while both want the same core, and all of it while nobody else wants it.
+     *
+     * @param steps how many of the system's, of which there are 20
+     */
+    public static void lower(int steps) {
+        try {
+            // It may answer anything, -1 too; a system that refuses leaves the priority as it is.
+            int now = (int) NICE.invokeExact(steps);
+            assert now >= -20;
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new AssertionError("a method handle does not fit its call", t);
+        }
+    }
+}
