@@ -103,8 +103,9 @@ final class ServerProcess implements AutoCloseable {
         try {
             Path folder = Files.createTempDirectory(
                     Files.createDirectories(Path.of(System.getProperty("gatun.it.folder"))), "server");
-            List<String> command = new ArrayList<>();
-            command.add(root().resolve("gatun").toString());
+            // A build in the background ignores interrupts, and so would all that it starts.
+            List<String> command = new ArrayList<>(List.of(
+                    "env", "--default-signal=INT", root().resolve("gatun").toString()));
             command.addAll(arguments);
             boolean serves = arguments.contains("serve") || arguments.contains(MODEL_SERVER);
             if (serves && arguments.stream().noneMatch(argument -> argument.startsWith(READY_FILE))) {
