@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Real-sized ONNX models served by Gatun, beside a C program that runs them without a server: `jmh/run models`.
 
-For every model, number of instances and of callers it takes turns: the C program with ONNX Runtime's defaults, with several
-other settings, and `gatun bench` over each transport against a server; each turn is a process of its own, and the server
-is idle while the others run. The C program runs as Gatun's instances do, one request at a time for each session, and as
-many at a time as there are callers. Prints a line of Markdown for each cell: medians of the turns, and the ratios to the
-best setting of the C program. Needs a C compiler named cc, and numpy and onnx for making the models (Debian's
-python3-numpy and python3-onnx, or `pip install numpy onnx`).
+For every model, number of instances and of callers it takes turns: the C program with ONNX Runtime's defaults and with several
+other settings, and a client of each transport against a server with dynamic batching and one without; each turn is a process of
+its own, and the servers are idle while others run. The C program runs as Gatun's instances do, one request at a time for each
+session, or as many at a time as there are callers; the best of all its settings counts. What the transport takes is measured by
+as many callers of a model that does nothing. Beside "both" stands what a request takes in the C program and in the transport
+together: of the rate for the first figure, of the mean latency for p50, of both p99 for the last. Prints a line of Markdown for
+each cell: medians of the turns.
+
+Needs wrk, h2load, a C compiler named cc, and numpy and onnx for making the models (Debian's python3-numpy and python3-onnx, or
+`pip install numpy onnx`).
 """
 
 import argparse
+import contextlib
 import csv
 import json
 import os
@@ -22,27 +27,31 @@ import time
 import urllib.request
 import zipfile
 
+import clients
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRATCH = ROOT / "jmh" / "target" / "models"
 LIBRARY = SCRATCH / "libonnxruntime.so"
 LOOP = SCRATCH / "session_load"
-QUICK = "forest"
-LENGTH = 64  # tokens of the encoder's input
-SHAPES = {"encoder": [f"--shape=tokens:{LENGTH}"]}
+BARE = {"cnn": "bare_picture"}  # what does nothing with the same inputs; of all others bare_row
 
 SPIN = ["session.intra_op.allow_spinning=1", "session.intra_op.spin_duration_us=50"]
 ONE = "loop.one_at_a_time=1"
 
-# What the C program is told: threads within an operator and options. As an instance runs: one request at a time.
+# What the C program is told: threads within an operator and options. As many runs of a session at a time as there are callers,
+# but where it says one.
 SETTINGS = {
+    "defaults": ["0"],
+    "defaults, one at a time": ["0", ONE],
+    "one thread": ["1"],
     "all cores": ["{cores}", *SPIN, ONE],
-    "all cores, no spinning": ["{cores}", "session.intra_op.allow_spinning=0", ONE],
     "a share": ["{share}", *SPIN, ONE],
 }
-# As many runs of a session at a time as there are callers.
-FREE = {
-    "defaults": ["0"],
-    "one thread": ["1"],
+
+OVER = {
+    "shared memory": lambda *cell: clients.over_grpc(*cell, shared=True),
+    "gRPC": clients.over_grpc,
+    "HTTP": clients.over_http,
 }
 
 
@@ -66,7 +75,8 @@ def repository(folder, models, instances, batching, extra):
         target = folder / model
         (target / "1").mkdir(parents=True)
         (target / "1" / "model.onnx").symlink_to(SCRATCH / "made" / model / "1" / "model.onnx")
-        text = f'name: "{model}"\nbackend: "onnxruntime"\nmax_batch_size: 32\n'
+        # A model that may batch is given dynamic batching, as Triton does; one that may not batch is not.
+        text = f'name: "{model}"\nbackend: "onnxruntime"\nmax_batch_size: {32 if batching else 1}\n'
         text += f"instance_group [ {{ count: {instances}, kind: KIND_CPU }} ]\n"
         text += "dynamic_batching { }\n" if batching else ""
         for entry in extra:
@@ -93,8 +103,8 @@ class Server:
         lines = ready.read_text().replace("\\", "").splitlines()
         self.ports = dict(line.split("=", 1) for line in lines if "=" in line)
 
-    def url(self, kind):
-        return f"{kind}://localhost:{self.ports[kind + '.port']}"
+    def url(self, scheme, port=None):
+        return f"{scheme}://localhost:{self.ports[(port or scheme) + '.port']}"
 
     def count(self, model):
         """Inferences that a model has answered."""
@@ -111,31 +121,27 @@ class Server:
         self.log.close()
 
 
-def bench(server, gatun, model, transport, callers, settings):
-    """Rate, p50, p99 and processor time of one cell, in microseconds; the last is the server's alone, or all of an embedded one's."""
-    flags = {
-        "embedded": [f"--embedded={server.models}"],
-        "shared memory": ["-u", server.url("grpc"), "--transport=posix"],
-        "gRPC": ["-u", server.url("grpc")],
-        "HTTP": ["-u", server.url("http")],
-    }[transport]
+def ask(server, model, transport, callers, seconds):
+    """Rate, p50 and p99 in microseconds and the server's processor time for each request, of one cell."""
     count, cpu = server.count(model), server.cpu_micros()
+    rate, p50, p99, answered = OVER[transport](server, model, callers, seconds)
+    cpu, count = server.cpu_micros() - cpu, server.count(model) - count
+    if count < answered:
+        raise SystemExit(f"{model} answered {count} requests, but {answered} of {transport} were counted; expected as many")
+    return rate, p50, p99, cpu / count
+
+
+def embedded(models, gatun, model, callers, flags):
+    """The same of `gatun bench` around an embedded server, for all numbers of callers at once; the processor time is of both."""
     with tempfile.NamedTemporaryFile(suffix=".csv") as table:
+        shape = [f"--shape={name}:{','.join(map(str, shape[1:]))}" for name, _, shape in clients.TENSORS[model][0]]
         subprocess.run(
-            [gatun, "bench", "-m", model, f"--concurrency={callers}", f"--warm-up={settings.warm_up}s",
-             f"--measurement-interval={settings.window}s", "--max-trials=4", f"--csv={table.name}", *SHAPES.get(model, []), *flags],
+            [gatun, "bench", "-m", model, f"--concurrency={','.join(map(str, callers))}", f"--warm-up={2 * flags.warm_up}s",
+             f"--measurement-interval={flags.window}s", "--max-trials=3", f"--csv={table.name}", f"--embedded={models}", *shape],
             check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "GATUN_BUILD": "never"})
-        row = next(csv.DictReader(open(table.name)))
-    answered = server.count(model) - count
-    cost = (server.cpu_micros() - cpu) / answered if answered else float(row["process_cpu_us_per_request"])
-    return float(row["requests_per_second"]), float(row["p50_us"]), float(row["p99_us"]), cost
-
-
-def warm(server, gatun, flags):
-    """Has the server compile its ways of requests, by a model that is quick, as one that has run for a while has."""
-    for transport in flags.transports:
-        if transport != "embedded":
-            bench(server, gatun, QUICK, transport, 4, flags)
+        rows = list(csv.DictReader(open(table.name)))
+    fields = ["requests_per_second", "p50_us", "p99_us", "process_cpu_us_per_request"]
+    return {number: tuple(float(row[field]) for field in fields) for number, row in zip(callers, rows, strict=True)}
 
 
 def loop(model, instances, callers, settings, window):
@@ -144,7 +150,7 @@ def loop(model, instances, callers, settings, window):
     options = [option.format(cores=cores, share=max(1, cores // instances)) for option in settings]
     file = SCRATCH / "made" / model / "1" / "model.onnx"
     out = subprocess.run(
-        [LOOP, LIBRARY, file, str(instances), str(callers), "1", str(LENGTH), "0.5", str(2 * window), *options],
+        [LOOP, LIBRARY, file, str(instances), str(callers), "1", str(clients.LENGTH), "0.3", str(window), *options],
         check=True, stdout=subprocess.PIPE, text=True).stdout
     return tuple(map(float, out.split()))
 
@@ -153,63 +159,101 @@ def median(turns):
     return [sorted(figures)[len(figures) // 2] for figures in zip(*turns)]
 
 
-def compare(server, gatun, model, instances, batching, flags):
-    for callers in flags.callers:
-        served, loops, free = {name: [] for name in flags.transports}, {}, {}
-        for _ in range(flags.turns):
-            for all_settings, figures in ((SETTINGS, loops), (FREE, free)):
-                for name, settings in all_settings.items():
-                    if instances > 1 or name != "a share":
-                        figures.setdefault(name, []).append(loop(model, instances, callers, settings, flags.window))
-            for transport in flags.transports:
-                served[transport].append(bench(server, gatun, model, transport, callers, flags))
-        best_name, best = max(((name, median(turns)) for name, turns in loops.items()), key=lambda entry: entry[1][0])
-        free = {name: median(turns) for name, turns in free.items()}
-        for transport, turns in served.items():
-            ours = median(turns)
-            print(
-                f"| {model} | {instances} | {'yes' if batching else 'no'} | {callers} | {transport} | {ours[0]:,.0f} "
-                f"| {best[0]:,.0f} ({best_name}) | **{ours[0] / best[0]:.2f}** | {ours[0] / free['defaults'][0]:.2f} "
-                f"| {ours[0] / free['one thread'][0]:.2f} | {ours[1]:,.0f} | {ours[1] / best[1]:.2f} "
-                f"| {ours[2] / best[2]:.2f} | {ours[3]:,.0f} | {best[3]:,.0f} |", flush=True)
+def settings_for(instances):
+    return {name: settings for name, settings in SETTINGS.items() if instances > 1 or name != "a share"}
+
+
+class Cells:
+    """What is measured of one model with one number of instances, on servers that run meanwhile."""
+
+    def __init__(self, servers, model, instances, flags):
+        self.servers = servers  # by whether they batch
+        self.model = model
+        self.instances = instances
+        self.flags = flags
+        self.bare = BARE.get(model, "bare_row")
+
+    def warm(self):
+        """Has the servers compile their ways of requests, as servers have that have run for a while."""
+        for server in self.servers.values():
+            for transport in self.transports():
+                for model in (self.bare, self.model):
+                    ask(server, model, transport, 4, self.flags.warm_up)
+
+    def transports(self):
+        return [transport for transport in self.flags.transports if transport != "embedded"]
+
+    def measure(self):
+        flags = self.flags
+        inside = {
+            batching: embedded(server.models, flags.gatun, self.model, flags.callers, flags)
+            for batching, server in self.servers.items() if "embedded" in flags.transports}
+        for callers in flags.callers:
+            loops, cells, bare = {}, {}, {}
+            for _ in range(flags.turns):
+                for name, settings in settings_for(self.instances).items():
+                    loops.setdefault(name, []).append(loop(self.model, self.instances, callers, settings, flags.window))
+                for batching, server in self.servers.items():
+                    for transport in self.transports():
+                        cells.setdefault((batching, transport), []).append(
+                            ask(server, self.model, transport, callers, flags.window))
+                        bare.setdefault((batching, transport), []).append(
+                            ask(server, self.bare, transport, callers, flags.window))
+            for batching in inside:
+                cells[batching, "embedded"] = [inside[batching][callers]]
+            best = max(((name, median(turns)) for name, turns in loops.items()), key=lambda entry: entry[1][0])
+            for (batching, transport), turns in cells.items():
+                cost = bare.get((batching, transport))
+                self.print(callers, (batching, transport), median(turns), best, median(cost) if cost else None)
+
+    def print(self, callers, cell, ours, best, bare):
+        name, theirs = best
+        # A request takes what its run takes and what the transport takes, whether callers wait for both or both want the cores.
+        expected = 1 / (1 / theirs[0] + (1 / bare[0] if bare else 0))
+        waits = bare[1] if bare else 0
+        batching, transport = cell
+        print(
+            f"| {self.model} | {self.instances} | {batching} | {callers} | {transport} | {ours[0]:,.0f} | {theirs[0]:,.0f} ({name}) "
+            f"| {ours[0] / theirs[0]:.2f} | {expected:,.0f} | **{ours[0] / expected:.2f}** | {ours[1]:,.0f} "
+            f"| {ours[1] * expected / callers / 1e6:.2f} | {ours[2]:,.0f} | {ours[2] / (theirs[2] + waits):.2f} | {ours[3]:,.0f} "
+            f"| {theirs[3]:,.0f} |", flush=True)
 
 
 def main():
     names = ["cnn", "encoder", "mlp", "forest", "recommender", "quantised"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", default=names, help="of " + ", ".join([*names, "identity"]))
+    parser.add_argument("--models", nargs="+", default=names, choices=names)
     parser.add_argument("--instances", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--batching", nargs="+", choices=["no", "yes"], default=["no", "yes"])
     parser.add_argument("--callers", nargs="+", type=int, default=[1, 2, 4, 8, 32])
-    parser.add_argument("--transports", nargs="+", default=["embedded", "shared memory", "gRPC", "HTTP"])
+    parser.add_argument("--transports", nargs="+", choices=["embedded", *OVER], default=["embedded", *OVER])
     parser.add_argument("--turns", type=int, default=1)
-    parser.add_argument("--window", type=float, default=1, help="seconds of a window of measurement")
-    parser.add_argument("--warm-up", type=float, default=8, help="seconds before the windows of gatun bench")
+    parser.add_argument("--window", type=int, default=2, help="seconds of a window of measurement")
+    parser.add_argument("--warm-up", type=int, default=3, help="seconds of each model and transport before the first window")
     parser.add_argument("--parameter", action="append", default=[], metavar="KEY=VALUE", help="a parameter of each model")
     parser.add_argument("--gatun", default=str(ROOT / "gatun"), help="another launcher, to compare with")
     flags = parser.parse_args()
+    clients.require()
     build()
-    print("| model | instances | batching | callers | transport | requests/s | C loop, best setting | **of it** "
-          "| of defaults | of as many runs as callers | p50, us | of the C loop's | p99, of the C loop's | server CPU, us "
-          "| C loop's |")
-    print("|" + "---|" * 15, flush=True)
+    print("| model | instances | batching | callers | transport | requests/s | C program, its best setting | of it | C program and transport "
+          "| **of both** | p50, us | of both | p99, us | of both | server CPU, us | C program's |")
+    print("|" + "---|" * 16, flush=True)
     for instances in flags.instances:
-        for batching in flags.batching:
+        for model in flags.models:
             scratch = pathlib.Path(tempfile.mkdtemp())
-            try:
-                for model in flags.models:
-                    models = scratch / model
-                    models.mkdir()
-                    repository(
-                        models / "repository", {model, QUICK}, instances, batching == "yes", flags.parameter)
-                    server = Server(models / "repository", models, flags.gatun)
-                    try:
-                        warm(server, flags.gatun, flags)
-                        compare(server, flags.gatun, model, instances, batching == "yes", flags)
-                    finally:
-                        server.close()
-            finally:
-                shutil.rmtree(scratch)
+            with contextlib.ExitStack() as stack:
+                stack.callback(shutil.rmtree, scratch)
+                servers = {}
+                for batching in flags.batching:
+                    folder = scratch / batching
+                    folder.mkdir()
+                    bare = BARE.get(model, "bare_row")
+                    repository(folder / "repository", [model, bare], instances, batching == "yes", flags.parameter)
+                    servers[batching] = Server(folder / "repository", folder, flags.gatun)
+                    stack.callback(servers[batching].close)
+                cells = Cells(servers, model, instances, flags)
+                cells.warm()
+                cells.measure()
 
 
 if __name__ == "__main__":

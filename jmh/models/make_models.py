@@ -197,18 +197,27 @@ def quantised(folder):
     graph.write(folder, "quantised", [("input", FLOAT, ["batch", 512])], [("output", FLOAT, ["batch", 10])])
 
 
-def identity(folder):
-    """What a request costs beside the model: as large as the pictures of `cnn`."""
+def bare_picture(folder):
+    """What a request costs beside the model: takes pictures as `cnn` does, and gives their first 100 numbers."""
     graph = Graph(7)
+    first, last, axes = (graph.constant(numpy.array(values, numpy.int64)) for values in ([0, 0, 0], [1, 1, 100], [1, 2, 3]))
+    graph.node("Slice", ["input", first, last, axes], "output")
+    graph.write(
+        folder, "bare_picture", [("input", FLOAT, ["batch", 3, 112, 112])], [("output", FLOAT, ["batch", 1, 1, 100])])
+
+
+def bare_row(folder):
+    """The same beside the other models: as large as their inputs."""
+    graph = Graph(8)
     graph.node("Identity", ["input"], "output")
-    shape = ["batch", 3, 112, 112]
-    graph.write(folder, "identity", [("input", FLOAT, shape)], [("output", FLOAT, shape)])
+    graph.write(folder, "bare_row", [("input", FLOAT, ["batch", 256])], [("output", FLOAT, ["batch", 256])])
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
     models = {"cnn": convolutions, "encoder": encoder, "mlp": network, "forest": forest, "recommender": recommender,
-              "quantised": quantised, "identity": identity}
+              "quantised": quantised, "bare_picture": bare_picture,
+              "bare_row": bare_row}
     if "--large" in sys.argv:
         models["large"] = large
     for name, make in models.items():

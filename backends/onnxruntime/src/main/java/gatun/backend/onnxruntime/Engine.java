@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.OnnxRuntime;
 import gatun.bindings.OrtPoolThreads;
+import gatun.bindings.ThreadCore;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.onnxruntime_h;
 import java.lang.foreign.Arena;
@@ -28,6 +29,7 @@ final class Engine {
     private final MemorySegment allocator;
     private final MemorySegment releaseValue;
     private final ActiveRuns runs = new ActiveRuns();
+    private final RunCores runCores = new RunCores(ThreadCore.allowed());
     private final ThreadPools pools;
     private final OrtPoolThreads poolThreads;
     private final Optional<OptimizedModels> optimized;
@@ -139,6 +141,11 @@ final class Engine {
     /** The runs on the processor that are under way. */
     ActiveRuns runs() {
         return runs;
+    }
+
+    /** The cores that they are on. */
+    RunCores runCores() {
+        return runCores;
     }
 
     /** Who has threads of its own. */

@@ -9,22 +9,26 @@ import gatun.memory.GatunException;
 final class InstanceSessions implements AutoCloseable {
     private final SessionPool pool;
     private final Company company;
+    private final RunCores cores;
     private final int threadsAlone;
     private final int threadsBeside;
     private final Session alone;
     private final Session beside;
+    private int core;
 
     /**
      * Sessions of {@code pool}.
      *
      * @param company tells whether a run of the model is alone
+     * @param cores tells which core a run is on
      * @param threadsAlone the threads of a run that is alone
      * @param threadsBeside the threads of a run that is not; may be as many
      * @throws GatunException when one cannot be opened
      */
-    InstanceSessions(SessionPool pool, Company company, int threadsAlone, int threadsBeside) {
+    InstanceSessions(SessionPool pool, Company company, RunCores cores, int threadsAlone, int threadsBeside) {
         this.pool = pool;
         this.company = company;
+        this.cores = cores;
         this.threadsAlone = threadsAlone;
         this.threadsBeside = threadsBeside;
         alone = pool.take(threadsAlone);
@@ -43,11 +47,14 @@ final class InstanceSessions implements AutoCloseable {
 
     /** A run begins; the session for it. {@link #end} follows. */
     Session begin() {
-        return company.beginAlone() ? alone : beside;
+        boolean isAlone = company.beginAlone();
+        core = cores.enter();
+        return isAlone ? alone : beside;
     }
 
     /** The run has ended. */
     void end() {
+        cores.leave(core);
         company.end();
     }
 

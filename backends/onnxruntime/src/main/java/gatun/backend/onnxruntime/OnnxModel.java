@@ -87,9 +87,10 @@ final class OnnxModel implements BackendModel {
         Optional<Integer> asked = parameters.intraOpThreads();
         if (asked.isPresent()) {
             // Whoever gives each instance its threads means threads of its own.
-            return new InstanceSessions(new SessionPool(this::open), company, asked.get(), asked.get());
+            return new InstanceSessions(
+                    new SessionPool(this::open), company, engine.runCores(), asked.get(), asked.get());
         }
-        return new InstanceSessions(sessions, company, Engine.CORES, share(spec));
+        return new InstanceSessions(sessions, company, engine.runCores(), Engine.CORES, share(spec));
     }
 
     /** The threads of an instance beside the others: what the model asks for, or its share of the cores. */

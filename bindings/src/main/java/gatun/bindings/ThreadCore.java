@@ -1,0 +1,100 @@
+package gatun.bindings;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.BitSet;
+
+/** The core that the calling thread runs on, in Linux. */
+public final class ThreadCore {
+    // int sched_getcpu(void)
+    private static final MethodHandle CURRENT =
+            function("sched_getcpu", FunctionDescriptor.of(JAVA_INT), Linker.Option.critical(false));
+    // int sched_getaffinity(pid_t pid, size_t cpusetsize, cpu_set_t *mask)
+    private static final FunctionDescriptor AFFINITY = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
+    private static final MethodHandle GET_AFFINITY = function("sched_getaffinity", AFFINITY);
+    private static final MethodHandle SET_AFFINITY = function("sched_setaffinity", AFFINITY);
+
+    /** Bytes of a set of cores, a bit for each; a machine with more has a kernel that refuses, and its threads stay where they are. */
+    private static final int SET_BYTES = 1024;
+
+    private static final int THIS_THREAD = 0;
+
+    private ThreadCore() {}
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle function(String name, FunctionDescriptor shape, Linker.Option... options) {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), shape, options);
+    }
+
+    /** The number of the core that the calling thread runs on now, from 0; the next moment it may be another. Negative where the system cannot tell. */
+    public static int current() {
+        try {
+            return (int) CURRENT.invokeExact();
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** The cores that the calling thread may run on, by their numbers. Empty where the system cannot tell. */
+    public static BitSet allowed() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment set = arena.allocate(SET_BYTES, Long.BYTES);
+            return read(set) ? BitSet.valueOf(set.toArray(JAVA_BYTE)) : new BitSet();
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /**
+     * Moves the calling platform thread, or the one that carries the calling virtual thread, to {@code core} at once. From there it may be moved on as
+     * before: the cores that it may run on stay the same.
+     *
+     * @return whether it may run there, and was moved
+     */
+    public static boolean moveTo(int core) {
+        if (core < 0 || core >= SET_BYTES * Byte.SIZE) {
+            return false;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment allowed = arena.allocate(SET_BYTES, Long.BYTES);
+            byte bit = (byte) (1 << core % Byte.SIZE);
+            if (!read(allowed) || (allowed.get(JAVA_BYTE, core / Byte.SIZE) & bit) == 0) {
+                return false;
+            }
+            MemorySegment only = arena.allocate(SET_BYTES, Long.BYTES);
+            only.set(JAVA_BYTE, core / Byte.SIZE, bit);
+            boolean moved = write(only);
+            return write(allowed) && moved;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    private static boolean read(MemorySegment set) throws Throwable {
+        // It answers how many bytes it has written, or less than 0.
+        return (int) GET_AFFINITY.invokeExact(THIS_THREAD, (long) SET_BYTES, set) >= 0;
+    }
+
+    private static boolean write(MemorySegment set) throws Throwable {
+        return (int) SET_AFFINITY.invokeExact(THIS_THREAD, (long) SET_BYTES, set) == 0;
+    }
+
+    private static RuntimeException unexpected(Throwable t) {
+        if (t instanceof RuntimeException e) {
+            throw e;
+        }
+        if (t instanceof Error e) {
+            throw e;
+        }
+        throw new AssertionError("a method handle does not fit its call", t);
+    }
+}
