@@ -6,6 +6,12 @@ module gatun.client {
     requires com.fasterxml.jackson.core;
     requires com.google.protobuf.util;
 
+    uses gatun.client.ClientProvider;
+
+    provides gatun.client.ClientProvider with
+            gatun.client.grpc.GrpcClientProvider,
+            gatun.client.http.HttpClientProvider;
+
     exports gatun.client;
     // The load tool makes calls of other protocols over the same channels.
     exports gatun.client.http to

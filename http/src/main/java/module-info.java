@@ -16,4 +16,9 @@ module gatun.http {
     requires org.slf4j;
 
     exports gatun.http;
+    // How both are set up is for the server's flags to say.
+    exports gatun.http.metrics to
+            gatun.server;
+    exports gatun.http.tensorflow to
+            gatun.server;
 }

@@ -3,7 +3,9 @@ module gatun.memory {
     requires static org.jspecify;
     requires gatun.bindings;
 
-    exports gatun.memory;
+    exports gatun.memory.buffers;
     exports gatun.memory.cuda;
+    exports gatun.memory.regions;
+    exports gatun.memory.tensor;
     exports gatun.memory.threads;
 }

@@ -1,8 +1,7 @@
-/** Model repository, configuration, schedulers, statistics and the Backend SPI; every protocol meets here. */
+/** Model repository, configuration, schedulers and statistics; every protocol and every backend meet here. */
 module gatun.runtime {
     requires static org.jspecify;
-    requires transitive gatun.memory;
-    requires transitive gatun.protocol;
+    requires transitive gatun.spi;
     requires java.management;
     requires com.google.protobuf;
     requires com.google.protobuf.util;
@@ -14,8 +13,8 @@ module gatun.runtime {
     exports gatun.runtime.check;
     exports gatun.runtime.limits;
     exports gatun.runtime.logging;
-    exports gatun.runtime.spi;
+    exports gatun.runtime.server;
     exports gatun.runtime.tracing;
 
-    uses gatun.runtime.spi.Backend;
+    uses gatun.spi.Backend;
 }

@@ -2,8 +2,8 @@
 module gatun.backend.cuda {
     requires static org.jspecify;
     requires gatun.bindings;
-    requires gatun.runtime;
+    requires gatun.spi;
 
-    provides gatun.runtime.spi.Backend with
+    provides gatun.spi.Backend with
             gatun.backend.cuda.CudaBackend;
 }

@@ -1,8 +1,8 @@
 /** The engine that takes its time: for trying out queues, deadlines and cancellation without a model. */
 module gatun.backend.delay {
     requires static org.jspecify;
-    requires gatun.runtime;
+    requires gatun.spi;
 
-    provides gatun.runtime.spi.Backend with
+    provides gatun.spi.Backend with
             gatun.backend.delay.DelayBackend;
 }

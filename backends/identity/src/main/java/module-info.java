@@ -1,8 +1,8 @@
 /** The engine that answers with what it was asked: for trying out transports and memory without a model. */
 module gatun.backend.identity {
     requires static org.jspecify;
-    requires gatun.runtime;
+    requires gatun.spi;
 
-    provides gatun.runtime.spi.Backend with
+    provides gatun.spi.Backend with
             gatun.backend.identity.IdentityBackend;
 }

@@ -2,9 +2,9 @@
 module gatun.backend.onnxruntime {
     requires static org.jspecify;
     requires gatun.bindings;
-    requires gatun.runtime;
+    requires gatun.spi;
     requires org.slf4j;
 
-    provides gatun.runtime.spi.Backend with
+    provides gatun.spi.Backend with
             gatun.backend.onnxruntime.OnnxRuntimeBackend;
 }

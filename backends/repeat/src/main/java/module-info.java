@@ -1,8 +1,8 @@
 /** The engine that answers one request many times: for trying out decoupled models. */
 module gatun.backend.repeat {
     requires static org.jspecify;
-    requires gatun.runtime;
+    requires gatun.spi;
 
-    provides gatun.runtime.spi.Backend with
+    provides gatun.spi.Backend with
             gatun.backend.repeat.RepeatBackend;
 }

@@ -3,9 +3,9 @@ module gatun.backend.tensorflow {
     requires static org.jspecify;
     requires com.google.protobuf;
     requires gatun.bindings;
-    requires gatun.runtime;
+    requires gatun.spi;
     requires org.slf4j;
 
-    provides gatun.runtime.spi.Backend with
+    provides gatun.spi.Backend with
             gatun.backend.tensorflow.TensorFlowBackend;
 }

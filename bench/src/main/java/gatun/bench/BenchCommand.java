@@ -6,7 +6,7 @@ import gatun.bench.report.ProgressLine;
 import gatun.bench.report.Report;
 import gatun.bench.report.TextReport;
 import gatun.client.ClientException;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;

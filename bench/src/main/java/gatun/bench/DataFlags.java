@@ -3,7 +3,7 @@ package gatun.bench;
 import gatun.bench.data.DataPlan;
 import gatun.bench.data.GeneratedTensors;
 import gatun.bench.data.InputShapes;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,7 +2,7 @@ package gatun.bench;
 
 import gatun.bench.load.Distribution;
 import gatun.client.Compression;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.bench.load.Distribution;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

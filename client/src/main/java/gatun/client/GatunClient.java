@@ -1,8 +1,7 @@
 package gatun.client;
 
-import gatun.client.grpc.GrpcGatunClient;
-import gatun.client.http.HttpGatunClient;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
+import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -25,10 +24,14 @@ public interface GatunClient extends AutoCloseable {
 
     /** A client with these options. Connects with the first call. */
     static GatunClient connect(ClientOptions options) {
-        return switch (options.server().protocol()) {
-            case HTTP -> new HttpGatunClient(options);
-            case GRPC -> new GrpcGatunClient(options);
-        };
+        ServerAddress.Protocol protocol = options.server().protocol();
+        return ServiceLoader.load(ClientProvider.class, ClientProvider.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(provider -> provider.protocol() == protocol)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("no provider of clients for " + protocol
+                        + ": expected META-INF/services/" + ClientProvider.class.getName() + " to name one"))
+                .connect(options);
     }
 
     /** Asks {@code model} for all its outputs and waits for the answer, which the caller closes. */

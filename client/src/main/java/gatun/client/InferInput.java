@@ -1,7 +1,7 @@
 package gatun.client;
 
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 
 /** An input of a request. */
 public sealed interface InferInput {

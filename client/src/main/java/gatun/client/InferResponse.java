@@ -1,8 +1,8 @@
 package gatun.client;
 
-import gatun.memory.Hold;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 import java.util.Map;
 

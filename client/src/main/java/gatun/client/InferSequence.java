@@ -1,6 +1,6 @@
 package gatun.client;
 
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**

@@ -1,6 +1,6 @@
 package gatun.client;
 
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 
 /**

@@ -1,10 +1,10 @@
 package gatun.client;
 
-import gatun.memory.DeviceMemory;
-import gatun.memory.SharedMemoryObject;
 import gatun.memory.cuda.CudaAllocation;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
+import gatun.memory.regions.SharedMemoryObject;
+import gatun.memory.tensor.DeviceMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

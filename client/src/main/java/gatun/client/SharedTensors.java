@@ -1,11 +1,11 @@
 package gatun.client;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.DeviceMemory;
-import gatun.memory.SharedMemoryObject;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.regions.SharedMemoryObject;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,8 +1,8 @@
 package gatun.client;
 
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -107,7 +107,7 @@ public final class SharedTensorsBuilder {
      *
      * @throws IllegalArgumentException when a size is not known, or a GPU does not exist
      * @throws ClientException when the server refuses or cannot be asked
-     * @throws gatun.memory.GatunException when the system or the GPU has no room
+     * @throws gatun.memory.tensor.GatunException when the system or the GPU has no room
      */
     public SharedTensors open() {
         if (inputs.isEmpty() || outputs.isEmpty()) {

@@ -1,6 +1,6 @@
 package gatun.client;
 
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelStatistics;
 import java.util.List;

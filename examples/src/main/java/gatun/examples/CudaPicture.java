@@ -1,9 +1,9 @@
 package gatun.examples;
 
-import gatun.memory.GatunException;
 import gatun.memory.cuda.CudaAllocation;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

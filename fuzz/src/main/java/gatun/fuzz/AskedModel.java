@@ -1,6 +1,6 @@
 package gatun.fuzz;
 
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.ModelVersion;
 import java.util.List;

@@ -15,7 +15,7 @@ import gatun.http.json.TensorDataFuzz;
 import gatun.http.tensorflow.Base64Fuzz;
 import gatun.http.tensorflow.PredictRowsFuzz;
 import gatun.http.v1.V1HeaderFuzz;
-import gatun.memory.BytesTensorFuzz;
+import gatun.memory.tensor.BytesTensorFuzz;
 import gatun.runtime.configuration.ConfigurationFuzz;
 import gatun.runtime.configuration.ConfigurationTextFuzz;
 import gatun.tensorflow.serving.FeatureTensorsFuzz;

@@ -9,7 +9,7 @@ import gatun.grpc.v2.HealthService;
 import gatun.grpc.v2.InferenceServices;
 import gatun.grpc.v2.RestrictedServices;
 import gatun.listener.ServerTls;
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 import gatun.v1.V1Api;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionService;

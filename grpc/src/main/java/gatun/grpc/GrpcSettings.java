@@ -1,6 +1,7 @@
 package gatun.grpc;
 
 import gatun.grpc.connection.KeepaliveSettings;
+import gatun.grpc.tensorflow.TensorFlowSettings;
 import gatun.runtime.access.HeaderRules;
 
 /**

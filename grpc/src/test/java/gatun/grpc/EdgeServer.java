@@ -1,6 +1,6 @@
 package gatun.grpc;
 
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.helidon.webserver.WebServer;

@@ -5,13 +5,14 @@ import gatun.http.connection.HttpConnections;
 import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
 import gatun.http.connection.StopNotice;
+import gatun.http.metrics.GpuUse;
 import gatun.http.metrics.MetricsRoutes;
 import gatun.http.tensorflow.TensorFlowRoutes;
 import gatun.http.v1.V1Routes;
 import gatun.http.v2.V2Routes;
 import gatun.listener.OpenConnections;
 import gatun.listener.ServerTls;
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 import gatun.v1.V1Api;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.webserver.ListenerConfig;
@@ -70,8 +71,9 @@ public final class HttpEdge {
     private void configure(
             ListenerConfig.BuilderBase<?, ?> listener, Optional<ServerTls> tls, HttpService... services) {
         HttpRouting.Builder others = HttpRouting.builder().register(services);
-        Routes v2 = new V2Routes(server, settings);
-        Routes tensorFlow = new TensorFlowRoutes(server, settings);
+        Routes v2 =
+                new V2Routes(server, settings.maxInputByteSize(), settings.clientSharedMemory(), settings.headers());
+        Routes tensorFlow = tensorFlowRoutes();
         Routes legacy = new V1Routes(server, v1, settings.headers().access());
         speak(
                 listener,
@@ -82,7 +84,7 @@ public final class HttpEdge {
 
     /** Sets up a listener for clients of TensorFlow Serving's protocol alone. */
     public void configureTensorFlow(ListenerConfig.BuilderBase<?, ?> listener) {
-        speak(listener, new TensorFlowRoutes(server, settings), HttpRouting.builder(), Optional.empty());
+        speak(listener, tensorFlowRoutes(), HttpRouting.builder(), Optional.empty());
     }
 
     /**
@@ -113,6 +115,10 @@ public final class HttpEdge {
     /** From now on the response at hand is the last of its connection. To be called a moment before requests are refused. */
     public void cutPipelines() {
         stop.cutPipelines();
+    }
+
+    private Routes tensorFlowRoutes() {
+        return new TensorFlowRoutes(server, settings.maxInputByteSize(), settings.headers(), settings.tensorFlow());
     }
 
     private Duration checkPeriod() {

@@ -1,5 +1,7 @@
 package gatun.http;
 
+import gatun.http.metrics.ShownMetrics;
+import gatun.http.tensorflow.TensorFlowSettings;
 import gatun.runtime.access.HeaderRules;
 import java.util.Set;
 

@@ -1,18 +1,18 @@
 package gatun.jmh;
 
 import com.sun.management.ThreadMXBean;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.SharedRegions;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
-import gatun.runtime.GatunServer;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.SharedRegions;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.ServerOptions;
+import gatun.runtime.server.GatunServer;
+import gatun.runtime.server.ServerOptions;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -4,7 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import gatun.grpc.v2.InferDecoder;
 import gatun.grpc.v2.InferMessage;
-import gatun.memory.BufferPool;
+import gatun.memory.buffers.BufferPool;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;

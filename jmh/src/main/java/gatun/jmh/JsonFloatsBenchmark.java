@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import gatun.http.json.JsonReader;
 import gatun.http.json.TensorDataReader;
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,11 +1,11 @@
 package gatun.jmh;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.RegionLease;
-import gatun.memory.RegionRegistry;
-import gatun.memory.SharedMemoryObject;
-import gatun.memory.SharedRegions;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.regions.SharedMemoryObject;
+import gatun.memory.regions.SharedRegions;
+import gatun.memory.tensor.RegionLease;
 import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -13,7 +13,7 @@ public interface BatchingRules {
      * The rule of a version; empty where there is none for it.
      *
      * @param versionDirectory the directory that holds the version's files
-     * @throws gatun.memory.GatunException when what is found there is wrong; the version is not loaded then
+     * @throws gatun.memory.tensor.GatunException when what is found there is wrong; the version is not loaded then
      */
     Optional<BatchingRule> of(Path versionDirectory);
 }

@@ -6,6 +6,6 @@ public enum ControlMode {
     NONE,
     /** As the repositories change: what appears is loaded, what changes is loaded anew, what is gone is unloaded. */
     POLL,
-    /** The operator: by name at start, and later by {@link InferenceServer#load} and {@link InferenceServer#unload}. */
+    /** The operator: by name at start, and later by requests to load and to unload. */
     EXPLICIT
 }

@@ -1,11 +1,13 @@
 package gatun.runtime;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Tensor;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
+import gatun.spi.CorrelationId;
+import gatun.spi.ParameterValue;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One inference as every protocol asks for it. An edge builds it on one thread and hands it to
- * {@link InferenceServer#infer}, which owns it from then on; an edge that fails before that closes it itself. Owns the
+ * {@code InferenceServer.infer}, which owns it from then on; an edge that fails before that closes it itself. Owns the
  * holds on the memory of its inputs and output destinations and gives them back in {@link #close()}.
  */
 public final class InferenceRequest implements AutoCloseable {

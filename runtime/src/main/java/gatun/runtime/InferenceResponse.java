@@ -1,6 +1,7 @@
 package gatun.runtime;
 
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
+import gatun.spi.ParameterValue;
 import java.util.List;
 import java.util.Map;
 

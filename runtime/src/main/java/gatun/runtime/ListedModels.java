@@ -1,8 +1,8 @@
 package gatun.runtime;
 
 import com.google.protobuf.TextFormat;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelVersionPolicy;
 import gatun.protocol.tensorflow.serving.FileSystemStoragePathSourceConfig.ServableVersionPolicy;
 import gatun.protocol.tensorflow.serving.ModelConfig;

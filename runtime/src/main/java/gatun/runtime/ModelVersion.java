@@ -1,7 +1,8 @@
 package gatun.runtime;
 
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
+import gatun.spi.EntryPoint;
 import java.util.Collections;
 import java.util.List;
 import java.util.SequencedMap;

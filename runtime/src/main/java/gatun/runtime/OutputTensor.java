@@ -1,6 +1,6 @@
 package gatun.runtime;
 
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 
 /**
  * An output of a response.

@@ -1,6 +1,6 @@
 package gatun.runtime;
 
-import gatun.memory.RegionLease;
+import gatun.memory.tensor.RegionLease;
 import java.util.Objects;
 import java.util.Optional;
 

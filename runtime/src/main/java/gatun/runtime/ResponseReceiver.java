@@ -7,7 +7,7 @@ public interface ResponseReceiver {
      * Takes a response, and owns it from the first moment. May wait, for a client that reads slowly: the model waits then too.
      *
      * @param last whether this ends the answer. A decoupled model may also end it without one more response: then
-     *     {@link InferenceServer#infer(InferenceRequest, ResponseReceiver)} returns though none was the last
+     *     {@code InferenceServer.infer} returns though none was the last
      */
     void accept(InferenceResponse response, boolean last);
 }

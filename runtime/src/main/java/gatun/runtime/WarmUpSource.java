@@ -1,6 +1,6 @@
 package gatun.runtime;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.nio.file.Path;
 import java.util.function.Function;
 
@@ -18,7 +18,7 @@ public interface WarmUpSource {
      *
      * @param version the version that is loaded, which is not ready yet
      * @param directory where its files are
-     * @param instance answers a request on the calling thread and closes it, as {@link InferenceServer#infer(InferenceRequest)} does; whoever
+     * @param instance answers a request on the calling thread and closes it, as {@code InferenceServer.infer} does; whoever
      *     calls it closes the response
      * @throws GatunException when a request cannot be read or fails; then the version is not loaded
      */

@@ -1,9 +1,9 @@
 package gatun.runtime;
 
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
-import gatun.memory.RegionLease;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * That an output fills exactly the window of an input is refused too; inputs that are copied before the run, as strings are, may be
  * overwritten. Stateless.
  */
-final class WindowOverlap {
+public final class WindowOverlap {
     /** Up to so many claims on memory each is compared with each, without making anything. */
     private static final int FEW = 8;
 
@@ -30,7 +30,7 @@ final class WindowOverlap {
      *
      * @throws GatunException INVALID_ARGUMENT naming two tensors that overlap, and their regions
      */
-    static void refuseIn(InferenceRequest request) {
+    public static void refuseIn(InferenceRequest request) {
         if (!hasDestinations(request)) {
             return;
         }

@@ -1,4 +1,4 @@
-/** What the edges see of the runtime: requests, responses, models and the server that answers them. */
+/** The values that protocols, schedulers and statistics share: requests, responses, models as seen from outside, and what is counted of them. */
 @NullMarked
 package gatun.runtime;
 

@@ -1,7 +1,7 @@
 package gatun.embedded;
 
 import gatun.client.GatunClient;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.server.EmbeddedServer;
 import java.nio.file.Path;
 import java.util.List;

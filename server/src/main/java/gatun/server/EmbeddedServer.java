@@ -1,13 +1,16 @@
 package gatun.server;
 
 import gatun.client.GatunClient;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
 import gatun.server.commandline.GatunCommand;
 import gatun.server.embedded.EmbeddedClient;
 import gatun.server.logging.Log;
+import gatun.server.settings.ServerSettings;
+import gatun.server.settings.StartException;
+import gatun.server.text.Version;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,11 @@
 package gatun.server;
 
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
+import gatun.memory.tensor.GatunException;
+import gatun.server.settings.DevicePoolLimit;
+import gatun.server.settings.StartException;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -3,6 +3,7 @@ package gatun.server;
 import gatun.listener.ConnectionListener;
 import gatun.listener.OpenConnections;
 import gatun.listener.WireProtocol;
+import gatun.server.settings.StartException;
 import io.helidon.webserver.WebServerConfig;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -1,6 +1,7 @@
 package gatun.server;
 
 import gatun.server.commandline.GatunCommand;
+import gatun.server.text.Version;
 
 /** The program. */
 public final class Main {
@@ -10,6 +11,6 @@ public final class Main {
     public static void main(String[] arguments) {
         SocketReaders.configure();
         Serving serving = new Serving(System.nanoTime());
-        System.exit(GatunCommand.run(Version.text(), serving::run, arguments));
+        System.exit(GatunCommand.run(Version.text(), serving::run, EmbeddedServer::ownedClient, arguments));
     }
 }

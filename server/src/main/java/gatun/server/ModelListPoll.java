@@ -1,9 +1,10 @@
 package gatun.server;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.SupervisedThread;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ListedModel;
+import gatun.runtime.server.InferenceServer;
+import gatun.server.settings.ModelListSettings;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

@@ -1,7 +1,7 @@
 package gatun.server;
 
 import gatun.bindings.Nvml;
-import gatun.http.GpuUse;
+import gatun.http.metrics.GpuUse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;

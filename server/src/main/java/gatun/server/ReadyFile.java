@@ -1,5 +1,6 @@
 package gatun.server;
 
+import gatun.server.settings.StartException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;

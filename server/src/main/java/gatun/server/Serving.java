@@ -2,6 +2,9 @@ package gatun.server;
 
 import gatun.runtime.logging.LogSettings;
 import gatun.server.logging.Log;
+import gatun.server.settings.ServerSettings;
+import gatun.server.settings.StartException;
+import gatun.server.text.Version;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;

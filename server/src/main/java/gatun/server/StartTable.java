@@ -2,6 +2,7 @@ package gatun.server;
 
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.server.text.TextTable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

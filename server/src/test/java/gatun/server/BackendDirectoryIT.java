@@ -106,10 +106,7 @@ class BackendDirectoryIT {
         Files.copy(JAR, backends.resolve("affine.jar"));
         Files.writeString(backends.resolve("a-broken.jar"), "this is no jar");
         jar(backends.resolve("b-empty.jar"), "unrelated.txt", "nothing");
-        jar(
-                backends.resolve("c-missing.jar"),
-                "META-INF/services/gatun.runtime.spi.Backend",
-                "com.example.missing.Backend");
+        jar(backends.resolve("c-missing.jar"), "META-INF/services/gatun.spi.Backend", "com.example.missing.Backend");
         Files.createDirectories(backends.resolve("triton"));
         Files.writeString(backends.resolve("triton").resolve("libtriton_x.so"), "");
         model("plain", "backend: \"affine\"");
@@ -123,7 +120,7 @@ class BackendDirectoryIT {
                     .startsWith("backend 'missing' is not part of this server; known: affine, ")
                     .contains("a-broken.jar could not be loaded: java.util.zip.ZipException")
                     .contains("b-empty.jar could not be loaded: ")
-                    .contains("names no backend in META-INF/services/gatun.runtime.spi.Backend")
+                    .contains("names no backend in META-INF/services/gatun.spi.Backend")
                     .contains("c-missing.jar could not be loaded: ")
                     .contains("com.example.missing.Backend not found");
         }

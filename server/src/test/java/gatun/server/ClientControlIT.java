@@ -14,7 +14,7 @@ import gatun.client.ServerException;
 import gatun.client.StatusCode;
 import gatun.client.TlsOptions;
 import gatun.client.UnreachableException;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import gatun.protocol.inference.ModelStatistics;
 import gatun.testing.Certificates;
 import java.nio.file.Files;

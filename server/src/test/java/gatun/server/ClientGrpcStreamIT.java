@@ -13,7 +13,7 @@ import gatun.client.ServerException;
 import gatun.client.SharedTensors;
 import gatun.client.StreamReceiver;
 import gatun.client.UnreachableException;
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import gatun.client.GatunClient;
 import gatun.client.SharedTensors;
-import gatun.memory.DeviceMemory;
+import gatun.memory.tensor.DeviceMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

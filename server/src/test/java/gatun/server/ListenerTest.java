@@ -7,6 +7,7 @@ import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.listener.WireProtocol;
 import gatun.server.Endpoint.Protocol;
+import gatun.server.settings.StartException;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http1.Http1Config;
 import io.helidon.webserver.http1.Http1ConnectionSelector;

@@ -2,7 +2,7 @@ package gatun.server;
 
 import gatun.bindings.Descriptor;
 import gatun.bindings.Posix;
-import gatun.memory.SharedMemoryObject;
+import gatun.memory.regions.SharedMemoryObject;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

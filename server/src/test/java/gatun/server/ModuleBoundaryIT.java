@@ -29,9 +29,11 @@ class ModuleBoundaryIT {
         "gatun.grpc, gatun.http.HttpEdge",
         "gatun.runtime, gatun.http.HttpEdge",
         "gatun.runtime, gatun.tensorflow.serving.Servables",
+        "gatun.spi, gatun.runtime.server.InferenceServer",
+        "gatun.backend.identity, gatun.runtime.server.InferenceServer",
         "gatun.tensorflow.serving, gatun.http.HttpEdge",
-        "gatun.memory, gatun.runtime.InferenceServer",
-        "gatun.bindings, gatun.memory.Tensor",
+        "gatun.memory, gatun.runtime.server.InferenceServer",
+        "gatun.bindings, gatun.memory.tensor.Tensor",
     })
     void shouldNotCompileAClassThatCrosses(String module, String foreign) throws Exception {
         StringWriter messages = new StringWriter();
@@ -42,9 +44,10 @@ class ModuleBoundaryIT {
 
     @ParameterizedTest
     @CsvSource({
-        "gatun.http, gatun.runtime.InferenceServer",
-        "gatun.grpc, gatun.runtime.InferenceServer",
-        "gatun.runtime, gatun.memory.Tensor",
+        "gatun.http, gatun.runtime.server.InferenceServer",
+        "gatun.grpc, gatun.runtime.server.InferenceServer",
+        "gatun.runtime, gatun.memory.tensor.Tensor",
+        "gatun.backend.identity, gatun.spi.Backend",
         "gatun.memory, gatun.bindings.Posix",
     })
     void shouldCompileAClassThatStaysWithinItsBounds(String module, String known) throws Exception {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.server.Endpoint.Protocol;
+import gatun.server.settings.StartException;
 import java.io.IOException;
 import java.io.Reader;
 import java.net.InetAddress;

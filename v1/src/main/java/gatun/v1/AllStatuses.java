@@ -1,7 +1,7 @@
 package gatun.v1;
 
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import gatun.protocol.v1.ServerStatus;
 import gatun.runtime.limits.HeapBudget;
 import java.util.function.Supplier;

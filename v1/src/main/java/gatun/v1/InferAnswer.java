@@ -1,9 +1,9 @@
 package gatun.v1;
 
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
 import gatun.protocol.v1.InferRequestHeader;
 import gatun.protocol.v1.InferResponseHeader;
 import gatun.runtime.InferenceResponse;

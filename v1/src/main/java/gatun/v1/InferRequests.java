@@ -1,24 +1,25 @@
 package gatun.v1;
 
-import gatun.memory.Datatype;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.RegionLease;
-import gatun.memory.RegionRegistry;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.v1.InferRequestHeader;
 import gatun.protocol.v1.InferSharedMemory;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.Ranking;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.ServerExit;
 import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.server.InferenceServer;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -46,7 +47,7 @@ public final class InferRequests {
      */
     public ModelVersion model(String name, long version) {
         if (server.exiting()) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, InferenceServer.EXITING);
+            throw ServerExit.refusal();
         }
         if (version < LATEST_VERSION) {
             throw new GatunException(

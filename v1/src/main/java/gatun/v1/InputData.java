@@ -1,7 +1,7 @@
 package gatun.v1;
 
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 

@@ -1,12 +1,12 @@
 package gatun.v1;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.v1.ModelRepositoryIndex;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.server.InferenceServer;
 import java.util.List;
 import java.util.stream.Collectors;
 

@@ -1,6 +1,6 @@
 package gatun.v1;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.v1.RequestStatus;
 import gatun.protocol.v1.RequestStatusCode;
 import gatun.runtime.ServerMetadata;

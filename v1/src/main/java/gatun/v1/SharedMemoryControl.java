@@ -1,11 +1,11 @@
 package gatun.v1;
 
-import gatun.memory.CudaRegionStatus;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.RegionRegistry;
-import gatun.memory.RegionStatus;
-import gatun.memory.SystemRegionStatus;
+import gatun.memory.regions.CudaRegionStatus;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.regions.RegionStatus;
+import gatun.memory.regions.SystemRegionStatus;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.v1.SharedMemoryRegion;
 import java.util.List;
 

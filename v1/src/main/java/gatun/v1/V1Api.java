@@ -1,6 +1,6 @@
 package gatun.v1;
 
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 
 /**
  * The legacy v1 API of one server. Both edges of the server share one, so that ids of requests and counts go on whatever the transport.

@@ -3,12 +3,12 @@ package gatun.v1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import gatun.memory.Datatype;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.v1.InferRequestHeader;
 import gatun.runtime.InferenceResponse;

@@ -3,10 +3,10 @@ package gatun.v1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.SharedRegions;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.SharedRegions;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

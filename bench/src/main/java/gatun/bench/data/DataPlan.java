@@ -1,7 +1,7 @@
 package gatun.bench.data;
 
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package gatun.bench.data;
 
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

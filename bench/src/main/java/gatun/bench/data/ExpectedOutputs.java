@@ -1,7 +1,7 @@
 package gatun.bench.data;
 
-import gatun.memory.Datatype;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

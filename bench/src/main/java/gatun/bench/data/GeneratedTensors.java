@@ -1,10 +1,10 @@
 package gatun.bench.data;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 package gatun.bench.data;
 
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;

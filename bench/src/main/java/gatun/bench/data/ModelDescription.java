@@ -1,6 +1,6 @@
 package gatun.bench.data;
 
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 
 /**

@@ -1,6 +1,6 @@
 package gatun.bench.data;
 
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import java.util.List;
 
 /**

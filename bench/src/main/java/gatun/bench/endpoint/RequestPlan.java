@@ -4,7 +4,7 @@ import gatun.bench.data.DataSet;
 import gatun.bench.data.ModelDescription;
 import gatun.bench.data.Step;
 import gatun.client.InferRequest;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 

@@ -4,7 +4,7 @@ import gatun.bench.data.ExpectedOutputs;
 import gatun.bench.data.Step;
 import gatun.client.InferRequest;
 import gatun.client.SharedTensors;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

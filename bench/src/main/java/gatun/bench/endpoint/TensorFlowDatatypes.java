@@ -1,6 +1,6 @@
 package gatun.bench.endpoint;
 
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 import gatun.protocol.tensorflow.DataType;
 
 /** TensorFlow's names of datatypes. */

@@ -1,9 +1,9 @@
 package gatun.bench.endpoint;
 
 import gatun.bench.data.ModelDescription;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 
 /** Makes of a signature what is known of a model. */

@@ -2,10 +2,10 @@ package gatun.bench.endpoint;
 
 import com.google.protobuf.ByteString;
 import gatun.client.ArrayTensors;
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
 import gatun.protocol.tensorflow.TensorProto;
 import gatun.protocol.tensorflow.TensorShapeProto;
 import java.lang.foreign.MemorySegment;

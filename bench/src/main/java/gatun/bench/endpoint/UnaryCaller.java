@@ -4,7 +4,7 @@ import gatun.bench.load.Caller;
 import gatun.client.GatunClient;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -6,7 +6,7 @@ import gatun.client.GatunClient;
 import gatun.client.ModelMetadata;
 import gatun.client.RepositoryModel;
 import gatun.client.ServerException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import java.util.List;

@@ -6,9 +6,9 @@ import gatun.bench.load.Caller;
 import gatun.bench.load.ServerCounters;
 import gatun.bench.load.Target;
 import gatun.client.GatunClient;
-import gatun.memory.Datatype;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import java.util.Optional;
 
 /** A server of the v2 protocol, over any transport. Owns the client. */

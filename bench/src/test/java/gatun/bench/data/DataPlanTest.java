@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.client.ArrayTensors;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package gatun.bench.data;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.client.ArrayTensors;
-import gatun.memory.Datatype;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Tensor;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.client.ArrayTensors;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
 import gatun.protocol.tensorflow.DataType;
 import gatun.protocol.tensorflow.TensorProto;
 import gatun.protocol.tensorflow.TensorShapeProto;

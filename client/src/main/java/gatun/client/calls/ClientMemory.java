@@ -1,10 +1,10 @@
 package gatun.client.calls;
 
 import gatun.client.MalformedReplyException;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 
 /**
  * The native memory that answers lie in, lent by one pool for all clients of the process: memory of a pool is never unmapped, so that a tensor

@@ -2,7 +2,7 @@ package gatun.client.calls;
 
 import gatun.client.InferInput;
 import gatun.client.InferRequest;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package gatun.client.http;
 
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 

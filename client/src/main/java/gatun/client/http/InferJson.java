@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import gatun.client.InferInput;
 import gatun.client.InferOutput;
 import gatun.client.InferRequest;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package gatun.client.http;
 
-import gatun.memory.Buffer;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 import java.util.Map;
 

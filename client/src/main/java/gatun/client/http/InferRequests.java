@@ -4,7 +4,7 @@ import gatun.client.ClientOptions;
 import gatun.client.Compression;
 import gatun.client.InferInput;
 import gatun.client.InferRequest;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,8 +1,8 @@
 package gatun.client.http;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import gatun.memory.BytesCodec;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

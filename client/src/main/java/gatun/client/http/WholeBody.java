@@ -1,8 +1,8 @@
 package gatun.client.http;
 
 import gatun.client.MalformedReplyException;
-import gatun.memory.Buffer;
-import gatun.memory.Hold;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.tensor.Hold;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 

@@ -4,7 +4,7 @@ import gatun.fuzz.FuzzInput;
 import gatun.fuzz.LoggedFailures;
 import gatun.listener.ClientErrorException;
 import gatun.listener.IoBuffers;
-import gatun.memory.BufferPool;
+import gatun.memory.buffers.BufferPool;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;

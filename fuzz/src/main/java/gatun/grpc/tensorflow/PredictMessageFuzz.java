@@ -2,7 +2,7 @@ package gatun.grpc.tensorflow;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import gatun.fuzz.FuzzInput;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.tensorflow.serving.PredictRequest;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;

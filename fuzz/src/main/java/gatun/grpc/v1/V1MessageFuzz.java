@@ -2,7 +2,7 @@ package gatun.grpc.v1;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import gatun.fuzz.FuzzInput;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.v1.InferRequest;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;

@@ -1,7 +1,7 @@
 package gatun.http.connection;
 
 import gatun.fuzz.FuzzInput;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 

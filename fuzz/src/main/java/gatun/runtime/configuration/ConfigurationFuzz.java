@@ -1,7 +1,7 @@
 package gatun.runtime.configuration;
 
 import gatun.fuzz.FuzzInput;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;

@@ -2,7 +2,7 @@ package gatun.runtime.configuration;
 
 import com.google.protobuf.TextFormat;
 import gatun.fuzz.FuzzInput;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;

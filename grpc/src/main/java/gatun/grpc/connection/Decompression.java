@@ -1,8 +1,8 @@
 package gatun.grpc.connection;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
 import io.grpc.Decompressor;
 import io.grpc.Status;

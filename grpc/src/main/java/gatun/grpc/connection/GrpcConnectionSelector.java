@@ -6,7 +6,7 @@ import gatun.listener.EarlyBytes;
 import gatun.listener.IoBuffers;
 import gatun.listener.ServerTls;
 import gatun.listener.Transport;
-import gatun.memory.BufferPool;
+import gatun.memory.buffers.BufferPool;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;

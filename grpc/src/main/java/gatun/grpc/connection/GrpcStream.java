@@ -1,6 +1,6 @@
 package gatun.grpc.connection;
 
-import gatun.memory.ReadingPace;
+import gatun.memory.buffers.ReadingPace;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.io.IOException;

@@ -1,12 +1,12 @@
 package gatun.grpc.connection;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
-import gatun.memory.IncomingBuffer;
-import gatun.memory.Sender;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.buffers.IncomingBuffer;
+import gatun.memory.buffers.Sender;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import io.grpc.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

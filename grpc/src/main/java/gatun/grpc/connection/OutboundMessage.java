@@ -1,6 +1,6 @@
 package gatun.grpc.connection;
 
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
 import io.grpc.KnownLength;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package gatun.grpc.message;
 
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import io.grpc.Metadata;

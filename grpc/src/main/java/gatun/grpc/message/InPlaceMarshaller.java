@@ -3,7 +3,7 @@ package gatun.grpc.message;
 import gatun.grpc.connection.InboundMessage;
 import gatun.grpc.connection.OutboundMessage;
 import gatun.grpc.connection.Placement;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import io.grpc.MethodDescriptor;
 import java.io.IOException;
 import java.io.InputStream;

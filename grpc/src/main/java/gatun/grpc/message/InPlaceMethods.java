@@ -1,7 +1,7 @@
 package gatun.grpc.message;
 
 import gatun.grpc.connection.OutboundMessage;
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;

@@ -1,11 +1,11 @@
 package gatun.grpc.message;
 
 import gatun.grpc.connection.OutboundMessage;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import io.grpc.Metadata;

@@ -1,7 +1,7 @@
 package gatun.grpc.message;
 
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import java.lang.foreign.MemorySegment;

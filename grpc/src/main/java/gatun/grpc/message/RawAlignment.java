@@ -1,8 +1,8 @@
 package gatun.grpc.message;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

@@ -1,6 +1,6 @@
 package gatun.grpc.message;
 
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 

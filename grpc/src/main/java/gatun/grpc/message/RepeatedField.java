@@ -1,7 +1,7 @@
 package gatun.grpc.message;
 
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -1,6 +1,6 @@
 package gatun.grpc.message;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import io.grpc.Status;
 
 /** The one table from the server's errors to gRPC's. */

@@ -1,8 +1,8 @@
 package gatun.grpc.message;
 
 import gatun.grpc.connection.OutboundMessage;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;

@@ -1,8 +1,8 @@
 package gatun.grpc.message;
 
 import gatun.grpc.connection.OutboundMessage;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;
 
 /** Puts together messages that end with the data of tensors: from the heap what stands before a tensor's data, then the data from where it lies. */

@@ -1,6 +1,6 @@
 package gatun.grpc.message;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

@@ -1,16 +1,16 @@
 package gatun.grpc.tensorflow;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.tensorflow.Code;
 import gatun.protocol.tensorflow.serving.Metric;
 import gatun.protocol.tensorflow.serving.ReloadConfigRequest;
 import gatun.protocol.tensorflow.serving.ReloadConfigResponse;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ListedModels;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.server.InferenceServer;
 import gatun.tensorflow.serving.ServingMetrics;
 import io.grpc.Status;
 import java.util.List;

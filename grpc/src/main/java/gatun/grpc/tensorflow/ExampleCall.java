@@ -1,7 +1,7 @@
 package gatun.grpc.tensorflow;
 
 import gatun.grpc.connection.OutboundMessage;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;

@@ -3,7 +3,7 @@ package gatun.grpc.tensorflow;
 import gatun.grpc.message.LimitedReader;
 import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.tensorflow.serving.Servable;

@@ -1,10 +1,10 @@
 package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.WireReader;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.BytesCodec;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.tensorflow.serving.ExampleContext;
 import gatun.tensorflow.serving.ExampleSignature;

@@ -34,7 +34,7 @@ final class ExampleMessage extends RawMessage {
     /**
      * Finds the examples.
      *
-     * @throws gatun.memory.GatunException INVALID_ARGUMENT when there are none
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when there are none
      */
     ExampleInput input() {
         return ExampleInput.of(bytes());

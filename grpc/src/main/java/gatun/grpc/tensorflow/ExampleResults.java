@@ -2,10 +2,10 @@ package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireWriter;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.BytesCodec;
-import gatun.memory.ElementLayouts;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.ElementLayouts;
 import gatun.runtime.OutputTensor;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.ScoredClasses;
@@ -37,7 +37,7 @@ final class ExampleResults {
      * A ClassificationResult; the caller owns its buffer.
      *
      * @param examples how many examples were given
-     * @throws gatun.memory.GatunException INVALID_ARGUMENT when the outputs are not as they should be
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the outputs are not as they should be
      */
     static Buffer classification(
             BufferPool pool, ExampleSignature signature, List<OutputTensor> outputs, long examples) {

@@ -1,9 +1,9 @@
 package gatun.grpc.tensorflow;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;

@@ -1,7 +1,7 @@
 package gatun.grpc.tensorflow;
 
 import gatun.grpc.connection.OutboundMessage;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.ServingMetrics;

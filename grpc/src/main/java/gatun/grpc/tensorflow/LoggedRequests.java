@@ -1,10 +1,10 @@
 package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.WireReader;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.tensorflow.serving.PredictionLog;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;

@@ -1,13 +1,13 @@
 package gatun.grpc.tensorflow;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.tensorflow.serving.GetModelStatusRequest;
 import gatun.protocol.tensorflow.serving.GetModelStatusResponse;
 import gatun.protocol.tensorflow.serving.ModelServiceGrpc;
 import gatun.protocol.tensorflow.serving.ModelSpec;
 import gatun.protocol.tensorflow.serving.ReloadConfigRequest;
 import gatun.protocol.tensorflow.serving.ReloadConfigResponse;
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.VersionStatuses;
 import io.grpc.stub.StreamObserver;

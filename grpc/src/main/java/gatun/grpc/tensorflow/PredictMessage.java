@@ -2,8 +2,8 @@ package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.InferenceCall;
 import gatun.grpc.message.RawMessage;
-import gatun.memory.Hold;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Shape;
 import gatun.tensorflow.serving.Servable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package gatun.grpc.tensorflow;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.Int64Value;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.tensorflow.serving.GetModelMetadataRequest;
 import gatun.protocol.tensorflow.serving.GetModelMetadataResponse;
 import gatun.protocol.tensorflow.serving.ModelSpec;

@@ -1,8 +1,8 @@
 package gatun.grpc.tensorflow;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Hold;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Hold;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

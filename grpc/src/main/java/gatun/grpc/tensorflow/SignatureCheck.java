@@ -1,9 +1,9 @@
 package gatun.grpc.tensorflow;
 
-import gatun.memory.GatunException;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelVersion;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import gatun.tensorflow.serving.OptionalInputs;
 import java.util.List;
 import java.util.Set;

@@ -1,7 +1,7 @@
 package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.StatusTable;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;

@@ -1,12 +1,11 @@
 package gatun.grpc.tensorflow;
 
-import gatun.grpc.TensorFlowSettings;
 import gatun.grpc.message.ControlMethods;
 import gatun.grpc.message.InPlaceMarshaller;
 import gatun.grpc.message.InPlaceMethods;
 import gatun.grpc.message.InferenceCall;
 import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.ServingMetrics;
 import io.grpc.MethodDescriptor;

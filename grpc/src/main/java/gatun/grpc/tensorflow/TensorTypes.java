@@ -1,7 +1,7 @@
 package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.WireReader;
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 
 /** TensorFlow's datatypes: which field of a TensorProto holds its values. */
 final class TensorTypes {

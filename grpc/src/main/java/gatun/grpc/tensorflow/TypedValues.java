@@ -2,7 +2,7 @@ package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.RepeatedField;
 import gatun.grpc.message.WireReader;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 
 /**

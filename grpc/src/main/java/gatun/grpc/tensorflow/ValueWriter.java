@@ -2,9 +2,9 @@ package gatun.grpc.tensorflow;
 
 import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireWriter;
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -1,8 +1,8 @@
 package gatun.grpc.tensorflow;
 
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;

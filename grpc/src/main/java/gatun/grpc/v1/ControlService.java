@@ -1,8 +1,8 @@
 package gatun.grpc.v1;
 
 import com.google.protobuf.UnknownFieldSet;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.v1.GRPCServiceGrpc.GRPCServiceImplBase;
 import gatun.protocol.v1.HealthRequest;
 import gatun.protocol.v1.HealthResponse;

@@ -6,7 +6,7 @@ import gatun.grpc.message.LimitedReader;
 import gatun.grpc.message.RawMessage;
 import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.v1.InferRequestHeader;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;

@@ -1,7 +1,7 @@
 package gatun.grpc.v1;
 
 import gatun.grpc.message.RawMessage;
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
 import gatun.protocol.v1.InferRequestHeader;
 import gatun.runtime.ModelVersion;
 import java.lang.foreign.MemorySegment;

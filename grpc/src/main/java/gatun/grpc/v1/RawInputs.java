@@ -1,9 +1,9 @@
 package gatun.grpc.v1;
 
 import gatun.grpc.message.RawAlignment;
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.v1.InputData;
 import java.lang.foreign.MemorySegment;

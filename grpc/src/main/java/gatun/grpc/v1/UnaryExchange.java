@@ -2,7 +2,7 @@ package gatun.grpc.v1;
 
 import gatun.grpc.connection.OutboundMessage;
 import gatun.grpc.message.InferenceCall;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.Origin;

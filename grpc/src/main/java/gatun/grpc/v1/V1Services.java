@@ -7,7 +7,7 @@ import gatun.grpc.message.InferenceCall;
 import gatun.grpc.message.InferenceStream;
 import gatun.grpc.message.RawAlignment;
 import gatun.protocol.v1.GRPCServiceGrpc;
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 import gatun.v1.V1Api;
 import io.grpc.ServerServiceDefinition;
 import java.util.List;

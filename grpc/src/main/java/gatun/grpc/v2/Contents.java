@@ -1,6 +1,6 @@
 package gatun.grpc.v2;
 
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 import java.util.Arrays;
 
 /**

@@ -3,7 +3,7 @@ package gatun.grpc.v2;
 import gatun.grpc.message.LimitedReader;
 import gatun.grpc.message.RepeatedField;
 import gatun.grpc.message.WireReader;
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 import java.lang.foreign.MemorySegment;
 
 /** Reads typed tensor data, first to see how much there is, then into the tensor's memory. No element becomes an object. */

@@ -1,7 +1,7 @@
 package gatun.grpc.v2;
 
-import gatun.runtime.InferenceServer;
 import gatun.runtime.Subscription;
+import gatun.runtime.server.InferenceServer;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;

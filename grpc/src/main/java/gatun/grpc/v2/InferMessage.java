@@ -1,10 +1,10 @@
 package gatun.grpc.v2;
 
 import gatun.grpc.message.RawMessage;
-import gatun.memory.Datatype;
-import gatun.memory.Hold;
-import gatun.memory.Shape;
-import gatun.runtime.ParameterValue;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Shape;
+import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

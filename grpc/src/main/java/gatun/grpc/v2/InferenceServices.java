@@ -8,8 +8,8 @@ import gatun.grpc.message.InferenceStream;
 import gatun.grpc.message.RawAlignment;
 import gatun.grpc.message.RawMessage;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.server.InferenceServer;
 import io.grpc.ServerServiceDefinition;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package gatun.grpc.v2;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.LogSettingsRequest;
 import gatun.protocol.inference.LogSettingsRequest.SettingValue.ParameterChoiceCase;
 import gatun.protocol.inference.LogSettingsResponse;

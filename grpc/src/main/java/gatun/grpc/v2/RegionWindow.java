@@ -1,7 +1,7 @@
 package gatun.grpc.v2;
 
-import gatun.memory.GatunException;
-import gatun.runtime.ParameterValue;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.ParameterValue;
 import java.util.List;
 import java.util.Optional;
 

@@ -2,7 +2,7 @@ package gatun.grpc.v2;
 
 import gatun.grpc.connection.OutboundMessage;
 import gatun.grpc.message.InferenceStream;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;

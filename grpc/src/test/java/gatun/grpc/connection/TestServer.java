@@ -1,7 +1,7 @@
 package gatun.grpc.connection;
 
 import gatun.listener.ServerTls;
-import gatun.memory.BufferPool;
+import gatun.memory.buffers.BufferPool;
 import io.grpc.ManagedChannel;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;

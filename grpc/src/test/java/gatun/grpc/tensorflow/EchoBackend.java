@@ -1,12 +1,12 @@
 package gatun.grpc.tensorflow;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Execution;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.spi.Backend;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.Execution;
+import gatun.spi.InstanceSpec;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
 

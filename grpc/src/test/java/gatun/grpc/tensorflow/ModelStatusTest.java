@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Int64Value;
-import gatun.grpc.TensorFlowSettings;
 import gatun.protocol.tensorflow.Code;
 import gatun.protocol.tensorflow.DataType;
 import gatun.protocol.tensorflow.SignatureDef;

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.grpc.EdgeServer;
 import gatun.grpc.GrpcSettings;
-import gatun.memory.BufferPool;
-import gatun.memory.SharedRegions;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.SharedRegions;
 import gatun.protocol.tensorflow.serving.ModelServiceGrpc;
 import gatun.protocol.tensorflow.serving.PredictResponse;
 import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
-import gatun.runtime.GatunServer;
 import gatun.runtime.ModelState;
-import gatun.runtime.ServerOptions;
+import gatun.runtime.server.GatunServer;
+import gatun.runtime.server.ServerOptions;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;

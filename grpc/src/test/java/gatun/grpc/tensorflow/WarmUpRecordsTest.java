@@ -2,8 +2,8 @@ package gatun.grpc.tensorflow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.BufferPool;
-import gatun.memory.SharedRegions;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.SharedRegions;
 import gatun.protocol.tensorflow.DataType;
 import gatun.protocol.tensorflow.Example;
 import gatun.protocol.tensorflow.Feature;
@@ -17,11 +17,11 @@ import gatun.protocol.tensorflow.serving.MultiInferenceRequest;
 import gatun.protocol.tensorflow.serving.PredictRequest;
 import gatun.protocol.tensorflow.serving.PredictionLog;
 import gatun.protocol.tensorflow.serving.SessionRunLog;
-import gatun.runtime.GatunServer;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
-import gatun.runtime.ServerOptions;
 import gatun.runtime.limits.LimitSettings;
+import gatun.runtime.server.GatunServer;
+import gatun.runtime.server.ServerOptions;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.testing.RecordFiles;
 import java.io.IOException;

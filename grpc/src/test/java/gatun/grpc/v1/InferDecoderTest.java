@@ -3,9 +3,9 @@ package gatun.grpc.v1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import gatun.protocol.v1.InferRequest;
 import gatun.protocol.v1.InferRequestHeader;
 import gatun.runtime.limits.HeapBudget;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.google.protobuf.ByteString;
 import gatun.grpc.EdgeServer;
 import gatun.grpc.GrpcSettings;
-import gatun.memory.RegionStatus;
+import gatun.memory.regions.RegionStatus;
 import gatun.protocol.inference.CudaSharedMemoryRegisterRequest;
 import gatun.protocol.inference.CudaSharedMemoryStatusRequest;
 import gatun.protocol.inference.CudaSharedMemoryStatusResponse;

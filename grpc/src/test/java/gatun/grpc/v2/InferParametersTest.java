@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferParameter;
 import gatun.protocol.inference.ModelInferResponse;
-import gatun.runtime.CorrelationId;
+import gatun.spi.CorrelationId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import gatun.grpc.message.RawAlignment;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
 import gatun.protocol.inference.ModelInferRequest;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.limits.HeapBudget;

@@ -6,7 +6,7 @@ import static gatun.grpc.v2.ServiceFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.InferTensorContents;
 import gatun.protocol.inference.ModelInferResponse;

@@ -2,7 +2,7 @@ package gatun.http.connection;
 
 import gatun.http.json.JsonWriter;
 import gatun.listener.Transport;
-import gatun.memory.ReadingPace;
+import gatun.memory.buffers.ReadingPace;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

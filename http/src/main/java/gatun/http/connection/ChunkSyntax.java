@@ -1,6 +1,6 @@
 package gatun.http.connection;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.util.Locale;
 import java.util.Set;
 

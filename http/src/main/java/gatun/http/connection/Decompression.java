@@ -1,8 +1,8 @@
 package gatun.http.connection;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
 import java.io.EOFException;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package gatun.http.connection;
 
 import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;

@@ -1,9 +1,9 @@
 package gatun.http.connection;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
-import gatun.memory.IncomingBuffer;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.buffers.IncomingBuffer;
+import gatun.memory.tensor.GatunException;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.webserver.ServerConnectionException;
 import java.lang.foreign.MemorySegment;

@@ -7,7 +7,7 @@ public interface Routes {
      * Answers a request, or leaves it to the services that were registered with the listener.
      *
      * @return whether it was answered
-     * @throws gatun.memory.GatunException to be answered as the failure it is
+     * @throws gatun.memory.tensor.GatunException to be answered as the failure it is
      */
     boolean answer(Exchange exchange);
 }

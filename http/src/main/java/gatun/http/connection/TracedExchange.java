@@ -1,7 +1,7 @@
 package gatun.http.connection;
 
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import io.helidon.http.HeaderName;

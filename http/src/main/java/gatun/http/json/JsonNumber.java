@@ -64,7 +64,7 @@ public final class JsonNumber {
     /**
      * Reads the number that begins at {@code position} of the text; answers where it ends.
      *
-     * @throws gatun.memory.GatunException INVALID_ARGUMENT when it is none, or too big for a double
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, or too big for a double
      */
     long scan(JsonReader reader, long position, long end) {
         MemorySegment text = json;

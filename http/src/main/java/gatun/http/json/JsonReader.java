@@ -2,9 +2,9 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.memory.ElementLayouts;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;

@@ -2,7 +2,7 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

@@ -2,7 +2,7 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

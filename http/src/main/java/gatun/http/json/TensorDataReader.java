@@ -2,10 +2,10 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 

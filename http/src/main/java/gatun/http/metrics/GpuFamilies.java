@@ -1,6 +1,5 @@
 package gatun.http.metrics;
 
-import gatun.http.GpuUse;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;

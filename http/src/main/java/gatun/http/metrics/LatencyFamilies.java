@@ -1,6 +1,5 @@
 package gatun.http.metrics;
 
-import gatun.http.LatencyMetrics;
 import gatun.runtime.CacheLatencies;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;

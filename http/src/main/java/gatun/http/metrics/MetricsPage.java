@@ -1,13 +1,11 @@
 package gatun.http.metrics;
 
-import gatun.http.GpuUse;
-import gatun.http.ShownMetrics;
 import gatun.listener.OpenConnections;
-import gatun.memory.Hold;
 import gatun.memory.cuda.CudaDevices;
+import gatun.memory.tensor.Hold;
 import gatun.runtime.EngineStatistics;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.server.InferenceServer;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
@@ -133,7 +131,7 @@ public final class MetricsPage {
      * Writes the page for a request with this {@code Accept} header, as it stands now, one family after the other: only one of them is on the
      * heap at a time, and what models make of it is reserved.
      *
-     * @throws gatun.memory.GatunException UNAVAILABLE when others have taken the heap that it needs
+     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when others have taken the heap that it needs
      */
     public void write(String accept, OutputStream target) throws IOException {
         List<ModelStatistics> models = server.statistics();

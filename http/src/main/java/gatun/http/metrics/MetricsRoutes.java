@@ -1,14 +1,12 @@
 package gatun.http.metrics;
 
-import gatun.http.GpuUse;
-import gatun.http.ShownMetrics;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;
 import gatun.http.json.JsonWriter;
 import gatun.http.json.WriterStream;
 import gatun.listener.OpenConnections;
-import gatun.runtime.InferenceServer;
+import gatun.runtime.server.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;

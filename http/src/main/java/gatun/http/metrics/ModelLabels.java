@@ -1,7 +1,7 @@
 package gatun.http.metrics;
 
-import gatun.memory.GatunException;
-import gatun.runtime.InferenceServer;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.server.InferenceServer;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.Map;
 import java.util.TreeMap;

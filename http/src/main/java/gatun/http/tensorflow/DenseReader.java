@@ -2,8 +2,8 @@ package gatun.http.tensorflow;
 
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonReader.Kind;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import java.util.Arrays;
 
 /**

@@ -3,11 +3,11 @@ package gatun.http.tensorflow;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import gatun.http.json.JsonReader;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.BytesCodec;
-import gatun.memory.ElementLayouts;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 
 /**

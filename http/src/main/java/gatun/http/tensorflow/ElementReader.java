@@ -3,10 +3,10 @@ package gatun.http.tensorflow;
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonReader.Kind;
-import gatun.memory.Datatype;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorSpec;
 import gatun.tensorflow.serving.DataTypes;
 
 /** Reads single elements of a tensor. For one thread. */

@@ -1,7 +1,7 @@
 package gatun.http.tensorflow;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.ElementLayouts;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.ElementLayouts;
 import gatun.runtime.OutputTensor;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
@@ -19,7 +19,7 @@ final class ExampleAnswer {
      * Writes the whole answer.
      *
      * @param examples how many examples were given
-     * @throws gatun.memory.GatunException INVALID_ARGUMENT when the outputs are not as they should be
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the outputs are not as they should be
      */
     static void write(
             IndentedJson json,

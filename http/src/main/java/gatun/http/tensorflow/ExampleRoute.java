@@ -2,11 +2,11 @@ package gatun.http.tensorflow;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody.Landed;
-import gatun.memory.Buffer;
+import gatun.memory.buffers.Buffer;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.server.InferenceServer;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;

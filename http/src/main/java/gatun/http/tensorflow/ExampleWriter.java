@@ -3,7 +3,7 @@ package gatun.http.tensorflow;
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonReader.Kind;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 
 /** Writes examples as TensorFlow's {@code tf.Example} messages, straight from their JSON. For one thread. */
 final class ExampleWriter {

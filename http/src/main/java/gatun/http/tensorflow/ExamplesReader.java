@@ -3,10 +3,10 @@ package gatun.http.tensorflow;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonReader.Kind;
 import gatun.http.tensorflow.RequestDocument.Member;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.BytesCodec;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.GatunException;
 import gatun.tensorflow.serving.ExampleContext;
 import java.lang.foreign.MemorySegment;
 

@@ -2,8 +2,8 @@ package gatun.http.tensorflow;
 
 import gatun.http.connection.Exchange;
 import gatun.protocol.tensorflow.serving.ModelVersionStatus;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.server.InferenceServer;
 import gatun.tensorflow.serving.ExampleMappings;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.VersionStatuses;

@@ -2,14 +2,14 @@ package gatun.http.tensorflow;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.TracedExchange;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
+import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import gatun.tensorflow.serving.Servable;

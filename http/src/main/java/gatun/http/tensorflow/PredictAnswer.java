@@ -1,8 +1,8 @@
 package gatun.http.tensorflow;
 
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
 import gatun.runtime.OutputTensor;
 import java.util.List;
 

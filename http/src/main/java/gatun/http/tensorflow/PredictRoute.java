@@ -2,13 +2,13 @@ package gatun.http.tensorflow;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody.Landed;
-import gatun.memory.Buffer;
-import gatun.memory.GatunException;
-import gatun.runtime.EntryPoint;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.server.InferenceServer;
+import gatun.spi.EntryPoint;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.ServingMetrics.Api;

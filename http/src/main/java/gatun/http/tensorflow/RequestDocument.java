@@ -2,7 +2,7 @@ package gatun.http.tensorflow;
 
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonReader.Kind;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;

@@ -2,8 +2,8 @@ package gatun.http.tensorflow;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import io.helidon.http.Status;
 
 /** The heads of answers, and answers that a request failed. */

@@ -3,9 +3,9 @@ package gatun.http.tensorflow;
 import gatun.http.connection.Decompression;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody.Landed;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
 import io.helidon.http.HeaderNames;
 import java.util.Locale;
 

@@ -1,8 +1,8 @@
 package gatun.http.tensorflow;
 
-import gatun.memory.Shape;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
+import gatun.memory.tensor.Shape;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import gatun.tensorflow.serving.DataTypes;
 import gatun.tensorflow.serving.SignatureDefs;
 import java.util.Collection;

@@ -1,8 +1,8 @@
 package gatun.http.tensorflow;
 
-import gatun.memory.GatunException;
-import gatun.runtime.EntryPoint;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelVersion;
+import gatun.spi.EntryPoint;
 import gatun.tensorflow.serving.Servable;
 
 /** Finds what a request to a model is to be answered by. */

@@ -1,14 +1,13 @@
 package gatun.http.tensorflow;
 
-import gatun.http.HttpSettings;
-import gatun.http.Monitoring;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.RestrictedRequests;
 import gatun.http.connection.Routes;
-import gatun.memory.GatunException;
-import gatun.runtime.InferenceServer;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.access.ApiGroup;
+import gatun.runtime.access.HeaderRules;
+import gatun.runtime.server.InferenceServer;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.ServingMetrics;
@@ -35,18 +34,23 @@ public final class TensorFlowRoutes implements Routes {
     /** TensorFlow Serving's metrics; null where nothing is counted. */
     private final @Nullable Monitoring monitoring;
 
-    /** Routes to {@code server}. */
-    public TensorFlowRoutes(InferenceServer server, HttpSettings settings) {
-        this.restricted = new RestrictedRequests(settings.headers().access());
-        this.anyOrigin = settings.tensorFlow().anyOrigin();
+    /**
+     * Routes to {@code server}.
+     *
+     * @param maxInputByteSize the longest body of a request, in bytes
+     * @param headers which requests need which headers
+     */
+    public TensorFlowRoutes(
+            InferenceServer server, long maxInputByteSize, HeaderRules headers, TensorFlowSettings settings) {
+        this.restricted = new RestrictedRequests(headers.access());
+        this.anyOrigin = settings.anyOrigin();
         Servables servables = new Servables(server);
-        RestBodies bodies = new RestBodies(server.buffers(), settings.maxInputByteSize());
-        this.monitoring = settings.tensorFlow().monitoring().orElse(null);
+        RestBodies bodies = new RestBodies(server.buffers(), maxInputByteSize);
+        this.monitoring = settings.monitoring().orElse(null);
         @Nullable ServingMetrics metrics = monitoring == null ? null : monitoring.metrics();
-        ModelCalls calls = new ModelCalls(server, settings.tensorFlow().timeout(), metrics);
+        ModelCalls calls = new ModelCalls(server, settings.timeout(), metrics);
         this.predict = new PredictRoute(server, servables, bodies, calls);
-        this.examples = new ExampleRoute(
-                server, servables, bodies, calls, settings.tensorFlow().methodNames(), metrics);
+        this.examples = new ExampleRoute(server, servables, bodies, calls, settings.methodNames(), metrics);
         this.information = new InformationRoutes(server, servables);
     }
 

@@ -2,12 +2,12 @@ package gatun.http.tensorflow;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
 import gatun.tensorflow.serving.DataTypes;
 import java.lang.foreign.MemorySegment;
 

@@ -1,10 +1,10 @@
 package gatun.http.v1;
 
 import gatun.http.connection.RequestBody;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.v1.InputData;
 import java.lang.foreign.MemorySegment;

@@ -2,8 +2,8 @@ package gatun.http.v1;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.v1.RequestStatus;
 import gatun.protocol.v1.RequestStatusCode;
 import gatun.v1.ControlCounters;

@@ -2,10 +2,10 @@ package gatun.http.v1;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.v1.SharedMemoryStatus;
 import gatun.v1.SharedMemoryControl;
 import io.helidon.http.Method;

@@ -2,8 +2,8 @@ package gatun.http.v2;
 
 import gatun.http.json.JsonWriter;
 import gatun.http.json.TensorDataWriter;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import java.nio.charset.StandardCharsets;
@@ -27,7 +27,7 @@ final class GenerateAnswer {
     /**
      * Writes {@code response}.
      *
-     * @throws gatun.memory.GatunException INVALID_ARGUMENT when an output is of a datatype that has no form in JSON, perhaps after part of it
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when an output is of a datatype that has no form in JSON, perhaps after part of it
      *     has been written
      */
     static void write(JsonWriter json, InferenceResponse response) {
@@ -55,7 +55,7 @@ final class GenerateAnswer {
     /**
      * Checks that {@link #write} can write all of {@code response}.
      *
-     * @throws gatun.memory.GatunException as {@link #write}
+     * @throws gatun.memory.tensor.GatunException as {@link #write}
      */
     static void requireForms(InferenceResponse response) {
         for (OutputTensor output : response.outputs()) {

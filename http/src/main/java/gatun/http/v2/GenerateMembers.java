@@ -1,11 +1,11 @@
 package gatun.http.v2;
 
 import gatun.http.json.JsonReader;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;

@@ -4,12 +4,12 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
 import gatun.http.json.TensorDataWriter;
-import gatun.memory.Hold;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
-import gatun.runtime.ParameterValue;
 import gatun.runtime.limits.HeapBudget;
+import gatun.spi.ParameterValue;
 import io.helidon.http.HeaderNames;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -30,7 +30,7 @@ final class InferAnswer {
      * front of tensors is found out by writing it twice.
      *
      * @param heap bounds the compressed answers that are sent at a time
-     * @throws gatun.memory.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is sent then
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is sent then
      */
     static void send(Exchange exchange, InferenceResponse response, OutputForms forms, HeapBudget heap) {
         MemorySegment[] tensors = tensors(response.outputs(), forms);

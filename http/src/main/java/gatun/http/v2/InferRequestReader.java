@@ -1,13 +1,13 @@
 package gatun.http.v2;
 
 import gatun.http.json.JsonReader;
-import gatun.memory.GatunException;
-import gatun.memory.RegionLease;
-import gatun.memory.RegionRegistry;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.server.InferenceServer;
 import java.util.List;
 import java.util.Optional;
 

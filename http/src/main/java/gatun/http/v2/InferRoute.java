@@ -2,14 +2,15 @@ package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.TracedExchange;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
+import gatun.runtime.ServerExit;
 import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import java.util.Optional;
@@ -30,7 +31,7 @@ final class InferRoute {
 
     void answer(Exchange exchange, String name, String version) {
         if (server.exiting()) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, InferenceServer.EXITING);
+            throw ServerExit.refusal();
         }
         ModelVersion model = server.model(name, version);
         if (model.decoupled()) {

@@ -1,17 +1,17 @@
 package gatun.http.v2;
 
 import gatun.http.json.JsonReader;
-import gatun.memory.Buffer;
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.RegionLease;
-import gatun.memory.RegionRegistry;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.server.InferenceServer;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

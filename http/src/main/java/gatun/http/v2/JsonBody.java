@@ -3,9 +3,9 @@ package gatun.http.v2;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody;
 import gatun.http.json.JsonReader;
-import gatun.memory.GatunException;
-import gatun.runtime.InferenceServer;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.server.InferenceServer;
 
 /** Reads bodies that are one JSON object, in native memory. Safe for any thread. */
 final class JsonBody {

@@ -2,11 +2,11 @@ package gatun.http.v2;
 
 import gatun.http.json.JsonReader;
 import gatun.http.json.TensorDataReader;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 

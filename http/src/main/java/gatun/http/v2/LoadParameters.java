@@ -1,9 +1,9 @@
 package gatun.http.v2;
 
 import gatun.http.json.JsonReader;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;

@@ -2,10 +2,10 @@ package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonWriter;
-import gatun.memory.BufferPool;
-import gatun.runtime.InferenceServer;
+import gatun.memory.buffers.BufferPool;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.server.InferenceServer;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import java.nio.charset.StandardCharsets;

@@ -2,11 +2,11 @@ package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonWriter;
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
-import gatun.runtime.InferenceServer;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
+import gatun.runtime.server.InferenceServer;
 import io.helidon.http.Status;
 import java.util.List;
 

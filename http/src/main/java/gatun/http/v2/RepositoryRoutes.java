@@ -3,13 +3,13 @@ package gatun.http.v2;
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
-import gatun.runtime.InferenceServer;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.server.InferenceServer;
 import java.util.List;
 
 /** The repository index, and loading and unloading of models. Safe for any thread. */

@@ -2,10 +2,10 @@ package gatun.http.v2;
 
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.ParameterValue;
 import gatun.runtime.limits.RequestUsage;
+import gatun.spi.ParameterValue;
 
 /** The parameters of a whole request: those that the protocol gives a meaning, and the rest, which are the backend's. */
 final class RequestParameters {

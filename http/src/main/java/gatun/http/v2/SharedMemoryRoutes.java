@@ -3,10 +3,10 @@ package gatun.http.v2;
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.RegionRegistry;
-import gatun.memory.SystemRegionStatus;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.regions.SystemRegionStatus;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import java.util.List;
 import java.util.Optional;
 

@@ -2,11 +2,11 @@ package gatun.http.v2;
 
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonWriter;
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
 import gatun.runtime.BatchStatistics;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseStatistics;
+import gatun.runtime.server.InferenceServer;
 import java.util.List;
 
 /** The counters of models. Safe for any thread. */

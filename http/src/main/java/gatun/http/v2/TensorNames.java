@@ -1,6 +1,6 @@
 package gatun.http.v2;
 
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.TensorSpec;
 import java.util.AbstractList;
 import java.util.List;
 

@@ -3,8 +3,8 @@ package gatun.http.v2;
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
-import gatun.memory.GatunException;
-import gatun.runtime.InferenceServer;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.TraceSettings;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -36,7 +36,7 @@ final class TraceRoutes {
     /**
      * As {@link #answer(Exchange)}, for one model.
      *
-     * @throws gatun.memory.GatunException NOT_FOUND when there is none of that name
+     * @throws gatun.memory.tensor.GatunException NOT_FOUND when there is none of that name
      */
     void answer(Exchange exchange, String model) {
         V2Routes.getOrPost(exchange, request -> showModel(request, model), request -> changeModel(request, model));

@@ -1,9 +1,9 @@
 package gatun.http.v2;
 
-import gatun.http.HttpSettings;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
-import gatun.runtime.InferenceServer;
+import gatun.runtime.access.HeaderRules;
+import gatun.runtime.server.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
@@ -29,15 +29,18 @@ public final class V2Routes implements Routes {
     private final SharedMemoryRoutes sharedMemory;
     private final CudaMemoryRoutes cudaMemory;
 
-    /** Routes to {@code server}. */
-    public V2Routes(InferenceServer server, HttpSettings settings) {
-        long maxInputByteSize = settings.maxInputByteSize();
-        boolean clientSharedMemory = settings.clientSharedMemory();
-        this.restricted = new RestrictedApis(settings.headers().access());
+    /**
+     * Routes to {@code server}.
+     *
+     * @param maxInputByteSize the longest body of a request, in bytes
+     * @param clientSharedMemory whether clients may register regions
+     * @param headers which requests need which headers, and what of them models learn
+     */
+    public V2Routes(InferenceServer server, long maxInputByteSize, boolean clientSharedMemory, HeaderRules headers) {
+        this.restricted = new RestrictedApis(headers.access());
         JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
-        this.infer = new InferRoute(server, maxInputByteSize, settings.headers().forwarding());
-        this.generate = new GenerateRoute(
-                server, jsonBody, maxInputByteSize, settings.headers().forwarding());
+        this.infer = new InferRoute(server, maxInputByteSize, headers.forwarding());
+        this.generate = new GenerateRoute(server, jsonBody, maxInputByteSize, headers.forwarding());
         this.metadata = new MetadataRoutes(server);
         this.statistics = new StatisticsRoutes(server);
         this.logging = new LoggingRoutes(server, jsonBody);

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

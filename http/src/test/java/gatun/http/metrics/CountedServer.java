@@ -1,12 +1,11 @@
 package gatun.http.metrics;
 
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
-import gatun.memory.RegionRegistry;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
@@ -15,6 +14,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
 import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.Tracing;
 import java.util.List;
 

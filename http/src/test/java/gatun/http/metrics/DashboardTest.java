@@ -2,8 +2,6 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.http.LatencyMetrics;
-import gatun.http.ShownMetrics;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.runtime.CacheStatistics;

@@ -2,18 +2,18 @@ package gatun.http.tensorflow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.limits.RequestUsage;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -3,7 +3,6 @@ package gatun.http.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.http.EdgeUnderTest;
-import gatun.http.TensorFlowSettings;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;

@@ -3,8 +3,8 @@ package gatun.http.v2;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.http.EdgeUnderTest;
-import gatun.memory.BytesCodec;
-import gatun.memory.SharedMemoryObject;
+import gatun.memory.regions.SharedMemoryObject;
+import gatun.memory.tensor.BytesCodec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.http.HttpResponse;

@@ -1,8 +1,8 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Hold;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;

@@ -2,10 +2,10 @@ package gatun.jmh.load;
 
 import com.google.protobuf.ByteString;
 import gatun.bindings.cuda.cuda_h;
-import gatun.memory.SharedMemoryObject;
 import gatun.memory.cuda.CudaAllocation;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
+import gatun.memory.regions.SharedMemoryObject;
 import gatun.protocol.inference.CudaSharedMemoryRegisterRequest;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub;

@@ -1,9 +1,9 @@
 package gatun.jmh.load;
 
 import gatun.bindings.cuda.cuda_h;
-import gatun.memory.DeviceMemory;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaStream;
+import gatun.memory.tensor.DeviceMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

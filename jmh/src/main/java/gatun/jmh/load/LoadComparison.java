@@ -1,6 +1,6 @@
 package gatun.jmh.load;
 
-import gatun.memory.SharedMemoryObject;
+import gatun.memory.regions.SharedMemoryObject;
 import gatun.protocol.inference.GRPCInferenceServiceGrpc;
 import gatun.protocol.inference.SystemSharedMemoryRegisterRequest;
 import io.grpc.ManagedChannel;

@@ -2,7 +2,7 @@ package gatun.memory.cuda;
 
 import gatun.bindings.cuda.CUipcMemHandle_st;
 import gatun.bindings.cuda.cuda_h;
-import gatun.memory.DeviceMemory;
+import gatun.memory.tensor.DeviceMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -26,7 +26,7 @@ public final class CudaAllocation implements AutoCloseable {
      * {@code byteSize} bytes of {@code device}, with undefined content. An allocation of its own, not of the device's pool: whoever gets its
      * handle can reach all of it, and nothing else.
      *
-     * @throws gatun.memory.GatunException UNAVAILABLE when the GPU has no room or has failed
+     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the GPU has no room or has failed
      */
     public static CudaAllocation of(CudaDevice device, long byteSize) {
         if (byteSize < 1) {

@@ -1,7 +1,7 @@
 package gatun.memory.cuda;
 
 import gatun.bindings.cuda.cuda_h;
-import gatun.memory.DeviceMemory;
+import gatun.memory.tensor.DeviceMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -49,7 +49,7 @@ public final class CudaStream implements AutoCloseable {
     /**
      * Queues a copy of all of {@code from} to the beginning of {@code to}. The source must stay as it is until the copy is over.
      *
-     * @throws gatun.memory.GatunException when CUDA refuses, or the device has failed
+     * @throws gatun.memory.tensor.GatunException when CUDA refuses, or the device has failed
      */
     public void copyToDevice(MemorySegment from, DeviceMemory to) {
         long target = to.slice(0, from.byteSize()).address();
@@ -81,7 +81,7 @@ public final class CudaStream implements AutoCloseable {
     /**
      * Waits until everything before the mark is done.
      *
-     * @throws gatun.memory.GatunException when something of it failed
+     * @throws gatun.memory.tensor.GatunException when something of it failed
      */
     public void awaitMark() {
         device.check(cuda_h.cuEventSynchronize(mark), "cuEventSynchronize");
@@ -90,7 +90,7 @@ public final class CudaStream implements AutoCloseable {
     /**
      * Waits until everything is done.
      *
-     * @throws gatun.memory.GatunException when something of it failed
+     * @throws gatun.memory.tensor.GatunException when something of it failed
      */
     public void synchronize() {
         device.check(cuda_h.cuStreamSynchronize(handle), "cuStreamSynchronize");

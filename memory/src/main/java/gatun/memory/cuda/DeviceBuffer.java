@@ -1,7 +1,7 @@
 package gatun.memory.cuda;
 
-import gatun.memory.DeviceMemory;
-import gatun.memory.Hold;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.Hold;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Memory of a GPU, lent by its {@link DevicePool}. To be closed when nothing on the GPU uses it any more. */

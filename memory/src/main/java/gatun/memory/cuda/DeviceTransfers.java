@@ -1,7 +1,7 @@
 package gatun.memory.cuda;
 
-import gatun.memory.DeviceMemory;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,7 +81,7 @@ public final class DeviceTransfers implements AutoCloseable {
      * Where {@code tensor} is on this GPU: its own memory when it lies there, else a copy, which is there for whatever is queued on the
      * stream after this call. The tensor must stay as it is until the run is closed.
      *
-     * @throws gatun.memory.GatunException when memory is short, or the device has failed
+     * @throws gatun.memory.tensor.GatunException when memory is short, or the device has failed
      */
     public DeviceMemory bring(Tensor tensor) {
         Optional<DeviceMemory> present = tensor.device();
@@ -154,7 +154,7 @@ public final class DeviceTransfers implements AutoCloseable {
     /**
      * To be called when all kernels are launched: queues the deliveries behind them, and waits until the kernels are done.
      *
-     * @throws gatun.memory.GatunException when a copy or a kernel failed
+     * @throws gatun.memory.tensor.GatunException when a copy or a kernel failed
      */
     public void awaitKernels() {
         stream.mark();
@@ -176,7 +176,7 @@ public final class DeviceTransfers implements AutoCloseable {
     /**
      * Waits until everything is where it belongs.
      *
-     * @throws gatun.memory.GatunException when a copy failed
+     * @throws gatun.memory.tensor.GatunException when a copy failed
      */
     public void complete() {
         if (!deliveries.isEmpty()) {

@@ -2,8 +2,8 @@ package gatun.memory.cuda;
 
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import gatun.memory.DeviceMemory;
-import gatun.memory.RegionLease;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.RegionLease;
 import gatun.testing.CudaStandIn;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,8 +1,8 @@
 package gatun.runtime.access;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.ParameterValue;
+import gatun.spi.ParameterValue;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;

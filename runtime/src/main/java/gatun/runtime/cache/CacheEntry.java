@@ -1,8 +1,8 @@
 package gatun.runtime.cache;
 
-import gatun.memory.Buffer;
-import gatun.memory.Hold;
-import gatun.memory.Tensor;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Tensor;
 import gatun.runtime.execution.SharedHolds;
 import java.util.List;
 

@@ -1,10 +1,10 @@
 package gatun.runtime.cache;
 
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
-import gatun.runtime.ParameterValue;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.execution.ComposedAnswer;
+import gatun.spi.ParameterValue;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;

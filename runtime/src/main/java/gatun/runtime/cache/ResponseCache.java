@@ -1,11 +1,11 @@
 package gatun.runtime.cache;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
-import gatun.memory.Tensor;
-import gatun.memory.TensorCopy;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package gatun.runtime.cache;
 
-import gatun.memory.ElementLayouts;
+import gatun.memory.tensor.ElementLayouts;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;

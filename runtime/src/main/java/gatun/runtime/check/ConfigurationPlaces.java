@@ -1,7 +1,7 @@
 package gatun.runtime.check;
 
 import com.google.protobuf.TextFormat;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.check.Problem.Position;
 import gatun.runtime.configuration.ConfigurationFile;

@@ -1,7 +1,7 @@
 package gatun.runtime.configuration;
 
 import com.google.protobuf.TextFormat;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;

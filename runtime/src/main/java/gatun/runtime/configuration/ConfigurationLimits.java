@@ -1,7 +1,7 @@
 package gatun.runtime.configuration;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelEnsembling;
 import gatun.protocol.inference.ModelInput;

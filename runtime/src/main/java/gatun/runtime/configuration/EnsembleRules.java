@@ -1,6 +1,6 @@
 package gatun.runtime.configuration;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelEnsembling.Step;
 import gatun.protocol.inference.ModelInput;

@@ -1,10 +1,10 @@
 package gatun.runtime.configuration;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.runtime.BatchingRule;
-import gatun.runtime.spi.Backend;
+import gatun.spi.Backend;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;

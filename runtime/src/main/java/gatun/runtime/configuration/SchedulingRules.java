@@ -1,12 +1,12 @@
 package gatun.runtime.configuration;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelDynamicBatching;
 import gatun.protocol.inference.ModelInstanceGroup;
 import gatun.protocol.inference.ModelQueuePolicy;
 import gatun.protocol.inference.ModelQueuePolicy.TimeoutAction;
-import gatun.runtime.spi.Device;
+import gatun.spi.Device;
 import java.util.List;
 import java.util.stream.Collectors;
 

@@ -1,13 +1,13 @@
 package gatun.runtime.configuration;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelSequenceBatching.InitialState;
 import gatun.protocol.inference.ModelSequenceBatching.State;
-import gatun.runtime.spi.Datatypes;
+import gatun.spi.Datatypes;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package gatun.runtime.configuration;
 
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.DataType;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;

@@ -2,8 +2,8 @@ package gatun.runtime.configuration;
 
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.Device;
+import gatun.spi.Backend;
+import gatun.spi.Device;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  * The devices of this machine that a model's backend can run on. Asks the backend only where there are GPUs: it is started for that.
  *
  * @param gpus the numbers of the GPUs that there are
- * @param backend the started backend; throws {@link gatun.memory.GatunException} with the reason where it cannot start
+ * @param backend the started backend; throws {@link gatun.memory.tensor.GatunException} with the reason where it cannot start
  */
 record UsableDevices(List<Integer> gpus, Supplier<Backend> backend) {
     /** Those of this machine. */

@@ -1,14 +1,14 @@
 package gatun.runtime.configuration;
 
-import gatun.memory.Datatype;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelWarmup;
 import gatun.runtime.limits.ModelLimits;
-import gatun.runtime.spi.Datatypes;
+import gatun.spi.Datatypes;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

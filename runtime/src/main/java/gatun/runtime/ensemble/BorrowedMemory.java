@@ -1,8 +1,8 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.DeviceMemory;
-import gatun.memory.RegionLease;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 

@@ -1,9 +1,9 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;

@@ -1,10 +1,10 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.RegionLease;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;

@@ -1,8 +1,8 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.Hold;
-import gatun.memory.RegionLease;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Tensor;
 import gatun.runtime.execution.SharedHolds;
 import java.util.ArrayDeque;
 import java.util.Optional;

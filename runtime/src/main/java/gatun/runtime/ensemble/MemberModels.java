@@ -1,6 +1,6 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.execution.ServedModel;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.Arrays;

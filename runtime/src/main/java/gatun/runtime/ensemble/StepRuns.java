@@ -1,8 +1,8 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.RequestedOutput;

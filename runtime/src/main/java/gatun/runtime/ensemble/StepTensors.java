@@ -1,8 +1,8 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.RegionLease;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;

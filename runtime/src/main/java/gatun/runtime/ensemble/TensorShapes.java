@@ -1,7 +1,7 @@
 package gatun.runtime.ensemble;
 
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 
 /** Passes shapes between models that name the batch dimension and models that do not. */

@@ -1,7 +1,7 @@
 package gatun.runtime.execution;
 
-import gatun.runtime.CorrelationId;
 import gatun.runtime.scheduling.SequenceStep;
+import gatun.spi.CorrelationId;
 
 /**
  * The number of a sequence that the server gave to a request without one; never equal to a client's own. Immutable.

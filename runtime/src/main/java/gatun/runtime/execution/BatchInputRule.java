@@ -1,10 +1,10 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.BatchInput.Kind;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

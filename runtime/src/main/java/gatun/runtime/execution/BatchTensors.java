@@ -1,11 +1,11 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.BatchInput;
 import gatun.protocol.inference.BatchOutput.Kind;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
-import gatun.runtime.spi.Datatypes;
+import gatun.spi.Datatypes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

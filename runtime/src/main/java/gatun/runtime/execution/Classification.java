@@ -1,12 +1,12 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.Ranking;
 import java.lang.foreign.MemorySegment;

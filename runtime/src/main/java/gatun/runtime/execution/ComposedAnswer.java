@@ -1,13 +1,13 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
-import gatun.memory.RegionLease;
-import gatun.memory.Tensor;
-import gatun.memory.TensorCopy;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;

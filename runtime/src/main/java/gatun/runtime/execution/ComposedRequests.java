@@ -1,12 +1,12 @@
 package gatun.runtime.execution;
 
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
+import gatun.spi.EntryPoint;
 import java.util.List;
 import java.util.Map;
 

@@ -1,10 +1,10 @@
 package gatun.runtime.execution;
 
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorCopy;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
 import gatun.runtime.statistics.ResponseTable;
 
 /**

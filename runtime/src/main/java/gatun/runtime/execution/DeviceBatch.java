@@ -1,8 +1,8 @@
 package gatun.runtime.execution;
 
-import gatun.memory.DeviceMemory;
-import gatun.memory.Tensor;
 import gatun.memory.cuda.DeviceTransfers;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.Tensor;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,9 +1,9 @@
 package gatun.runtime.execution;
 
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.EntryPoint;
 import gatun.runtime.ModelVersion;
+import gatun.spi.EntryPoint;
 import java.util.List;
 import java.util.SequencedMap;
 

@@ -1,6 +1,6 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
 import gatun.runtime.OutputTensor;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

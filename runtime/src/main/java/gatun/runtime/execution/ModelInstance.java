@@ -1,17 +1,17 @@
 package gatun.runtime.execution;
 
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.scheduling.Worker;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.InstanceSpec;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.runtime.statistics.ResponseTable;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.InstanceSpec;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package gatun.runtime.execution;
 
-import gatun.memory.BufferPool;
+import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
 import gatun.protocol.inference.ModelConfig;
@@ -8,10 +8,10 @@ import gatun.protocol.inference.ModelInstanceGroup;
 import gatun.runtime.ratelimit.RateLimitedWorker;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.scheduling.Worker;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Device;
-import gatun.runtime.spi.InstanceSpec;
 import gatun.runtime.statistics.ModelCounters;
+import gatun.spi.BackendModel;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

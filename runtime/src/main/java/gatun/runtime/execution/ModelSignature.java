@@ -1,15 +1,15 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
 import gatun.runtime.BatchingRule;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
 import gatun.runtime.RequestedOutput;
-import gatun.runtime.spi.Datatypes;
+import gatun.spi.Datatypes;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

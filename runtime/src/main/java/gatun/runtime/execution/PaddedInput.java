@@ -1,11 +1,11 @@
 package gatun.runtime.execution;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorCopy;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
+import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

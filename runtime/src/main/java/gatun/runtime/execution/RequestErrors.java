@@ -1,14 +1,14 @@
 package gatun.runtime.execution;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.RegionLease;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
-import gatun.runtime.CorrelationId;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import gatun.spi.CorrelationId;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;

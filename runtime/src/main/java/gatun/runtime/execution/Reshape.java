@@ -1,6 +1,6 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import java.util.List;
 
 /**

@@ -1,7 +1,7 @@
 package gatun.runtime.execution;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ResponseReceiver;
 import java.time.Duration;

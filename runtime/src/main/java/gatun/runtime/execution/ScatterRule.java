@@ -1,6 +1,6 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 
 /**
  * How an output of a batch is cut into the pieces of its requests: by the shape that an input of each has.

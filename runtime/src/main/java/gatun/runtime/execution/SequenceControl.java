@@ -1,13 +1,13 @@
 package gatun.runtime.execution;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
 import gatun.protocol.inference.ModelSequenceBatching.Control;
 import gatun.protocol.inference.ModelSequenceBatching.ControlInput;
-import gatun.runtime.CorrelationId;
 import gatun.runtime.scheduling.SequenceStep;
-import gatun.runtime.spi.Datatypes;
+import gatun.spi.CorrelationId;
+import gatun.spi.Datatypes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;

@@ -1,17 +1,17 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelSequenceBatching;
 import gatun.protocol.inference.ModelSequenceBatching.Control;
-import gatun.runtime.CorrelationId;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.scheduling.SequencePolicy;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import gatun.runtime.scheduling.SequenceStep;
+import gatun.spi.CorrelationId;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;

@@ -1,11 +1,11 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
-import gatun.memory.Shape;
-import gatun.memory.TensorCopy;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorCopy;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.scheduling.Sequence;
 import java.lang.foreign.MemorySegment;

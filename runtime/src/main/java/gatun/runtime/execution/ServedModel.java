@@ -1,6 +1,6 @@
 package gatun.runtime.execution;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;

@@ -1,6 +1,6 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 

@@ -1,11 +1,11 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.Origin;
-import gatun.runtime.spi.Execution;
 import gatun.runtime.statistics.Moments;
+import gatun.spi.Execution;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,10 @@
 package gatun.runtime.execution;
 
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.configuration.WarmUpSample;

@@ -1,7 +1,7 @@
 package gatun.runtime.limits;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 
 /**
  * What one request may hold beside the bytes of its tensors, whichever protocol it comes by. Checked before anything is made of it.

@@ -1,6 +1,6 @@
 package gatun.runtime.limits;
 
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
 
 /**
  * What one request has used of its limits so far, and the heap that is reserved for it. Whoever reads the request counts each thing before
@@ -51,7 +51,7 @@ public final class RequestUsage implements Hold {
     /**
      * Counts a text of at most {@link RequestLimits#textByteSize} bytes.
      *
-     * @throws gatun.memory.GatunException RESOURCE_EXHAUSTED when it and those before it are too long; as {@link HeapBudget#reserve}
+     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when it and those before it are too long; as {@link HeapBudget#reserve}
      */
     public void addText(long byteSize) {
         textBytes += byteSize + TEXT_BYTE_SIZE;
@@ -64,7 +64,7 @@ public final class RequestUsage implements Hold {
      *
      * @param count how many there are of its kind with it
      * @param what {@code inputs} or {@code outputs}
-     * @throws gatun.memory.GatunException RESOURCE_EXHAUSTED when there are too many; as {@link HeapBudget#reserve}
+     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as {@link HeapBudget#reserve}
      */
     public void addTensor(int count, String what) {
         limits.requireTensors(count, what);
@@ -74,7 +74,7 @@ public final class RequestUsage implements Hold {
     /**
      * Counts one more parameter.
      *
-     * @throws gatun.memory.GatunException RESOURCE_EXHAUSTED when there are too many; as {@link HeapBudget#reserve}
+     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as {@link HeapBudget#reserve}
      */
     public void addParameter() {
         limits.requireParameters(++parameters);
@@ -84,7 +84,7 @@ public final class RequestUsage implements Hold {
     /**
      * Counts one more dimension of a shape.
      *
-     * @throws gatun.memory.GatunException RESOURCE_EXHAUSTED when there are too many; as {@link HeapBudget#reserve}
+     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as {@link HeapBudget#reserve}
      */
     public void addDimension() {
         limits.requireDimensions(++dimensions);
@@ -94,7 +94,7 @@ public final class RequestUsage implements Hold {
     /**
      * Counts heap of any other kind.
      *
-     * @throws gatun.memory.GatunException as {@link HeapBudget#reserve}
+     * @throws gatun.memory.tensor.GatunException as {@link HeapBudget#reserve}
      */
     public void take(long byteSize) {
         heapBytes += byteSize;

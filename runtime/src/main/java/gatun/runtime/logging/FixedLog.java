@@ -1,7 +1,7 @@
 package gatun.runtime.logging;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import java.util.function.UnaryOperator;
 
 /** The log of a server within another program: that program's own, not to be changed from outside. */

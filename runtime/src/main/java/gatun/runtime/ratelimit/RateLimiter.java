@@ -1,6 +1,6 @@
 package gatun.runtime.ratelimit;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.ResourceAmount;
 import java.util.ArrayList;
 import java.util.HashMap;

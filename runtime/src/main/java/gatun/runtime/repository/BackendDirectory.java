@@ -1,6 +1,6 @@
 package gatun.runtime.repository;
 
-import gatun.runtime.spi.Backend;
+import gatun.spi.Backend;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;

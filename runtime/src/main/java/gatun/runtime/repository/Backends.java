@@ -1,9 +1,9 @@
 package gatun.runtime.repository;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.EngineStatistics;
-import gatun.runtime.spi.Backend;
+import gatun.spi.Backend;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

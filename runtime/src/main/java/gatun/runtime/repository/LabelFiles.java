@@ -1,6 +1,6 @@
 package gatun.runtime.repository;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelOutput;
 import java.io.IOException;

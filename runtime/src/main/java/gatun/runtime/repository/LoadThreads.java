@@ -1,8 +1,7 @@
 package gatun.runtime.repository;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.runtime.InferenceServer;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ServerExit;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -102,7 +101,7 @@ final class LoadThreads {
 
     private void requireOpen() {
         if (closed) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, InferenceServer.EXITING);
+            throw ServerExit.refusal();
         }
     }
 

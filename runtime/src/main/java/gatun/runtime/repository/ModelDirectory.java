@@ -1,6 +1,6 @@
 package gatun.runtime.repository;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.configuration.ConfigurationFile;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package gatun.runtime.repository;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.execution.ServedModel;
 import java.time.Duration;
 import java.util.List;

@@ -1,7 +1,7 @@
 package gatun.runtime.repository;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.repository.RepositoryScan.Finding;
 import java.time.Duration;

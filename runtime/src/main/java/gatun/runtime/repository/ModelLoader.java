@@ -1,8 +1,8 @@
 package gatun.runtime.repository;
 
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.configuration.ConfigurationLimits;
@@ -14,8 +14,8 @@ import gatun.runtime.ensemble.MemberModels;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.WarmUpPlan;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendModel;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package gatun.runtime.repository;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 
 /** What may name a model: something that stays inside the repository when it becomes a path. */
 final class ModelName {

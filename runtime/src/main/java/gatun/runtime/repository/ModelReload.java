@@ -1,6 +1,6 @@
 package gatun.runtime.repository;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.execution.ServedModel;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package gatun.runtime.repository;
 
-import gatun.memory.BufferPool;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
@@ -164,13 +164,13 @@ public final class ModelRepository {
         poll = RepositoryPoll.start(interval, lifeCycle::poll);
     }
 
-    /** As {@link gatun.runtime.InferenceServer#load}. */
+    /** As {@link gatun.runtime.server.InferenceServer#load}. */
     public void load(String name, ModelOverride override) {
         requireExplicit();
         lifeCycle.load(name, override);
     }
 
-    /** As {@link gatun.runtime.InferenceServer#unload}. */
+    /** As {@link gatun.runtime.server.InferenceServer#unload}. */
     public void unload(String name, boolean dependents) {
         requireExplicit();
         lifeCycle.unload(name, dependents);

@@ -1,6 +1,6 @@
 package gatun.runtime.repository;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 
 /** Reads the version numbers that clients write, by the rules of the protocol's reference implementation. */
 public final class VersionText {

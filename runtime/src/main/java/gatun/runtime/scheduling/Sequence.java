@@ -1,6 +1,6 @@
 package gatun.runtime.scheduling;
 
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package gatun.runtime.tracing;
 
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Collection;

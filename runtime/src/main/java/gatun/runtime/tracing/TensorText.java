@@ -1,10 +1,10 @@
 package gatun.runtime.tracing;
 
 import com.google.gson.JsonPrimitive;
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.TensorSpec;
 import java.io.IOException;
 import java.io.Writer;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,6 @@
 package gatun.runtime.tracing;
 
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.MemorySegment;
 
 /** What a trace tells of a request. */

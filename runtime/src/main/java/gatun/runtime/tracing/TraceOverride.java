@@ -1,7 +1,7 @@
 package gatun.runtime.tracing;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package gatun.runtime.tracing;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;

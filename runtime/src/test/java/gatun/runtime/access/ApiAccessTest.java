@@ -3,7 +3,7 @@ package gatun.runtime.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.access.ApiAccess.Refusal;
 import java.io.IOException;
 import java.nio.file.Files;

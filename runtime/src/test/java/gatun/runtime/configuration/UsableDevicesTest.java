@@ -3,13 +3,13 @@ package gatun.runtime.configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInstanceGroup;
 import gatun.protocol.inference.ModelInstanceGroup.Kind;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Device;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
+import gatun.spi.Device;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;

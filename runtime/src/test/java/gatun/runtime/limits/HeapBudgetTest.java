@@ -3,9 +3,9 @@ package gatun.runtime.limits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Hold;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import org.junit.jupiter.api.Test;
 
 class HeapBudgetTest {

@@ -3,7 +3,7 @@ package gatun.runtime.ratelimit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.ratelimit.RateLimiter.Need;
 import java.util.ArrayDeque;

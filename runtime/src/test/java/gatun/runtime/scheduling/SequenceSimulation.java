@@ -2,7 +2,7 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.Hold;
+import gatun.memory.tensor.Hold;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;

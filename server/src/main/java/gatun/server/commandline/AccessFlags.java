@@ -1,12 +1,12 @@
 package gatun.server.commandline;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.HeaderRules;
 import gatun.runtime.access.TokenFile;
-import gatun.server.AccessSettings;
+import gatun.server.settings.AccessSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;

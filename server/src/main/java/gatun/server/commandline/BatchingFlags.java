@@ -1,6 +1,6 @@
 package gatun.server.commandline;
 
-import gatun.server.BatchingSettings;
+import gatun.server.settings.BatchingSettings;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;

@@ -1,7 +1,7 @@
 package gatun.server.commandline;
 
-import gatun.server.CheckSettings;
-import gatun.server.Checking;
+import gatun.server.check.Checking;
+import gatun.server.settings.CheckSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package gatun.server.commandline;
 
-import gatun.server.DevicePoolLimit;
+import gatun.server.settings.DevicePoolLimit;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

@@ -1,7 +1,7 @@
 package gatun.server.commandline;
 
 import gatun.bench.BenchCommand;
-import gatun.server.EmbeddedServer;
+import gatun.bench.EmbeddedModels;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
@@ -42,8 +42,9 @@ public final class GatunCommand implements Callable<Integer> {
      *
      * @param version what {@code --version} says
      * @param serve what {@code gatun serve} does
+     * @param embedded starts a server of a model repository's folder, which ends with its client, for {@code gatun bench}
      */
-    public static CommandLine create(String version, ServeAction serve) {
+    public static CommandLine create(String version, ServeAction serve, EmbeddedModels embedded) {
         CommandLine serveCommand = new CommandLine(new ServeCommand(serve));
         KnownFlags.addTo(serveCommand.getCommandSpec());
         serveCommand
@@ -54,7 +55,7 @@ public final class GatunCommand implements Callable<Integer> {
         command.addSubcommand(serveCommand);
         command.addSubcommand(new CheckCommand());
         command.addSubcommand(new ModelsCommand());
-        command.addSubcommand(new BenchCommand(EmbeddedServer::ownedClient));
+        command.addSubcommand(new BenchCommand(embedded));
         command.getCommandSpec().version("gatun " + version);
         command.setParameterExceptionHandler(new FlagErrors());
         // As with Triton, the last of several values counts.
@@ -64,8 +65,8 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     /** Runs the command line of the program; {@code arguments} may be those of TensorFlow Serving's, after its name. */
-    public static int run(String version, ServeAction serve, String... arguments) {
-        return create(version, serve).execute(ModelServerArguments.translate(arguments));
+    public static int run(String version, ServeAction serve, EmbeddedModels embedded, String... arguments) {
+        return create(version, serve, embedded).execute(ModelServerArguments.translate(arguments));
     }
 
     /**
@@ -75,7 +76,9 @@ public final class GatunCommand implements Callable<Integer> {
      * @throws IllegalArgumentException with the text that the command line would show, for flags that are wrong
      */
     public static void serveSettings(String version, List<String> flags, ServeAction take) {
-        CommandLine command = create(version, take);
+        CommandLine command = create(version, take, modelRepository -> {
+            throw new IllegalStateException("only 'gatun serve' is read here");
+        });
         StringWriter problem = new StringWriter();
         command.setErr(new PrintWriter(problem));
         List<String> arguments = new ArrayList<>(flags);

@@ -3,7 +3,7 @@ package gatun.server.commandline;
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.listener.TlsFiles;
-import gatun.server.ServerSettings.GrpcSettings;
+import gatun.server.settings.ServerSettings.GrpcSettings;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;

@@ -1,10 +1,10 @@
 package gatun.server.commandline;
 
 import gatun.http.Patience;
-import gatun.http.TensorFlowSettings;
+import gatun.http.tensorflow.TensorFlowSettings;
 import gatun.listener.TlsFiles;
-import gatun.server.ServerSettings.HttpSettings;
-import gatun.server.ServerSettings.RestSettings;
+import gatun.server.settings.ServerSettings.HttpSettings;
+import gatun.server.settings.ServerSettings.RestSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;

@@ -1,7 +1,7 @@
 package gatun.server.commandline;
 
-import gatun.server.DevicePoolLimit;
-import gatun.server.ServerSettings.MemorySettings;
+import gatun.server.settings.DevicePoolLimit;
+import gatun.server.settings.ServerSettings.MemorySettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

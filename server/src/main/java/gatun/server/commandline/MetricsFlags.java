@@ -1,7 +1,7 @@
 package gatun.server.commandline;
 
-import gatun.http.ShownMetrics;
-import gatun.server.ServerSettings.MetricsSettings;
+import gatun.http.metrics.ShownMetrics;
+import gatun.server.settings.ServerSettings.MetricsSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package gatun.server.commandline;
 
-import gatun.http.LatencyMetrics;
+import gatun.http.metrics.LatencyMetrics;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.ITypeConverter;

@@ -2,7 +2,7 @@ package gatun.server.commandline;
 
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
-import gatun.server.ModelSettings;
+import gatun.server.settings.ModelSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

@@ -1,7 +1,7 @@
 package gatun.server.commandline;
 
-import gatun.server.ModelListSettings;
-import gatun.server.ModelListSettings.Names;
+import gatun.server.settings.ModelListSettings;
+import gatun.server.settings.ModelListSettings.Names;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package gatun.server.commandline;
 
 import gatun.runtime.logging.LogSettings;
-import gatun.server.ServerSettings;
+import gatun.server.settings.ServerSettings;
 import java.util.List;
 
 /** What is done with the flags of {@code gatun serve} once they are read. */

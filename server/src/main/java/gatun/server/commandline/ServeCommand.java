@@ -1,7 +1,7 @@
 package gatun.server.commandline;
 
-import gatun.server.ServerSettings;
-import gatun.server.ServerSettings.LifecycleSettings;
+import gatun.server.settings.ServerSettings;
+import gatun.server.settings.ServerSettings.LifecycleSettings;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

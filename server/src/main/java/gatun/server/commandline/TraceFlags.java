@@ -1,6 +1,6 @@
 package gatun.server.commandline;
 
-import gatun.server.TracingSettings;
+import gatun.server.settings.TracingSettings;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Option;

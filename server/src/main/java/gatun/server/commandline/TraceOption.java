@@ -2,7 +2,7 @@ package gatun.server.commandline;
 
 import gatun.runtime.tracing.TraceLevel;
 import gatun.runtime.tracing.TraceSettings;
-import gatun.server.TracingSettings;
+import gatun.server.settings.TracingSettings;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;

@@ -1,11 +1,11 @@
 package gatun.server.embedded;
 
 import gatun.client.InferResponse;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
-import gatun.runtime.ParameterValue;
+import gatun.spi.ParameterValue;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,7 +2,7 @@ package gatun.server.embedded;
 
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.util.function.Supplier;
 
 /** The one table from the server's failures to what its client throws. */

@@ -5,10 +5,10 @@ import static gatun.server.embedded.EmbeddedErrors.translated;
 import gatun.client.CudaRegion;
 import gatun.client.RegionControl;
 import gatun.client.SystemRegion;
-import gatun.memory.CudaRegionStatus;
-import gatun.memory.RegionRegistry;
-import gatun.memory.SystemRegionStatus;
-import gatun.runtime.InferenceServer;
+import gatun.memory.regions.CudaRegionStatus;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.regions.SystemRegionStatus;
+import gatun.runtime.server.InferenceServer;
 import java.util.List;
 import java.util.function.Consumer;
 

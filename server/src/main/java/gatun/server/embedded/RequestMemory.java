@@ -1,10 +1,10 @@
 package gatun.server.embedded;
 
 import gatun.bindings.NativeMemory;
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
-import gatun.memory.Tensor;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 

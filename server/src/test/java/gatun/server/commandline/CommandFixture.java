@@ -3,8 +3,9 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.logging.LogSettings;
-import gatun.server.ModelSettings;
-import gatun.server.ServerSettings;
+import gatun.server.EmbeddedServer;
+import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ServerSettings;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
@@ -22,12 +23,15 @@ abstract class CommandFixture {
     final StringWriter err = new StringWriter();
 
     int run(String... arguments) {
-        CommandLine command = GatunCommand.create("1.2.3", (settings, log, warned) -> {
-            served.add(settings);
-            logs.add(log);
-            warnings.addAll(warned);
-            return SERVED;
-        });
+        CommandLine command = GatunCommand.create(
+                "1.2.3",
+                (settings, log, warned) -> {
+                    served.add(settings);
+                    logs.add(log);
+                    warnings.addAll(warned);
+                    return SERVED;
+                },
+                EmbeddedServer::ownedClient);
         command.setOut(new PrintWriter(out, true));
         command.setErr(new PrintWriter(err, true));
         return command.execute(arguments);

@@ -3,7 +3,7 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.http.LatencyMetrics;
+import gatun.http.metrics.LatencyMetrics;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;

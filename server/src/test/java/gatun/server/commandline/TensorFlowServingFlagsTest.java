@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.runtime.ControlMode;
-import gatun.server.BatchingSettings;
-import gatun.server.ModelListSettings;
-import gatun.server.ModelSettings;
-import gatun.server.ServerSettings;
+import gatun.server.settings.BatchingSettings;
+import gatun.server.settings.ModelListSettings;
+import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ServerSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.runtime.tracing.TraceLevel;
 import gatun.runtime.tracing.TraceSettings;
-import gatun.server.TracingSettings;
 import gatun.server.opentelemetry.CollectorSettings;
+import gatun.server.settings.TracingSettings;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.tensorflow.serving.BatchingParameters;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.BatchingRules;

@@ -1,6 +1,6 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 import gatun.protocol.tensorflow.DataType;
 import java.util.Locale;
 

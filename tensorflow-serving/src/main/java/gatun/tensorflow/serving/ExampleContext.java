@@ -1,7 +1,7 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 
 /** The context that all examples of a request share, and that is put before each of them. */
 public final class ExampleContext {

@@ -1,14 +1,14 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.DataType;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelOutput;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

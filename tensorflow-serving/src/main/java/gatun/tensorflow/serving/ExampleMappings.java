@@ -1,9 +1,9 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.EntryPoint;
 import gatun.runtime.ModelVersion;
+import gatun.spi.EntryPoint;
 import java.util.ArrayList;
 import java.util.List;
 

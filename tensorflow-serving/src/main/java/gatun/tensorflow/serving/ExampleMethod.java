@@ -1,8 +1,8 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.GatunException;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import java.util.List;
 
 /** What may be made of examples, by the conventions of TensorFlow's signatures. */

@@ -1,18 +1,18 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelOutput;
-import gatun.runtime.EntryPoint;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.spi.EntryPoint;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;

@@ -1,11 +1,11 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
-import gatun.runtime.spi.Datatypes;
+import gatun.spi.Datatypes;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.BytesCodec;
-import gatun.memory.ElementLayouts;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.ElementLayouts;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -37,7 +37,7 @@ final class FeatureTable implements AutoCloseable {
      * Finds the features of {@code inputs} in {@code exampleCount} examples, each an element of a BYTES tensor.
      *
      * @param pool where the table lies
-     * @throws gatun.memory.GatunException INVALID_ARGUMENT when one of them is no example
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when one of them is no example
      */
     static FeatureTable of(MemorySegment examples, long exampleCount, List<FeatureInput> inputs, BufferPool pool) {
         MemorySegment[] names = inputs.stream()

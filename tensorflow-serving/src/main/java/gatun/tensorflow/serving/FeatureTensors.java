@@ -2,15 +2,15 @@ package gatun.tensorflow.serving;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -1,6 +1,6 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.tensorflow.Feature;
 import java.lang.foreign.MemorySegment;
 

@@ -1,6 +1,6 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.tensorflow.serving.MonitoringConfig;
 import java.nio.file.Path;
 import java.util.Optional;

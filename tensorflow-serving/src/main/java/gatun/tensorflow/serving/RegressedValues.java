@@ -1,9 +1,9 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 
 /** What a model made of examples as numbers. */

@@ -1,7 +1,7 @@
 package gatun.tensorflow.serving;
 
 import gatun.protocol.tensorflow.serving.ModelSpec;
-import gatun.runtime.EntryPoint;
+import gatun.spi.EntryPoint;
 import java.util.Optional;
 import java.util.OptionalLong;
 

@@ -1,9 +1,10 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.runtime.InferenceServer;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.ServerExit;
+import gatun.runtime.server.InferenceServer;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -40,7 +41,7 @@ public final class Servables {
      */
     public ModelVersion find(Servable wanted) {
         if (server.exiting()) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, InferenceServer.EXITING);
+            throw ServerExit.refusal();
         }
         if (wanted.name().isEmpty()) {
             throw GatunException.invalidArgument("ModelSpec has no name specified.");

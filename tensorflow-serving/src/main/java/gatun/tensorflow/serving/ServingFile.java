@@ -2,7 +2,7 @@ package gatun.tensorflow.serving;
 
 import com.google.protobuf.Message;
 import com.google.protobuf.TextFormat;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

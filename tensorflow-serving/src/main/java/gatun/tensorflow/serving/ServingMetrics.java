@@ -1,6 +1,6 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.ErrorCode;
+import gatun.memory.tensor.ErrorCode;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;

@@ -1,13 +1,13 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.tensorflow.SignatureDef;
 import gatun.protocol.tensorflow.TensorInfo;
 import gatun.protocol.tensorflow.TensorShapeProto;
 import gatun.protocol.tensorflow.serving.SignatureDefMap;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
 import gatun.runtime.ModelVersion;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 
 /** What a model's entry points are called as signatures. */
 public final class SignatureDefs {

@@ -1,12 +1,12 @@
 package gatun.tensorflow.serving;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.tensorflow.Code;
 import gatun.protocol.tensorflow.serving.ModelVersionStatus;
 import gatun.protocol.tensorflow.serving.StatusProto;
-import gatun.runtime.InferenceServer;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.server.InferenceServer;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;

@@ -2,8 +2,8 @@ package gatun.tensorflow.serving;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.memory.ElementLayouts;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -3,7 +3,7 @@ package gatun.tensorflow.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRule;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,8 +3,8 @@ package gatun.tensorflow.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.tensorflow.serving.ServingMetrics.Api;
 import gatun.tensorflow.serving.ServingMetrics.Entrypoint;
 import java.io.IOException;

@@ -1,12 +1,12 @@
 package gatun.backend.cuda;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
 import gatun.memory.cuda.CudaDevices;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Device;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
+import gatun.spi.Device;
 import java.nio.file.Path;
 import java.util.Map;
 

@@ -1,14 +1,14 @@
 package gatun.backend.cuda;
 
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.DeviceTransfers;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.Execution;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+import gatun.spi.BackendInstance;
+import gatun.spi.Execution;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

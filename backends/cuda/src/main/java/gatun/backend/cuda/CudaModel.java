@@ -1,13 +1,13 @@
 package gatun.backend.cuda;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Device;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
 
 /** A file of kernels and the plan of their launches, which the instances share. Immutable. */
 final class CudaModel implements BackendModel {

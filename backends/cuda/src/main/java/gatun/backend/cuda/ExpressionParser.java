@@ -3,8 +3,8 @@ package gatun.backend.cuda;
 import gatun.backend.cuda.Expression.Operator;
 import gatun.backend.cuda.TensorTable.Entry;
 import gatun.backend.cuda.TensorTable.Kind;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import java.util.Set;
 
 /**

@@ -1,6 +1,6 @@
 package gatun.backend.cuda;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 
 /**
  * An expression with its place in the configuration, so that a run in which it has no usable result can say which one it was. Immutable.

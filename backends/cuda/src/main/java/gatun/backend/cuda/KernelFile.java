@@ -1,7 +1,7 @@
 package gatun.backend.cuda;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

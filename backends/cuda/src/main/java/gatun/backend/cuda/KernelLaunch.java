@@ -1,8 +1,8 @@
 package gatun.backend.cuda;
 
 import gatun.bindings.cuda.cuda_h;
-import gatun.memory.GatunException;
 import gatun.memory.cuda.CudaStream;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

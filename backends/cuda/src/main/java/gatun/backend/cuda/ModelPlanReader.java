@@ -2,9 +2,9 @@ package gatun.backend.cuda;
 
 import gatun.backend.cuda.TensorTable.Entry;
 import gatun.backend.cuda.TensorTable.Kind;
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -1,6 +1,6 @@
 package gatun.backend.cuda;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 
 /**
  * A parameter of a model's configuration. Immutable.

@@ -23,7 +23,7 @@ final class Parameters {
     /**
      * The parameter of that key.
      *
-     * @throws gatun.memory.GatunException INVALID_ARGUMENT when the configuration has none
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the configuration has none
      */
     Parameter require(String key, String expected) {
         return find(key).orElseThrow(() -> new Parameter(config.getName(), key, "")

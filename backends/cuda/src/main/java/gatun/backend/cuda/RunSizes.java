@@ -2,12 +2,12 @@ package gatun.backend.cuda;
 
 import gatun.backend.cuda.TensorTable.Entry;
 import gatun.backend.cuda.TensorTable.Kind;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
 import gatun.memory.cuda.DeviceTransfers;
-import gatun.runtime.spi.Execution;
-import gatun.runtime.spi.ExecutionRequest;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
+import gatun.spi.Execution;
+import gatun.spi.ExecutionRequest;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

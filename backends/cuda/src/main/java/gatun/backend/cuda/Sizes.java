@@ -1,7 +1,7 @@
 package gatun.backend.cuda;
 
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
 
 /**
  * The sizes of one run, which expressions ask for: each tensor has a number, given by {@link TensorTable}. For one instance, which sets them

@@ -1,7 +1,7 @@
 package gatun.backend.cuda;
 
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,7 +1,7 @@
 package gatun.backend.cuda;
 
 import gatun.backend.cuda.Token.Kind;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.util.ArrayList;
 import java.util.List;
 

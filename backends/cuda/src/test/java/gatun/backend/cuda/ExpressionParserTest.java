@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.backend.cuda.TensorTable.Kind;
-import gatun.memory.Datatype;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import java.util.EnumSet;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

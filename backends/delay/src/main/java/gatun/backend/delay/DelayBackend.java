@@ -1,9 +1,9 @@
 package gatun.backend.delay;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendModel;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,11 +1,11 @@
 package gatun.backend.delay;
 
-import gatun.memory.GatunException;
-import gatun.runtime.ParameterValue;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.Execution;
-import gatun.runtime.spi.ExecutionRequest;
-import gatun.runtime.spi.StopSignal;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.BackendInstance;
+import gatun.spi.Execution;
+import gatun.spi.ExecutionRequest;
+import gatun.spi.ParameterValue;
+import gatun.spi.StopSignal;
 import java.time.Duration;
 
 /** Waits, then answers with the inputs. */

@@ -1,8 +1,8 @@
 package gatun.backend.delay;
 
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.InstanceSpec;
 import java.time.Duration;
 import java.util.Map;
 

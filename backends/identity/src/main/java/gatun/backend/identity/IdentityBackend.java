@@ -1,11 +1,11 @@
 package gatun.backend.identity;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendModel;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;

@@ -1,11 +1,11 @@
 package gatun.backend.identity;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Execution;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.Execution;
+import gatun.spi.InstanceSpec;
 import java.util.Map;
 
 /** A model whose outputs repeat its inputs. Has no state, so that one object is the model and each of its instances. */

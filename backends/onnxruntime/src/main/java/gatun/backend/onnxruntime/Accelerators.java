@@ -2,8 +2,8 @@ package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeException;
 import gatun.bindings.onnxruntime.OrtApi;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator;
 import java.lang.foreign.Arena;

@@ -1,15 +1,15 @@
 package gatun.backend.onnxruntime;
 
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.BatchInput;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
 import gatun.protocol.inference.ModelTensorReshape;
-import gatun.runtime.spi.Datatypes;
-import gatun.runtime.spi.SequenceTensors;
+import gatun.spi.Datatypes;
+import gatun.spi.SequenceTensors;
 import java.util.List;
 import java.util.stream.Collectors;
 

@@ -1,14 +1,14 @@
 package gatun.backend.onnxruntime;
 
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelDynamicBatching;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
 import gatun.protocol.inference.ModelTensorReshape;
-import gatun.runtime.spi.Datatypes;
-import gatun.runtime.spi.SequenceTensors;
+import gatun.spi.Datatypes;
+import gatun.spi.SequenceTensors;
 
 /** Completes a configuration from what the model file says, by the rules of Triton's ONNX Runtime backend. */
 final class ConfigCompletion {

@@ -1,7 +1,7 @@
 package gatun.backend.onnxruntime;
 
 import gatun.bindings.onnxruntime.onnxruntime_h;
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 
 /** Translates between ONNX Runtime's element types and {@link Datatype}. */
 final class ElementTypes {

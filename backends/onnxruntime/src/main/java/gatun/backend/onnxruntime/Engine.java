@@ -38,7 +38,7 @@ final class Engine {
      * Opens the environment.
      *
      * @throws gatun.bindings.NativeException when the library refuses
-     * @throws gatun.memory.GatunException UNAVAILABLE when the folder of optimised graphs cannot be written to
+     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the folder of optimised graphs cannot be written to
      */
     Engine(OnnxRuntime runtime, EngineOptions options) {
         this.runtime = runtime;

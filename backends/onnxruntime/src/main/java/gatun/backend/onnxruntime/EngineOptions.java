@@ -1,6 +1,6 @@
 package gatun.backend.onnxruntime;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

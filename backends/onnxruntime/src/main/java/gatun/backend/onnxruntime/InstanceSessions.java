@@ -1,6 +1,6 @@
 package gatun.backend.onnxruntime;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 
 /**
  * What one instance runs on: a session with all cores for a run that has the machine to itself, and one with its share of them for a run beside

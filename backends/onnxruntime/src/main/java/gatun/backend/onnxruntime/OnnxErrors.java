@@ -2,8 +2,8 @@ package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeCode;
 import gatun.bindings.NativeException;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 

@@ -2,12 +2,12 @@ package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeException;
 import gatun.bindings.onnxruntime.OrtApi;
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.Execution;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.spi.BackendInstance;
+import gatun.spi.Execution;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,16 +1,16 @@
 package gatun.backend.onnxruntime;
 
 import gatun.bindings.Posix;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
 import gatun.memory.cuda.DeviceTransfers;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Device;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

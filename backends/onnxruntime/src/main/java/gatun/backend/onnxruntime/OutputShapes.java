@@ -1,6 +1,6 @@
 package gatun.backend.onnxruntime;
 
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

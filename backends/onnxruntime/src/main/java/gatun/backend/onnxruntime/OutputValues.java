@@ -2,7 +2,7 @@ package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeMemory;
 import gatun.bindings.onnxruntime.OrtApi;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Shape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -22,7 +22,7 @@ final class Session implements AutoCloseable {
     /**
      * Opens a model file.
      *
-     * @throws gatun.memory.GatunException when it is not a model that the engine can run
+     * @throws gatun.memory.tensor.GatunException when it is not a model that the engine can run
      */
     static Session open(Engine engine, Path file, SessionOptions options) {
         try (Arena scratch = Arena.ofConfined()) {

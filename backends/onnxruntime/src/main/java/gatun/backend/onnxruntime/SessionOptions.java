@@ -3,7 +3,7 @@ package gatun.backend.onnxruntime;
 import gatun.bindings.NativeException;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.onnxruntime_h;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -26,7 +26,7 @@ final class SessionPool {
     /**
      * The session with so many threads, opened if nobody uses it. To be {@linkplain #giveBack given back}.
      *
-     * @throws gatun.memory.GatunException when it cannot be opened
+     * @throws gatun.memory.tensor.GatunException when it cannot be opened
      */
     Session take(int threads) {
         lock.lock();

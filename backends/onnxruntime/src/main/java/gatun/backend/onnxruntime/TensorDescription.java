@@ -1,7 +1,7 @@
 package gatun.backend.onnxruntime;
 
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
 import java.util.List;
 
 /**

@@ -1,8 +1,8 @@
 package gatun.backend.onnxruntime;
 
 import gatun.bindings.onnxruntime.OrtApi;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

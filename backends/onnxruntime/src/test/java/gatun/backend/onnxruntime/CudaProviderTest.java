@@ -2,7 +2,7 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.spi.Device;
+import gatun.spi.Device;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

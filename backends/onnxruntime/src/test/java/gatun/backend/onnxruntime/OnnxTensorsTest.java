@@ -2,17 +2,17 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelOutput;
 import gatun.protocol.inference.ModelTensorReshape;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.Datatypes;
-import gatun.runtime.spi.Device;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.spi.BackendInstance;
+import gatun.spi.Datatypes;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
 import gatun.testing.OnnxFile;
 import gatun.testing.OnnxFile.Value;
 import java.lang.foreign.Arena;

@@ -1,6 +1,6 @@
 package gatun.backend.onnxruntime;
 
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 import gatun.testing.OnnxFile;
 
 /** Makes tensors of ONNX files by Gatun's datatypes. */

@@ -2,19 +2,19 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.Buffer;
-import gatun.memory.BufferPool;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.SharedRegions;
-import gatun.memory.Tensor;
-import gatun.memory.TensorSpec;
-import gatun.runtime.GatunServer;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.SharedRegions;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
-import gatun.runtime.ServerOptions;
+import gatun.runtime.server.GatunServer;
+import gatun.runtime.server.ServerOptions;
 import gatun.testing.OnnxFile;
 import gatun.testing.OnnxFile.Value;
 import java.io.IOException;

@@ -1,11 +1,11 @@
 package gatun.backend.repeat;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.DataType;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelSequenceBatching.State;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendModel;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -1,13 +1,13 @@
 package gatun.backend.repeat;
 
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.Tensor;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.Execution;
-import gatun.runtime.spi.StopSignal;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.spi.BackendInstance;
+import gatun.spi.Execution;
+import gatun.spi.StopSignal;
 import java.time.Duration;
 
 /** Sends one response after the other, in one run or in many. */

@@ -1,8 +1,8 @@
 package gatun.backend.repeat;
 
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.InstanceSpec;
 
 /** A model that repeats its input: all of it in one run, or one element in each. */
 final class RepeatModel implements BackendModel {

@@ -1,10 +1,10 @@
 package gatun.backend.sequence;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.DataType;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendModel;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
 import java.nio.file.Path;
 
 /**

@@ -1,11 +1,11 @@
 package gatun.backend.sequence;
 
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
-import gatun.memory.GatunException;
-import gatun.memory.Tensor;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.Execution;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
+import gatun.spi.BackendInstance;
+import gatun.spi.Execution;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 

@@ -1,8 +1,8 @@
 package gatun.backend.sequence;
 
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.InstanceSpec;
 
 /**
  * A model that adds up sequences.

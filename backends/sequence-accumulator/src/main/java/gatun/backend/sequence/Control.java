@@ -1,11 +1,11 @@
 package gatun.backend.sequence;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.ElementLayouts;
-import gatun.memory.GatunException;
-import gatun.memory.Tensor;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
 import gatun.protocol.inference.ModelSequenceBatching;
-import gatun.runtime.spi.Execution;
+import gatun.spi.Execution;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

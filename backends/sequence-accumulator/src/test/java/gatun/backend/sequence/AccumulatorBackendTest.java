@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.TextFormat;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.Device;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.spi.Backend;
+import gatun.spi.BackendInstance;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

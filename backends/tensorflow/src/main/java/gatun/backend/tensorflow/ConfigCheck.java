@@ -1,14 +1,14 @@
 package gatun.backend.tensorflow;
 
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
-import gatun.runtime.spi.Datatypes;
+import gatun.spi.Datatypes;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import java.util.List;
 
 /** Compares a configuration with the signature that it describes, at load, so that no request is the first to find out. */

@@ -1,15 +1,15 @@
 package gatun.backend.tensorflow;
 
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelDynamicBatching;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
 import gatun.protocol.inference.ModelTensorReshape;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
-import gatun.runtime.spi.Datatypes;
+import gatun.spi.Datatypes;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;

@@ -1,7 +1,7 @@
 package gatun.backend.tensorflow;
 
 import gatun.bindings.tensorflow.tensorflow_h;
-import gatun.memory.Datatype;
+import gatun.memory.tensor.Datatype;
 
 /** Translates between TensorFlow's element types and {@link Datatype}. */
 final class ElementTypes {

@@ -1,9 +1,9 @@
 package gatun.backend.tensorflow;
 
 import gatun.bindings.tensorflow.TF_Output;
-import gatun.memory.GatunException;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -1,8 +1,8 @@
 package gatun.backend.tensorflow;
 
 import gatun.bindings.LibraryCache;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,8 +1,8 @@
 package gatun.backend.tensorflow;
 
 import gatun.bindings.tensorflow.tensorflow_h;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

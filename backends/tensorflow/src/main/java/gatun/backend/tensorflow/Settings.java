@@ -1,7 +1,7 @@
 package gatun.backend.tensorflow;
 
 import com.google.protobuf.CodedOutputStream;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.ModelConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,14 +1,14 @@
 package gatun.backend.tensorflow;
 
-import gatun.memory.Datatype;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.tensorflow.SignatureDef;
 import gatun.protocol.tensorflow.TensorInfo;
 import gatun.protocol.tensorflow.TensorShapeProto;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.EntryTensor;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -2,8 +2,8 @@ package gatun.backend.tensorflow;
 
 import gatun.bindings.NativeMemory;
 import gatun.bindings.tensorflow.tensorflow_h;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 
 /** Owns one {@code TF_Status}, into which calls write how they ended; the one table from TensorFlow's codes to ours. For one thread at a time. */

@@ -1,10 +1,10 @@
 package gatun.backend.tensorflow;
 
 import gatun.bindings.Posix;
-import gatun.runtime.EntryPoint;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.EntryPoint;
+import gatun.spi.InstanceSpec;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Map;

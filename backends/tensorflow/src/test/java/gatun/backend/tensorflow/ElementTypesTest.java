@@ -2,12 +2,12 @@ package gatun.backend.tensorflow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.BytesCodec;
-import gatun.memory.Datatype;
-import gatun.memory.Shape;
-import gatun.memory.TensorSpec;
-import gatun.runtime.EntryPoint;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import gatun.spi.EntryPoint;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

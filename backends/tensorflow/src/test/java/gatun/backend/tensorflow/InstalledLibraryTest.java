@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.bindings.LibraryCache;
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,9 +3,9 @@ package gatun.backend.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.ErrorCode;
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;

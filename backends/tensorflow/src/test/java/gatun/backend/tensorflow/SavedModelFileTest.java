@@ -3,10 +3,10 @@ package gatun.backend.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.GatunException;
-import gatun.memory.Shape;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.protocol.inference.ModelConfig;
-import gatun.runtime.EntryPoint;
+import gatun.spi.EntryPoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,12 +1,12 @@
 package com.example.affine;
 
-import gatun.memory.GatunException;
+import gatun.memory.tensor.GatunException;
 import gatun.protocol.inference.DataType;
 import gatun.protocol.inference.ModelConfig;
 import gatun.protocol.inference.ModelInput;
 import gatun.protocol.inference.ModelOutput;
-import gatun.runtime.spi.Backend;
-import gatun.runtime.spi.BackendModel;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
 import java.nio.file.Path;
 import java.util.Map;
 

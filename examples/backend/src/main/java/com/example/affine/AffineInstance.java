@@ -1,12 +1,12 @@
 package com.example.affine;
 
-import gatun.memory.Datatype;
-import gatun.memory.ElementLayouts;
-import gatun.memory.Tensor;
-import gatun.runtime.ParameterValue;
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.Execution;
-import gatun.runtime.spi.ExecutionRequest;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.Tensor;
+import gatun.spi.BackendInstance;
+import gatun.spi.Execution;
+import gatun.spi.ExecutionRequest;
+import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
 
 /** Runs for one request or one batch at a time. */

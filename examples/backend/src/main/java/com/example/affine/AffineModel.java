@@ -1,9 +1,9 @@
 package com.example.affine;
 
-import gatun.runtime.spi.BackendInstance;
-import gatun.runtime.spi.BackendModel;
-import gatun.runtime.spi.Device;
-import gatun.runtime.spi.InstanceSpec;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
 
 /** What all instances of a model share: here two numbers, in an engine its graph and its weights. */
 record AffineModel(float scale, float offset) implements BackendModel {

@@ -1,0 +1,27 @@
+package gatun.http.metrics;
+
+import java.util.List;
+
+/**
+ * In which forms the metrics tell how long requests took.
+ *
+ * @param counters as sums of microseconds
+ * @param summaries as quantiles, over all requests since the model was loaded
+ * @param histograms as counts of durations up to some bounds
+ * @param quantiles the quantiles of the summaries, each from 0 to 1
+ */
+public record LatencyMetrics(boolean counters, boolean summaries, boolean histograms, List<Double> quantiles) {
+    /** What Triton shows by default: sums only; and the quantiles that it takes for summaries. */
+    public static final LatencyMetrics STANDARD =
+            new LatencyMetrics(true, false, false, List.of(0.5, 0.9, 0.95, 0.99, 0.999));
+
+    /** Checks the quantiles and keeps a copy. */
+    public LatencyMetrics {
+        quantiles = List.copyOf(quantiles);
+        for (double quantile : quantiles) {
+            if (!(quantile >= 0 && quantile <= 1)) {
+                throw new IllegalArgumentException("the quantile " + quantile + " is not from 0 to 1");
+            }
+        }
+    }
+}

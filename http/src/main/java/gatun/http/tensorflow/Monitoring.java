@@ -1,0 +1,11 @@
+package gatun.http.tensorflow;
+
+import gatun.tensorflow.serving.ServingMetrics;
+
+/**
+ * TensorFlow Serving's metrics.
+ *
+ * @param metrics where requests are counted
+ * @param path where Prometheus finds them
+ */
+public record Monitoring(ServingMetrics metrics, String path) {}

@@ -1,0 +1,41 @@
+package gatun.memory.regions;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/** A request borrows a region while its client unregisters it: nobody uses it after it was let go, and it is let go once. */
+@JCStressTest
+@Outcome(id = "[01], 1", expect = Expect.ACCEPTABLE, desc = "it came before the end or was refused")
+@Outcome(expect = Expect.FORBIDDEN, desc = "2: used after it was let go; second figure: how often it was let go")
+@State
+public class LeaseCountStress {
+    private final AtomicInteger released = new AtomicInteger();
+    private final LeaseCount count = new LeaseCount(released::incrementAndGet);
+
+    /** The request. */
+    @Actor
+    public void use(II_Result result) {
+        if (count.tryAcquire()) {
+            result.r1 = released.get() == 0 ? 1 : 2;
+            count.release();
+        }
+    }
+
+    /** The client. */
+    @Actor
+    public void retire() {
+        count.retire();
+    }
+
+    /** What became of the region. */
+    @Arbiter
+    public void end(II_Result result) {
+        result.r2 = released.get();
+    }
+}

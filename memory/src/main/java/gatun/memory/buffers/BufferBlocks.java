@@ -1,0 +1,318 @@
+package gatun.memory.buffers;
+
+import gatun.bindings.Errno;
+import gatun.bindings.NativeMemory;
+import gatun.bindings.Posix;
+import gatun.bindings.SystemCallException;
+import gatun.memory.cuda.CudaDevice;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Owns the address space of a {@link BufferPool} and makes buffers from it when none of the wanted size is idle. Safe for
+ * any thread.
+ *
+ * <p>All of it is reserved when the pool is made, many times the limit, because sizes are rounded up and incoming buffers have
+ * their whole size long before it has come; the system gives a page its memory when it is first touched. Idle buffers keep their
+ * pages only while all buffers together have at most twice the limit, which bounds the pages that nobody uses.
+ */
+final class BufferBlocks {
+    /** Buffers from this size on have a block of their own; smaller ones share a {@link Slab} of this size. */
+    static final int SLAB_SHIFT = 16;
+
+    /** Enough for a slab of each small size, however low the limit is. */
+    private static final int LEAST_SHIFT = 20;
+
+    /** As many of the largest blocks are usually enough; when there are more, idle ones are given up. */
+    private static final int USUAL_BLOCKS = 2;
+
+    /** How many of the largest blocks there may be, where the system has so much address space. */
+    private static final int MOST_BLOCKS = 128;
+
+    private static final int MOST_RESERVED_SHIFT = 42;
+
+    /** Idle buffers from this size on, 1 MiB, are worth giving their memory back. */
+    private static final int TRIM_SHIFT = 20;
+
+    private final BufferPool pool;
+    private final BufferStack[] stacks;
+    private final BufferTable buffers;
+    private final int largestShift;
+    private final long reservedBytes;
+    private final long base;
+
+    /** Guards {@link #blocks}, the slabs, and changes of {@link #buffers}. No system call is made under it. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final BuddyBlocks blocks;
+
+    /** Bytes of all buffers and slabs, lent or idle. Changed under the lock. */
+    private final AtomicLong madeBytes = new AtomicLong();
+
+    /** Counts the calls of {@link #joinSlabs}. */
+    private int collection;
+
+    private final BufferTrimmer trimmer = new BufferTrimmer(this::trim);
+    private final AtomicBoolean trimming = new AtomicBoolean();
+    /** Counts the rounds of {@link #trim}, which alone changes it. */
+    private volatile int trimPass;
+
+    /** How much from {@link #base} on is locked; 0 while nothing is. */
+    private volatile long lockedBytes;
+
+    private volatile @Nullable Hold locked;
+
+    BufferBlocks(BufferPool pool, long byteLimit, BufferStack[] stacks, BufferTable buffers) {
+        this.pool = pool;
+        this.stacks = stacks;
+        this.buffers = buffers;
+        this.largestShift = Math.max(LEAST_SHIFT, BufferPool.shift(byteLimit));
+        Reservation reservation = reserve(largestShift, byteLimit);
+        this.reservedBytes = reservation.byteSize();
+        this.base = reservation.base();
+        this.blocks = new BuddyBlocks(SLAB_SHIFT, largestShift, (int) (reservedBytes >>> largestShift));
+    }
+
+    /** How much of the address space incoming buffers may have, so that all others find theirs. */
+    long claimLimit() {
+        return Math.max(reservedBytes - ((long) USUAL_BLOCKS << largestShift), reservedBytes / 2);
+    }
+
+    private record Reservation(long base, long byteSize) {}
+
+    /** As much as the system gives: it may limit the address space, or count what is reserved as used. */
+    private static Reservation reserve(int largestShift, long byteLimit) {
+        long byteSize = Math.max(
+                (long) USUAL_BLOCKS << largestShift,
+                Math.min((long) MOST_BLOCKS << largestShift, 1L << MOST_RESERVED_SHIFT));
+        while (true) {
+            try {
+                return new Reservation(Posix.reserve(byteSize, Posix.PROT_READ | Posix.PROT_WRITE), byteSize);
+            } catch (SystemCallException e) {
+                if (e.is(Errno.ENOMEM) && byteSize > (long) USUAL_BLOCKS << largestShift) {
+                    byteSize >>= 1;
+                    continue;
+                }
+                String advice = e.is(Errno.ENOMEM) ? "; choose a smaller --buffer-pool-byte-size" : "";
+                throw new GatunException(
+                        ErrorCode.INTERNAL,
+                        "the system does not let a buffer pool of " + byteLimit + " bytes reserve its address space"
+                                + advice,
+                        e);
+            }
+        }
+    }
+
+    /** A buffer of {@code 1 << shift} bytes that nobody holds, or null when the address space has no such run left. */
+    @Nullable
+    Buffer take(int shift) {
+        if (shift >= TRIM_SHIFT && trimming.compareAndSet(false, true)) {
+            trimmer.start();
+        }
+        lock.lock();
+        try {
+            // Another thread may have made some while this one waited for the lock.
+            Buffer idle = stacks[shift].pop(buffers);
+            Buffer buffer = idle == null ? make(shift) : idle;
+            if (buffer == null) {
+                joinIdle();
+                buffer = make(shift);
+            }
+            return buffer;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Replaces a buffer by {@link Buffer#reissued}. */
+    Buffer reissue(Buffer buffer) {
+        Buffer reissued = buffer.reissued();
+        lock.lock();
+        try {
+            buffers.put(reissued);
+        } finally {
+            lock.unlock();
+        }
+        return reissued;
+    }
+
+    /** The number of the present round of trimming; buffers note it when they become idle. */
+    int trimPass() {
+        return trimPass;
+    }
+
+    /**
+     * Gives the memory of large buffers that were idle since before the previous round back to the system, and their
+     * blocks to whoever needs some of any size. One thread at a time; never that of a request.
+     */
+    void trim() {
+        int pass = trimPass;
+        for (int shift = TRIM_SHIFT; shift <= largestShift; shift++) {
+            List<Buffer> cold = new ArrayList<>();
+            Deque<Buffer> warm = new ArrayDeque<>();
+            for (int number = stacks[shift].popAll(); number != BufferStack.NO_BUFFER; ) {
+                Buffer buffer = buffers.get(number);
+                number = buffer.below;
+                if (buffer.idleSince < pass) {
+                    cold.add(buffer);
+                } else {
+                    warm.push(buffer);
+                }
+            }
+            // The latest one is on top again.
+            warm.forEach(stacks[shift]::push);
+            cold.forEach(this::discard);
+        }
+        trimPass = pass + 1;
+    }
+
+    /** As {@link BufferPool#lockFor}. */
+    void lockFor(CudaDevice device) {
+        long bytes = 1L << largestShift;
+        lockedBytes = bytes; // before, so that nothing is given up meanwhile
+        try {
+            locked = device.lock(NativeMemory.segment(base, bytes));
+        } catch (RuntimeException e) {
+            lockedBytes = 0;
+            throw e;
+        }
+    }
+
+    private void discard(Buffer buffer) {
+        discardPages(buffer);
+        lock.lock();
+        try {
+            giveBack(buffer.offset, buffer.shift);
+            buffers.remove(buffer);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives the pages of a buffer back to the system. Of a slab's buffer they stay. */
+    void discardPages(Buffer buffer) {
+        // Of what is locked a GPU would go on to use the pages that were given up.
+        if (buffer.shift >= SLAB_SHIFT && buffer.offset >= lockedBytes) {
+            Posix.madvise(base + buffer.offset, 1L << buffer.shift, Posix.MADV_DONTNEED);
+        }
+    }
+
+    /** Whether there are more buffers than usual, so that idle ones are to be given up. */
+    boolean oversized() {
+        return madeBytes.get() > (long) USUAL_BLOCKS << largestShift;
+    }
+
+    /** Gives idle buffers up, the largest first, until there are not more than usual. */
+    void shrink() {
+        for (int shift = largestShift; shift >= SLAB_SHIFT; shift--) {
+            while (oversized()) {
+                Buffer buffer = stacks[shift].pop(buffers);
+                if (buffer == null) {
+                    break;
+                }
+                discard(buffer);
+            }
+        }
+    }
+
+    private void giveBack(long offset, int shift) {
+        assert lock.isHeldByCurrentThread();
+        blocks.give(offset, shift);
+        madeBytes.addAndGet(-(1L << shift));
+    }
+
+    /** Returns when no memory is being given back any more, and none will be. */
+    void stopTrimming() {
+        trimmer.close();
+    }
+
+    /** Gives the address space back; no buffer is lent and none will be. */
+    void unmap() {
+        Hold lock = locked;
+        if (lock != null) {
+            lock.close();
+        }
+        Posix.munmap(base, reservedBytes);
+    }
+
+    private @Nullable Buffer make(int shift) {
+        if (shift > largestShift) {
+            return null;
+        }
+        long offset = blocks.take(Math.max(shift, SLAB_SHIFT));
+        if (offset == BuddyBlocks.NONE) {
+            return null;
+        }
+        madeBytes.addAndGet(1L << Math.max(shift, SLAB_SHIFT));
+        if (shift >= SLAB_SHIFT) {
+            return add(shift, offset, null);
+        }
+        Slab slab = new Slab(offset, 1 << (SLAB_SHIFT - shift));
+        for (int i = slab.count - 1; i > 0; i--) {
+            stacks[shift].push(add(shift, offset + ((long) i << shift), slab));
+        }
+        return add(shift, offset, slab);
+    }
+
+    private Buffer add(int shift, long offset, @Nullable Slab slab) {
+        Buffer buffer = new Buffer(pool, buffers.reserve(), shift, base, offset, slab);
+        buffers.put(buffer);
+        return buffer;
+    }
+
+    /** Takes apart all idle buffers, so that their memory can become buffers of another size. */
+    private void joinIdle() {
+        for (int shift = BufferPool.SMALLEST_SHIFT; shift <= largestShift; shift++) {
+            int top = stacks[shift].popAll();
+            if (shift >= SLAB_SHIFT) {
+                joinBlocks(top);
+            } else {
+                joinSlabs(top, stacks[shift]);
+            }
+        }
+    }
+
+    private void joinBlocks(int top) {
+        for (int number = top; number != BufferStack.NO_BUFFER; ) {
+            Buffer buffer = buffers.get(number);
+            number = buffer.below;
+            giveBack(buffer.offset, buffer.shift);
+            buffers.remove(buffer);
+        }
+    }
+
+    /** Gives back the slabs whose buffers are all idle, and puts the buffers of the others back onto the stack. */
+    private void joinSlabs(int top, BufferStack stack) {
+        collection++;
+        for (int number = top; number != BufferStack.NO_BUFFER; number = buffers.get(number).below) {
+            slab(buffers.get(number)).countIdle(collection);
+        }
+        for (int number = top; number != BufferStack.NO_BUFFER; ) {
+            Buffer buffer = buffers.get(number);
+            number = buffer.below;
+            Slab slab = slab(buffer);
+            if (!slab.allIdle()) {
+                stack.push(buffer);
+                continue;
+            }
+            if (buffer.offset == slab.offset) {
+                giveBack(slab.offset, SLAB_SHIFT);
+            }
+            buffers.remove(buffer);
+        }
+    }
+
+    private static Slab slab(Buffer buffer) {
+        return Objects.requireNonNull(buffer.slab);
+    }
+}

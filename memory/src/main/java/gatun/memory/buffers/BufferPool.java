@@ -1,0 +1,376 @@
+package gatun.memory.buffers;
+
+import gatun.memory.cuda.CudaDevice;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorCopy;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Lends native memory up to a limit. Safe for any thread; neither taking nor closing waits, asks the system for memory,
+ * or makes garbage, as long as sizes recur.
+ *
+ * <p>A size is rounded up to the next power of two, from 256 bytes on, which decides the buffer's block; what counts
+ * against the limit is the size itself, rounded up to 256. Address space is reserved once. A page costs memory from its
+ * first use on, and idle blocks are used again before fresh ones are; the memory of large ones that stay idle goes back to
+ * the system after half a minute to a minute.
+ */
+public final class BufferPool implements AutoCloseable {
+    /** Whether assertions are enabled, so that each loan is checked (see {@link Buffer}). */
+    static final boolean CHECKED = BufferPool.class.desiredAssertionStatus();
+
+    /** The smallest block holds {@code 1 << SMALLEST_SHIFT} bytes. */
+    static final int SMALLEST_SHIFT = 8;
+
+    private static final long GREATEST_LIMIT = 1L << 44;
+    static final long GRANULE = 1L << SMALLEST_SHIFT;
+
+    /** Buffers up to this size may take what is reserved for small ones. */
+    static final long SMALL_BYTES = 64 << 10;
+
+    private static final int RESERVE_SHARE = 16;
+
+    /** How often those are called at most who hold memory for slow clients. */
+    private static final long SHORTAGE_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private static final long LARGEST_RESERVE = 16 << 20;
+
+    /** Set in {@link #used} when the pool is closed. */
+    private static final long CLOSED = Long.MIN_VALUE;
+
+    private final long byteLimit;
+    private final long chargeLimit;
+    /** What buffers that are not small leave free. */
+    private final long reserve;
+    /** The lent bytes, each loan rounded up to {@link #GRANULE}, and {@link #CLOSED}. */
+    private final AtomicLong used = new AtomicLong();
+
+    /** The bytes of the blocks of incoming buffers. */
+    private final AtomicLong claimed = new AtomicLong();
+
+    private final AtomicBoolean unmapped = new AtomicBoolean();
+    private final BufferTable buffers = new BufferTable();
+    /** By {@link #shift}. */
+    private final BufferStack[] idle = new BufferStack[Long.SIZE];
+
+    private final BufferBlocks blocks;
+    private final IncomingBuffers incoming;
+    private final List<Runnable> onShortage = new CopyOnWriteArrayList<>();
+    private final AtomicLong shortNanos = new AtomicLong(System.nanoTime() - SHORTAGE_INTERVAL_NANOS - 1);
+
+    /**
+     * A pool that has at most {@code byteLimit} bytes lent at a time, to buffers of any size.
+     *
+     * @throws IllegalArgumentException for less than a byte or more than 16 TiB
+     * @throws GatunException when the system refuses the address space
+     */
+    public BufferPool(long byteLimit) {
+        this(byteLimit, 0, System::nanoTime);
+    }
+
+    /**
+     * The same, but a sixteenth of the limit, 16 MiB at most, is for buffers of up to 64 KiB, so that small requests are answered
+     * while large ones take all the rest.
+     *
+     * @throws IllegalArgumentException for less than a byte or more than 16 TiB
+     * @throws GatunException when the system refuses the address space
+     */
+    public static BufferPool withReserve(long byteLimit) {
+        return new BufferPool(byteLimit, Math.min(byteLimit / RESERVE_SHARE, LARGEST_RESERVE), System::nanoTime);
+    }
+
+    /** A pool whose incoming buffers are timed by {@code nanoClock}. */
+    BufferPool(long byteLimit, long reserve, LongSupplier nanoClock) {
+        if (byteLimit < 1 || byteLimit > GREATEST_LIMIT) {
+            throw new IllegalArgumentException(
+                    "the limit of a buffer pool is " + byteLimit + " bytes: expected 1 to " + GREATEST_LIMIT);
+        }
+        this.byteLimit = byteLimit;
+        this.chargeLimit = charge(byteLimit);
+        this.reserve = reserve & -GRANULE;
+        for (int i = 0; i < idle.length; i++) {
+            idle[i] = new BufferStack();
+        }
+        this.blocks = new BufferBlocks(this, byteLimit, idle, buffers);
+        this.incoming = new IncomingBuffers(this, nanoClock);
+    }
+
+    /**
+     * Lends {@code byteSize} bytes, aligned to 64, with undefined content. Answers at once, also when there is no room.
+     *
+     * @throws GatunException UNAVAILABLE when the pool has no room now, INVALID_ARGUMENT when it never could
+     * @throws IllegalArgumentException for a negative size
+     */
+    public Buffer take(long byteSize) {
+        requirePossible(byteSize);
+        long charge = charge(byteSize);
+        if (!charge(charge, byteSize) && !incoming.charge(charge, byteSize, null)) {
+            throw noRoom(byteSize);
+        }
+        try {
+            return takeBlock(byteSize);
+        } catch (GatunException e) {
+            uncharge(charge);
+            throw e;
+        }
+    }
+
+    /**
+     * Lends memory for {@code byteSize} bytes that are on their way from {@code sender}. At first only {@code firstByteSize} of them
+     * count against the limit, and the others as they come.
+     *
+     * @param firstByteSize how many bytes have come or may come at once
+     * @param onEvicted hears why when the memory was taken away because the sender is slow, to wake the receiving thread; called by
+     *     any thread, once at most, perhaps a moment after the buffer was closed; must neither wait nor throw
+     * @throws GatunException UNAVAILABLE when the pool has no room now, INVALID_ARGUMENT when it never could
+     * @throws IllegalArgumentException for a negative size
+     */
+    public IncomingBuffer receive(long byteSize, long firstByteSize, Sender sender, Consumer<String> onEvicted) {
+        requirePossible(byteSize);
+        long first = charge(Math.min(byteSize, firstByteSize));
+        if (byteSize > SMALL_BYTES && !incoming.admits(byteSize)) {
+            throw noRoom(byteSize);
+        }
+        if (!charge(first, first) && !incoming.charge(first, first, null)) {
+            throw noRoom(byteSize);
+        }
+        try {
+            IncomingBuffer buffer = new IncomingBuffer(this, incoming, sender, onEvicted, claim(byteSize), first);
+            incoming.add(buffer);
+            return buffer;
+        } catch (GatunException e) {
+            uncharge(first);
+            throw e;
+        }
+    }
+
+    /**
+     * Has {@code giveUp} run each time that somebody finds no room, ten times a second at most, on that thread: to end what holds memory for
+     * clients that {@linkplain ReadingPace read too slowly}. It must neither wait nor throw.
+     */
+    public void onShortage(Runnable giveUp) {
+        onShortage.add(giveUp);
+    }
+
+    /** Takes the memory of all incoming buffers whose senders have {@linkplain IncomingBuffer#endWhenStalled all but stopped}. */
+    public void endStalled() {
+        incoming.endStalled();
+    }
+
+    private void requirePossible(long byteSize) {
+        if (byteSize < 0) {
+            throw new IllegalArgumentException("a buffer of " + byteSize + " bytes was asked for: expected 0 or more");
+        }
+        if (byteSize > largestByteSize()) {
+            throw GatunException.invalidArgument("a buffer of " + byteSize + " bytes is more than the pool's limit of "
+                    + largestByteSize() + " bytes; start the server with a larger --buffer-pool-byte-size");
+        }
+    }
+
+    /**
+     * A buffer for an incoming one, charged by the caller, whose block counts against the address space for those until it is {@linkplain
+     * #unclaim unclaimed}: what is announced and does not come must not take the space in which others' buffers lie.
+     */
+    Buffer claim(long byteSize) {
+        long block = claimedBytes(shift(byteSize));
+        if (claimed.addAndGet(block) > blocks.claimLimit()) {
+            claimed.addAndGet(-block);
+            // What it gives back comes too late for this one.
+            incoming.evictLatest();
+            throw noRoom(byteSize);
+        }
+        try {
+            return takeBlock(byteSize);
+        } catch (GatunException e) {
+            claimed.addAndGet(-block);
+            throw e;
+        }
+    }
+
+    /** Ends the claim of a buffer that is received no more. */
+    void unclaim(Buffer buffer) {
+        claimed.addAndGet(-claimedBytes(buffer.shift));
+    }
+
+    /** Small buffers share slabs, which are few. */
+    private static long claimedBytes(int shift) {
+        return shift < BufferBlocks.SLAB_SHIFT ? 0 : 1L << shift;
+    }
+
+    /** A buffer that is charged by the caller. */
+    Buffer takeBlock(long byteSize) {
+        int shift = shift(byteSize);
+        Buffer buffer = idle[shift].pop(buffers);
+        if (buffer == null) {
+            buffer = blocks.take(shift);
+            if (buffer == null) {
+                // What it gives back comes too late for this one.
+                incoming.evictLatest();
+                throw noRoom(byteSize);
+            }
+        }
+        if (CHECKED) {
+            buffer = blocks.reissue(buffer);
+        }
+        buffer.lend(byteSize);
+        return buffer;
+    }
+
+    /** A private copy of {@code source}, which nobody else changes. Otherwise as {@link #take}. */
+    public Buffer copyOf(MemorySegment source) {
+        Buffer copy = take(source.byteSize());
+        try {
+            TensorCopy.copy(source, copy.segment());
+            return copy;
+        } catch (Throwable t) {
+            copy.close();
+            throw t;
+        }
+    }
+
+    /**
+     * A buffer of at least {@code byteSize} bytes that begins with the first {@code usedBytes} of {@code buffer}: itself
+     * when it is as large, else one that is at least twice as large where the pool's limit allows, so that growing often
+     * stays cheap. Closes {@code buffer} when it answers another, and leaves it open when it fails, otherwise as
+     * {@link #take}.
+     */
+    public Buffer grow(Buffer buffer, long usedBytes, long byteSize) {
+        long room = buffer.byteSize();
+        if (byteSize <= room) {
+            return buffer;
+        }
+        Buffer larger = take(Math.max(byteSize, Math.min(largestByteSize(), 2 * room)));
+        MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, usedBytes);
+        buffer.close();
+        return larger;
+    }
+
+    /**
+     * Locks as much memory as may be lent at a time, so that GPUs copy from buffers and to them without help of the processor; that much is
+     * occupied from now on. Buffers that lie beyond, because small ones are scattered, are copied as any other memory.
+     *
+     * @throws GatunException when the system lets so much not be locked; the pool goes on without
+     */
+    public void lockFor(CudaDevice device) {
+        blocks.lockFor(device);
+    }
+
+    /** The most bytes that may be lent at a time. */
+    public long byteLimit() {
+        return byteLimit;
+    }
+
+    /** The most bytes that one buffer may have: what is reserved for small ones is not for it. */
+    public long largestByteSize() {
+        return byteLimit - reserve;
+    }
+
+    /** Bytes lent now, the size of each buffer rounded up to 256; of incoming ones what has come, or may come now. */
+    public long usedBytes() {
+        return used.get() & ~CLOSED;
+    }
+
+    /** Lends no more. The memory goes back to the system now, or with the last buffer that is still lent. */
+    @Override
+    public void close() {
+        // Before anything can be unmapped.
+        blocks.stopTrimming();
+        if (used.getAndUpdate(now -> now | CLOSED) == 0) {
+            unmap();
+        }
+    }
+
+    /** One round of giving back the memory of large idle buffers. For the trimmer and for tests. */
+    void trim() {
+        blocks.trim();
+    }
+
+    /** Ends a loan of which {@code charged} bytes are charged. */
+    void takeBack(Buffer buffer, long charged) {
+        giveBlock(buffer);
+        uncharge(charged);
+    }
+
+    /** Ends a loan that somebody else uncharges, later: until then the memory stays mapped. */
+    void giveBlock(Buffer buffer) {
+        buffer.idleSince = blocks.trimPass();
+        idle[buffer.shift].push(buffer);
+        if (blocks.oversized()) {
+            blocks.shrink();
+        }
+    }
+
+    /** Gives the pages of a buffer back to the system; its content is undefined then. */
+    void discardPages(Buffer buffer) {
+        blocks.discardPages(buffer);
+    }
+
+    /** The block size for {@code byteSize}, as a power of two. */
+    static int shift(long byteSize) {
+        return byteSize <= GRANULE ? SMALLEST_SHIFT : Long.SIZE - Long.numberOfLeadingZeros(byteSize - 1);
+    }
+
+    /** What a buffer of {@code byteSize} bytes counts against the limit. */
+    static long charge(long byteSize) {
+        return Math.max(GRANULE, (byteSize + GRANULE - 1) & -GRANULE);
+    }
+
+    /**
+     * Counts {@code charge} more bytes for a buffer that then has {@code byteSize}. Who finds no room changes nothing, so that it does
+     * not make others fail.
+     */
+    boolean charge(long charge, long byteSize) {
+        long limit = limit(byteSize);
+        long lent = used.get();
+        while (lent >= 0 && lent + charge <= limit) {
+            long seen = used.compareAndExchange(lent, lent + charge);
+            if (seen == lent) {
+                return true;
+            }
+            lent = seen;
+        }
+        return false;
+    }
+
+    /** How many bytes more buffers of {@code byteSize} may take; below 0 when small ones take of the reserve. */
+    long freeBytes(long byteSize) {
+        return limit(byteSize) - usedBytes();
+    }
+
+    private long limit(long byteSize) {
+        return byteSize <= SMALL_BYTES ? chargeLimit : chargeLimit - reserve;
+    }
+
+    /** Counts {@code charge} bytes less. */
+    void uncharge(long charge) {
+        if (used.addAndGet(-charge) == CLOSED) {
+            unmap();
+        }
+    }
+
+    private void unmap() {
+        if (unmapped.compareAndSet(false, true)) {
+            blocks.unmap();
+        }
+    }
+
+    /** The failure of who asks for {@code byteSize} bytes that are not there now. */
+    GatunException noRoom(long byteSize) {
+        long now = System.nanoTime();
+        long last = shortNanos.get();
+        if (now - last > SHORTAGE_INTERVAL_NANOS && shortNanos.compareAndSet(last, now)) {
+            onShortage.forEach(Runnable::run);
+        }
+        String text = used.get() < 0
+                ? "the buffer pool is closed because the server is stopping"
+                : "the buffer pool has no " + byteSize + " bytes left of its " + byteLimit + "; try again later";
+        return new GatunException(ErrorCode.UNAVAILABLE, text);
+    }
+}

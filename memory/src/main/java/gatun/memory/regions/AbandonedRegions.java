@@ -1,0 +1,107 @@
+package gatun.memory.regions;
+
+import gatun.memory.threads.SupervisedThread;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Takes back regions whose clients have ended without unregistering them, where that is certain: the process that a sealed object was
+ * registered from is gone, and no other process has the object open or mapped. An object with a name can be opened by somebody at any time,
+ * and of memory on a GPU nobody knows whose it is: those stay. Looks on a thread of its own, from time to time, and takes
+ * what it has found abandoned twice, so that a client's last requests are answered. Safe for any thread.
+ */
+final class AbandonedRegions implements AutoCloseable {
+    private static final Logger LOG = System.getLogger("gatun.memory");
+
+    /** Between two looks; also the least time between two lines in the log. */
+    private static final Duration INTERVAL = Duration.ofSeconds(5);
+
+    private final Map<String, Region> regions;
+    /** What the last look found abandoned. */
+    private Set<Region> suspects = Set.of(); // guarded by this
+
+    private final AtomicLong takenBack = new AtomicLong();
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    /** Watches over {@code regions}, a concurrent map; whoever removes one of them retires it. */
+    AbandonedRegions(Map<String, Region> regions) {
+        this.regions = regions;
+        SupervisedThread.start("region-watch", this::run);
+    }
+
+    /** How many regions were taken back. */
+    long takenBackCount() {
+        return takenBack.get();
+    }
+
+    /** Takes back what is abandoned, and was when this was called before. Reads some files for each client, and some more for each that has ended. */
+    synchronized void takeBack() {
+        Map<ProcessIdentity, Boolean> alive = new HashMap<>();
+        Set<Region> found = new HashSet<>();
+        String example = "";
+        long count = 0;
+        for (Region region : List.copyOf(regions.values())) {
+            if (region instanceof SystemRegion candidate && isAbandoned(candidate, alive)) {
+                String name = candidate.status().name();
+                if (!suspects.contains(region)) {
+                    found.add(region);
+                } else if (regions.remove(name, region)) {
+                    region.retire();
+                    example = name;
+                    count++;
+                }
+            }
+        }
+        suspects = found;
+        if (count > 0) {
+            takenBack.addAndGet(count);
+            LOG.log(
+                    Level.INFO,
+                    "took back " + count + " shared memory region" + (count == 1 ? "" : "s")
+                            + " of clients that have ended, such as '" + shortened(example) + "'");
+        }
+    }
+
+    private static boolean isAbandoned(SystemRegion region, Map<ProcessIdentity, Boolean> alive) {
+        return region.owner()
+                        .map(owner -> !alive.computeIfAbsent(owner, ProcessIdentity::isAlive))
+                        .orElse(false)
+                && region.isAbandoned();
+    }
+
+    /** A client chose the name. */
+    private static String shortened(String name) {
+        int most = 64;
+        String shown = name.length() > most ? name.substring(0, most) + "..." : name;
+        return shown.replaceAll("\\p{Cntrl}", "?");
+    }
+
+    /** Ends the thread soon. */
+    @Override
+    public void close() {
+        closed.countDown();
+    }
+
+    private void run() {
+        while (true) {
+            try {
+                if (closed.await(INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
+                    return;
+                }
+            } catch (InterruptedException e) {
+                // Nobody has a reason to interrupt this thread; it looks a little earlier.
+                LOG.log(Level.DEBUG, "the thread that watches regions was interrupted and goes on", e);
+            }
+            takeBack();
+        }
+    }
+}

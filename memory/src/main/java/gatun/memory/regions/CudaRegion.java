@@ -1,0 +1,114 @@
+package gatun.memory.regions;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.cuda.CudaDevice;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+import java.util.function.Consumer;
+
+/**
+ * A registered region of a GPU's memory. Nothing that the owner does takes it away: the allocation stays as long as it is open here. Whoever
+ * gives back the last lease of a retired one tells the releaser to close it. Safe for any thread.
+ */
+final class CudaRegion implements Region {
+    private final CudaRegionStatus status;
+    private final CudaDevice device;
+    private final DeviceMemory memory;
+    private final LeaseCount leases;
+
+    /**
+     * A region that owns {@code mapping}, which is large enough; {@code releaser} must not wait for what it is told to do, since requests call
+     * it.
+     */
+    CudaRegion(CudaRegionStatus status, CudaDevice device, CudaMappings.Mapping mapping, Consumer<Runnable> releaser) {
+        this.status = status;
+        this.device = device;
+        this.memory = mapping.memory().slice(0, status.byteSize());
+        this.leases = new LeaseCount(() -> releaser.accept(mapping::close));
+    }
+
+    /**
+     * Opens the allocation behind {@code handle} for a region.
+     *
+     * @throws GatunException INVALID_ARGUMENT when that cannot be or the allocation is smaller than the region, UNAVAILABLE when the device
+     *     has failed; nothing stays open then
+     */
+    static CudaRegion open(
+            CudaRegionStatus status,
+            CudaDevice device,
+            byte[] handle,
+            CudaMappings mappings,
+            Consumer<Runnable> releaser) {
+        CudaMappings.Mapping mapping = mappings.open(status.name(), device, handle);
+        long allocated = mapping.memory().byteSize();
+        if (Long.compareUnsigned(status.byteSize(), allocated) > 0) {
+            mapping.close();
+            throw RegionErrors.outsideAllocation(status.name(), status.byteSize(), allocated);
+        }
+        return new CudaRegion(status, device, mapping, releaser);
+    }
+
+    @Override
+    public CudaRegionStatus status() {
+        return status;
+    }
+
+    /** The GPU that it is on. */
+    CudaDevice device() {
+        return device;
+    }
+
+    /** The GPU, in whose addresses windows of all its regions are comparable. */
+    Object object() {
+        return device;
+    }
+
+    @Override
+    public void retire() {
+        leases.retire();
+    }
+
+    /** Gives one lease back. */
+    void release() {
+        leases.release();
+    }
+
+    @Override
+    public RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool) {
+        checkWindow(offset, byteSize);
+        if (!leases.tryAcquire()) {
+            throw RegionErrors.unknown(status.name());
+        }
+        try {
+            DeviceMemory window = memory.slice(offset, byteSize);
+            return switch (access) {
+                case READ -> new CudaInputLease(this, window, pool);
+                case SNAPSHOT -> {
+                    RegionLease lease = new SnapshotLease(copyOf(window, pool));
+                    release();
+                    yield lease;
+                }
+                case WRITE -> new CudaOutputLease(this, window, pool);
+            };
+        } catch (Throwable t) {
+            release();
+            throw t;
+        }
+    }
+
+    /** What {@code window} holds now, where the processor can read it. */
+    Buffer copyOf(DeviceMemory window, BufferPool pool) {
+        Buffer copy = pool.take(window.byteSize());
+        try {
+            if (window.byteSize() > 0) {
+                device.copyToHost(window, copy.segment());
+            }
+            return copy;
+        } catch (Throwable t) {
+            copy.close();
+            throw t;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package gatun.memory.regions;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Keeps system calls that take long off virtual threads, whose carriers they would hold. */
+final class PlatformThreads {
+    private PlatformThreads() {}
+
+    /**
+     * Runs {@code task} and returns when it is done; on a platform thread of its own when the caller is virtual. An
+     * interrupt does not end the wait, since the task uses what the caller owns; it is kept for later.
+     */
+    static void run(String name, Runnable task) {
+        if (!Thread.currentThread().isVirtual()) {
+            task.run();
+            return;
+        }
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        Thread worker = Thread.ofPlatform().name(name).daemon().start(() -> {
+            try {
+                task.run();
+            } catch (Throwable t) {
+                failure.set(t);
+            }
+        });
+        boolean interrupted = false;
+        while (true) {
+            try {
+                worker.join();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        switch (failure.get()) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case Throwable t -> throw new AssertionError("a task that declares no checked exception threw one", t);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package gatun.memory.regions;
+
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.RegionLease;
+
+/** A registered region. It stays open until it is retired and its last lease is given back. Safe for any thread. */
+sealed interface Region permits SystemRegion, CudaRegion {
+    /** What status calls tell of it. */
+    RegionStatus status();
+
+    /** As {@link RegionRegistry#borrow}; {@code pool} lends the memory for copies. */
+    RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool);
+
+    /** Lets nobody borrow it any more. */
+    void retire();
+
+    /** Refuses a window that is not inside. Offset and size are unsigned 64-bit numbers, and their sum may not be one. */
+    default void checkWindow(long offset, long byteSize) {
+        String name = status().name();
+        long regionBytes = status().byteSize();
+        if (Long.compareUnsigned(offset, regionBytes) >= 0) {
+            throw RegionErrors.offsetOutside(name);
+        }
+        if (Long.compareUnsigned(offset + byteSize, byteSize) < 0) {
+            throw RegionErrors.overflow(name, offset, byteSize);
+        }
+        if (Long.compareUnsigned(offset + byteSize, regionBytes) > 0) {
+            throw RegionErrors.endOutside(name);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package gatun.memory.regions;
+
+import gatun.memory.tensor.GatunException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What a client's key names: a POSIX shared-memory object, or a descriptor of a process. Nothing else can be reached by a key. */
+sealed interface RegionKey {
+    /** Names that begin so belong to the Python backend of Triton, and clients may not touch them. */
+    String RESERVED_PREFIX = "triton_python_backend_shm_region_";
+
+    /** What a descriptor's key looks like. */
+    Pattern DESCRIPTOR = Pattern.compile("/proc/([1-9][0-9]{0,9})/fd/([0-9]{1,9})");
+
+    /** NAME_MAX of Linux. */
+    int NAME_LIMIT = 255;
+
+    /**
+     * A POSIX object.
+     *
+     * @param path its name as {@code shm_open} takes it, with one leading slash
+     */
+    record PosixObject(String path) implements RegionKey {}
+
+    /**
+     * An open descriptor of another process.
+     *
+     * @param pid the process
+     * @param path its entry in {@code /proc}
+     */
+    record ForeignDescriptor(long pid, String path) implements RegionKey {}
+
+    /**
+     * The object that {@code key} names.
+     *
+     * @throws GatunException INVALID_ARGUMENT for a key that names neither, or something that is not the client's to name
+     */
+    static RegionKey parse(String region, String key) {
+        Matcher descriptor = DESCRIPTOR.matcher(key);
+        if (descriptor.matches()) {
+            return new ForeignDescriptor(Long.parseLong(descriptor.group(1)), key);
+        }
+        if (key.chars().allMatch(c -> c == '/')) {
+            throw RegionErrors.badKey(region, key);
+        }
+        String name = key.startsWith("/") ? key.substring(1) : key;
+        if (name.startsWith(RESERVED_PREFIX)) {
+            throw RegionErrors.reservedKey(region, key);
+        }
+        // A zero byte would end the name early for C: another object would be opened than the one that was looked at.
+        boolean climbs = name.indexOf('/') >= 0 || name.contains("..") || name.equals(".");
+        if (climbs || name.indexOf('\0') >= 0 || name.length() > NAME_LIMIT) {
+            throw RegionErrors.forbiddenKey(region, key);
+        }
+        return new PosixObject("/" + name);
+    }
+}

@@ -1,0 +1,210 @@
+package gatun.memory.regions;
+
+import gatun.bindings.Errno;
+import gatun.bindings.FaultGuard;
+import gatun.bindings.FileStatus;
+import gatun.bindings.NativeMemory;
+import gatun.bindings.Posix;
+import gatun.bindings.RegionGuard;
+import gatun.bindings.SystemCallException;
+import gatun.memory.tensor.GatunException;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * Owns one mapping of a client's object, its descriptor and its guard. Whoever holds it calls {@link #close} once, after
+ * the last use of {@link #bytes}. Everything else is safe for any thread.
+ *
+ * <p>Pages can be read only, until somebody wants to write the first time: a server that only reads a region cannot spoil
+ * it by mistake.
+ */
+final class RegionMapping implements AutoCloseable {
+    private static final int READ_WRITE = Posix.PROT_READ | Posix.PROT_WRITE;
+
+    private final String region;
+    private final SharedObject object;
+    private final long address;
+    private final long mappedBytes;
+    private final Optional<RegionGuard> guard;
+    private final RegionKind kind;
+    private final MemorySegment bytes;
+    private final long objectEnd;
+    private final ObjectIdentity identity;
+    private volatile boolean writable;
+
+    private RegionMapping(
+            SystemRegionStatus status,
+            SharedObject object,
+            ObjectIdentity identity,
+            Optional<RegionGuard> guard,
+            long address,
+            long mappedBytes) {
+        this.region = status.name();
+        this.object = object;
+        this.identity = identity;
+        this.address = address;
+        this.mappedBytes = mappedBytes;
+        this.guard = guard;
+        this.kind = object.sealed() ? RegionKind.SEALED : guard.isPresent() ? RegionKind.GUARDED : RegionKind.COPIED;
+        this.bytes = NativeMemory.segment(address + mappedBytes - status.byteSize(), status.byteSize());
+        this.objectEnd = status.offset() + status.byteSize();
+    }
+
+    /**
+     * Opens an object and maps a region of it.
+     *
+     * @param status the region; offset and size are unsigned and not yet checked
+     * @throws GatunException with the protocol's text; nothing stays open then
+     */
+    static RegionMapping open(SystemRegionStatus status, RegionKey key, FaultGuard faultGuard) {
+        SharedObject object = SharedObject.open(status, key);
+        try {
+            FileStatus file = object.fileStatus();
+            checkInside(status, file.byteSize());
+            if (object.writable()) {
+                fillHoles(status, object, file);
+            }
+            return map(status, object, ObjectIdentity.of(file), faultGuard);
+        } catch (Throwable t) {
+            object.close();
+            throw t;
+        }
+    }
+
+    private static void checkInside(SystemRegionStatus status, long objectByteSize) {
+        boolean inside = status.byteSize() != 0
+                && Long.compareUnsigned(status.offset(), objectByteSize) < 0
+                && Long.compareUnsigned(status.byteSize(), objectByteSize - status.offset()) <= 0;
+        if (!inside) {
+            throw RegionErrors.outsideObject(status.name());
+        }
+    }
+
+    /** Puts memory behind holes, so that a full file system is found out now and not by a fault during an inference. */
+    private static void fillHoles(SystemRegionStatus status, SharedObject object, FileStatus file) {
+        long byteSize = status.byteSize();
+        long missingBytes = Math.min(byteSize, file.byteSize() - file.allocatedByteSize());
+        if (missingBytes <= 0) {
+            return;
+        }
+        // A client that may use little memory must not make this process use much in its place.
+        if (missingBytes > AvailableMemory.byteSize()) {
+            throw RegionErrors.noRoom(status.name(), byteSize);
+        }
+        PlatformThreads.run("region-memory", () -> {
+            try {
+                Posix.posixFallocate(object.descriptor(), status.offset(), byteSize);
+            } catch (SystemCallException e) {
+                throw e.is(Errno.ENOSPC)
+                        ? RegionErrors.noRoom(status.name(), byteSize)
+                        : RegionErrors.cannotMap(status.name(), e);
+            }
+        });
+    }
+
+    private static RegionMapping map(
+            SystemRegionStatus status, SharedObject object, ObjectIdentity identity, FaultGuard faultGuard) {
+        // Mappings begin on a page, regions where the client likes.
+        long lead = status.offset() % Posix.pageSize();
+        long mappedBytes = lead + status.byteSize();
+        long address;
+        try {
+            address = Posix.map(
+                    mappedBytes, Posix.PROT_READ, Posix.MAP_SHARED, object.descriptor(), status.offset() - lead);
+        } catch (SystemCallException e) {
+            throw RegionErrors.cannotMap(status.name(), e);
+        }
+        try {
+            Optional<RegionGuard> guard =
+                    object.sealed() ? Optional.empty() : faultGuard.protect(address, mappedBytes, READ_WRITE);
+            return new RegionMapping(status, object, identity, guard, address, mappedBytes);
+        } catch (Throwable t) {
+            Posix.munmap(address, mappedBytes);
+            throw t;
+        }
+    }
+
+    /** How the server is kept safe from the object's owner. */
+    RegionKind kind() {
+        return kind;
+    }
+
+    /** Which object this is a mapping of. */
+    ObjectIdentity object() {
+        return identity;
+    }
+
+    /** The process whose object it is, where that is known for certain. */
+    Optional<ProcessIdentity> owner() {
+        return object.owner();
+    }
+
+    /** Whether no process but this one has the object open or mapped, and it has no name. Looks through all processes. */
+    boolean isAbandoned() {
+        return object.sealed() && !OpenObjects.isHeldElsewhere(identity);
+    }
+
+    /** The region. Valid while this is open; of the kind {@link RegionKind#COPIED} only {@link UnguardedCopy} may touch it. */
+    MemorySegment bytes() {
+        return bytes;
+    }
+
+    /**
+     * Finds out whether the region can be used now.
+     *
+     * @throws GatunException INVALID_ARGUMENT when its owner truncated the object
+     */
+    void checkUsable() {
+        checkUnbroken();
+        if (kind != RegionKind.SEALED) {
+            long presentBytes = object.fileStatus().byteSize();
+            if (presentBytes < objectEnd) {
+                throw RegionErrors.shrunk(region, presentBytes, objectEnd);
+            }
+        }
+    }
+
+    /**
+     * Finds out whether a use was worth something. Costs two loads.
+     *
+     * @throws GatunException INVALID_ARGUMENT when a part that was touched was not there
+     */
+    void checkUnbroken() {
+        if (guard.isPresent() && guard.get().broken()) {
+            throw RegionErrors.broken(region);
+        }
+    }
+
+    /**
+     * Lets the pages be written, from now on.
+     *
+     * @throws GatunException INVALID_ARGUMENT when the server may only read the object
+     */
+    void makeWritable() {
+        if (writable) {
+            return;
+        }
+        if (!object.writable()) {
+            throw RegionErrors.readOnly(region);
+        }
+        try {
+            // Two threads may both come here: the second call changes nothing.
+            Posix.mprotect(address, mappedBytes, READ_WRITE);
+        } catch (SystemCallException e) {
+            throw e.is(Errno.EACCES) || e.is(Errno.EPERM)
+                    ? RegionErrors.readOnly(region)
+                    : RegionErrors.cannotMap(region, e);
+        }
+        writable = true;
+    }
+
+    /** Unmaps the region. Takes up to 90 ms per GiB: never on the thread of a request. */
+    @Override
+    public void close() {
+        try (object) {
+            // First the guard, which would put pages over whatever is mapped here next.
+            guard.ifPresent(RegionGuard::close);
+            Posix.munmap(address, mappedBytes);
+        }
+    }
+}

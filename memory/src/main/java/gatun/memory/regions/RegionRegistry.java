@@ -1,0 +1,103 @@
+package gatun.memory.regions;
+
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+import java.util.List;
+
+/** The regions of memory that clients registered, of the system and of GPUs, by name. Safe for any thread. */
+public interface RegionRegistry extends AutoCloseable {
+    /** What a request will do with a window. */
+    enum Access {
+        /** Read inputs from it. */
+        READ,
+        /**
+         * Read inputs that are parsed, as BYTES are: the lease's memory is a private copy, taken when it is borrowed, so
+         * that the client cannot change a length between check and use.
+         */
+        SNAPSHOT,
+        /** Write outputs to it. */
+        WRITE;
+
+        /** How to borrow the memory of an input: strings are parsed, and therefore copied first. */
+        public static Access forInput(Datatype datatype) {
+            return datatype == Datatype.BYTES ? SNAPSHOT : READ;
+        }
+    }
+
+    /**
+     * Maps {@code byteSize} bytes at {@code offset} of the object {@code key} names and remembers them as {@code name}.
+     * Offset and size are unsigned 64-bit numbers.
+     *
+     * @throws GatunException with the protocol's codes and texts; nothing is changed then
+     */
+    void register(String name, String key, long offset, long byteSize);
+
+    /** Whether this machine has a GPU whose memory can be registered. */
+    boolean supportsCuda();
+
+    /**
+     * Opens memory of a GPU that another process allocated, and remembers its first {@code byteSize} bytes as {@code name}.
+     *
+     * @param handle what CUDA gave that process for the allocation, 64 bytes
+     * @param device the number of the GPU that it lies on
+     * @param byteSize an unsigned 64-bit number
+     * @throws GatunException with the protocol's codes and texts; nothing is changed then
+     */
+    void registerCuda(String name, byte[] handle, long device, long byteSize);
+
+    /**
+     * Refuses to register memory of a GPU where there is none, before anything else of the request is looked at.
+     *
+     * @throws GatunException INVALID_ARGUMENT with the protocol's text
+     */
+    default void requireCuda(String name) {
+        if (!supportsCuda()) {
+            throw RegionErrors.cudaUnsupported(name);
+        }
+    }
+
+    /**
+     * The region of that name, which has to be of one kind; names are unique over both.
+     *
+     * @throws GatunException NOT_FOUND with the protocol's text, which is another one where the name is taken by the other kind
+     */
+    <S extends RegionStatus> S status(String name, Class<S> kind);
+
+    /** All regions of both kinds, by name. */
+    List<RegionStatus> statuses();
+
+    /** All regions of one kind, by name. */
+    default <S extends RegionStatus> List<S> statuses(Class<S> kind) {
+        return statuses().stream().filter(kind::isInstance).map(kind::cast).toList();
+    }
+
+    /** Forgets a region of either kind; it is closed when the last request that uses it ends. An unknown name changes nothing. */
+    default void unregister(String name) {
+        unregister(name, RegionStatus.class);
+    }
+
+    /** Forgets a region of one kind. An unknown name changes nothing, and neither does one of the other kind. */
+    void unregister(String name, Class<? extends RegionStatus> kind);
+
+    /** Forgets all regions of both kinds. */
+    default void unregisterAll() {
+        unregisterAll(RegionStatus.class);
+    }
+
+    /** Forgets all regions of one kind. */
+    default void unregisterAll(Class<? extends RegionStatus> kind) {
+        statuses(kind).forEach(region -> unregister(region.name(), kind));
+    }
+
+    /**
+     * Borrows a window of a region. Offset and size are unsigned 64-bit numbers.
+     *
+     * @throws GatunException NOT_FOUND or INVALID_ARGUMENT with the protocol's texts
+     */
+    RegionLease borrow(String name, long offset, long byteSize, Access access);
+
+    /** Forgets all regions and takes no more. */
+    @Override
+    void close();
+}

@@ -1,0 +1,173 @@
+package gatun.memory.regions;
+
+import gatun.bindings.Descriptor;
+import gatun.bindings.Errno;
+import gatun.bindings.FileStatus;
+import gatun.bindings.Posix;
+import gatun.bindings.SystemCallException;
+import gatun.memory.tensor.GatunException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * A shared memory object of a client's, opened and found to be one. Owns the descriptor.
+ *
+ * @param descriptor of the object
+ * @param sealed whether nobody can make it smaller
+ * @param writable whether it could be opened for writing too
+ * @param owner the process that offered it; empty for an object with a name, which is nobody's
+ */
+record SharedObject(Descriptor descriptor, boolean sealed, boolean writable, Optional<ProcessIdentity> owner)
+        implements AutoCloseable {
+    private static final String MEMFD_LINK = "/memfd:";
+
+    /**
+     * Opens what {@code key} names.
+     *
+     * @param status what is registered, for errors
+     * @throws GatunException when there is no such object, or it is not shared memory, or not the client's to offer
+     */
+    static SharedObject open(SystemRegionStatus status, RegionKey key) {
+        return switch (key) {
+            case RegionKey.PosixObject posix -> openPosix(status, posix.path());
+            case RegionKey.ForeignDescriptor descriptor -> openSealed(status, descriptor);
+        };
+    }
+
+    /** Size and allocation as they are now. */
+    FileStatus fileStatus() {
+        return Posix.fstat(descriptor);
+    }
+
+    @Override
+    public void close() {
+        descriptor.close();
+    }
+
+    private static SharedObject openPosix(SystemRegionStatus status, String path) {
+        SharedObject object;
+        try {
+            object = new SharedObject(Posix.shmOpen(path, Posix.O_RDWR, 0), false, true, Optional.empty());
+        } catch (SystemCallException e) {
+            if (!mayStillBeReadable(e)) {
+                throw RegionErrors.cannotOpen(status, e);
+            }
+            object = openPosixReadOnly(status, path);
+        }
+        object = object.closedUnless(
+                file -> file.isRegularFile() && ObjectPermissions.mayRead(file), () -> RegionErrors.cannotOpen(status));
+        if (!object.writable() || ObjectPermissions.mayWrite(object.fileStatus())) {
+            return object;
+        }
+        object.close();
+        // The name may have become another object's meanwhile.
+        return openPosixReadOnly(status, path)
+                .closedUnless(
+                        file -> file.isRegularFile() && ObjectPermissions.mayRead(file),
+                        () -> RegionErrors.cannotOpen(status));
+    }
+
+    private static SharedObject openPosixReadOnly(SystemRegionStatus status, String path) {
+        try {
+            return new SharedObject(Posix.shmOpen(path, Posix.O_RDONLY, 0), false, false, Optional.empty());
+        } catch (SystemCallException e) {
+            throw RegionErrors.cannotOpen(status, e);
+        }
+    }
+
+    private static SharedObject openSealed(SystemRegionStatus status, RegionKey.ForeignDescriptor key) {
+        if (isOwnThread(key.pid())) {
+            throw RegionErrors.ownDescriptor(status);
+        }
+        if (!isOwnUser(key.pid())) {
+            throw RegionErrors.cannotOpen(status);
+        }
+        // Looked at before it is opened, since opening some devices has effects; decided by what is open afterwards.
+        if (!isMemfdLink(status, key.path())) {
+            throw RegionErrors.notSealed(status);
+        }
+        SharedObject object = openSealed(status, key, true);
+        if ((Posix.seals(object.descriptor) & Posix.F_SEAL_WRITE) == 0) {
+            return object;
+        }
+        // A descriptor that could write keeps the kernel from mapping an object that is sealed against writing.
+        object.close();
+        return openSealed(status, key, false);
+    }
+
+    private static SharedObject openSealed(
+            SystemRegionStatus status, RegionKey.ForeignDescriptor key, boolean forWriting) {
+        // Before it is opened: a number that is given to another process meanwhile is then found to be another's.
+        Optional<ProcessIdentity> owner = ProcessIdentity.of(key.pid());
+        Descriptor descriptor;
+        try {
+            descriptor = Posix.open(key.path(), (forWriting ? Posix.O_RDWR : Posix.O_RDONLY) | Posix.O_CLOEXEC);
+        } catch (SystemCallException e) {
+            if (forWriting && mayStillBeReadable(e)) {
+                return openSealed(status, key, false);
+            }
+            throw RegionErrors.cannotOpen(status, e);
+        }
+        return new SharedObject(descriptor, true, forWriting, owner)
+                .closedUnless(
+                        file -> file.isRegularFile()
+                                && file.uid() == Posix.effectiveUid()
+                                && file.device() == AnonymousMemory.DEVICE
+                                && (Posix.seals(descriptor) & Posix.F_SEAL_SHRINK) != 0,
+                        () -> RegionErrors.notSealed(status));
+    }
+
+    /** This object when its status is right; otherwise it is closed. */
+    private SharedObject closedUnless(Predicate<FileStatus> right, Supplier<GatunException> error) {
+        try {
+            if (right.test(fileStatus())) {
+                return this;
+            }
+            throw error.get();
+        } catch (Throwable t) {
+            close();
+            throw t;
+        }
+    }
+
+    private static boolean mayStillBeReadable(SystemCallException e) {
+        return e.is(Errno.EACCES) || e.is(Errno.EPERM) || e.is(Errno.EROFS);
+    }
+
+    /** Whether {@code pid} is this process; the kernel also answers to the numbers of its threads. */
+    private static boolean isOwnThread(long pid) {
+        return Files.exists(Path.of("/proc/self/task/" + pid));
+    }
+
+    private static boolean isOwnUser(long pid) {
+        try {
+            return Files.getAttribute(Path.of("/proc/" + pid), "unix:uid").equals(Posix.effectiveUid());
+        } catch (IOException e) {
+            // No such process, or none that this one may see.
+            return false;
+        }
+    }
+
+    private static boolean isMemfdLink(SystemRegionStatus status, String path) {
+        try {
+            return Files.readSymbolicLink(Path.of(path)).toString().startsWith(MEMFD_LINK);
+        } catch (IOException e) {
+            throw RegionErrors.cannotOpen(status);
+        }
+    }
+
+    /** Where the kernel keeps memfds of ordinary pages; those of huge pages, whose sizes are odd, lie elsewhere. */
+    private static final class AnonymousMemory {
+        static final long DEVICE = device();
+
+        private static long device() {
+            try (Descriptor sample = Posix.memfdCreate("gatun", Posix.MFD_CLOEXEC)) {
+                return Posix.fstat(sample).device();
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package gatun.memory.regions;
+
+import gatun.bindings.FaultGuard;
+import gatun.bindings.LibraryCache;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.cuda.CudaDevice;
+import gatun.memory.cuda.CudaDevices;
+import gatun.memory.tensor.RegionLease;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * The registered regions: of system shared memory, which are sealed memfds and POSIX objects, and of GPUs' memory. A region that a request
+ * uses stays mapped until that request has ended, whatever happens to its name. Safe for any thread.
+ */
+public final class SharedRegions implements RegionRegistry {
+    /** Regions at a time, those included that are not yet unmapped. Each takes a descriptor and a place in the guard's table. */
+    public static final int MAX_REGIONS = 1024;
+
+    /** The size of a {@code CUipcMemHandle}. */
+    private static final int CUDA_HANDLE_BYTES = 64;
+
+    private final Map<String, Region> regions = new ConcurrentHashMap<>();
+    private final RegionReleaser releaser = new RegionReleaser();
+    private final AbandonedRegions abandoned = new AbandonedRegions(regions);
+    private final CudaMappings mappings = new CudaMappings();
+    private final BufferPool pool;
+    private final FaultGuard guards;
+    private volatile boolean closed;
+
+    private SharedRegions(BufferPool pool, FaultGuard guards) {
+        this.pool = pool;
+        this.guards = guards;
+    }
+
+    /**
+     * An empty registry. Installs the fault guard in this process where it is available.
+     *
+     * @param pool lends the memory for copies, where regions must be copied
+     */
+    public static SharedRegions open(BufferPool pool) {
+        return new SharedRegions(pool, FaultGuard.install(LibraryCache.ofUser()));
+    }
+
+    /** A registry that copies every POSIX object, as one does where no guard can be built. */
+    static SharedRegions withoutGuard(BufferPool pool) {
+        return new SharedRegions(pool, new FaultGuard.Absent("left out"));
+    }
+
+    /** For the operator, in one line: how POSIX objects are protected, and why so. */
+    public String protection() {
+        return switch (guards) {
+            case FaultGuard.Installed installed ->
+                "zero-copy behind the fault guard (up to " + installed.capacity() + " mappings)";
+            case FaultGuard.Absent absent -> "copied, because there is no fault guard: " + absent.reason();
+        };
+    }
+
+    @Override
+    public void register(String name, String key, long offset, long byteSize) {
+        if (name.isEmpty()) {
+            throw RegionErrors.nameMissing();
+        }
+        RegionKey parsed = RegionKey.parse(name, key);
+        SystemRegionStatus status = new SystemRegionStatus(name, key, offset, byteSize);
+        add(name, () -> {
+            RegionMapping mapping = RegionMapping.open(status, parsed, guards);
+            return new SystemRegion(status, mapping, releaser::release);
+        });
+    }
+
+    @Override
+    public boolean supportsCuda() {
+        return CudaDevices.find().count() > 0;
+    }
+
+    @Override
+    public void registerCuda(String name, byte[] handle, long device, long byteSize) {
+        requireCuda(name);
+        if (name.isEmpty()) {
+            throw RegionErrors.cudaNameMissing();
+        }
+        if (handle.length != CUDA_HANDLE_BYTES) {
+            throw RegionErrors.handleLength(name, handle.length, CUDA_HANDLE_BYTES);
+        }
+        CudaDevices devices = CudaDevices.find();
+        CudaDevice gpu = Optional.of(device)
+                .filter(number -> number == number.intValue())
+                .flatMap(number -> devices.device(number.intValue()))
+                .orElseThrow(() -> RegionErrors.noSuchDevice(name, device, devices.count()));
+        if (byteSize == 0) {
+            throw RegionErrors.emptyRegion(name);
+        }
+        CudaRegionStatus status = new CudaRegionStatus(name, gpu.ordinal(), byteSize);
+        add(name, () -> CudaRegion.open(status, gpu, handle, mappings, releaser::release));
+    }
+
+    /** Opens a region and adds it, unless that is not to be. */
+    private void add(String name, Supplier<Region> open) {
+        if (regions.containsKey(name)) {
+            throw RegionErrors.nameTaken(name);
+        }
+        if (closed) {
+            throw RegionErrors.closed(name);
+        }
+        if (!releaser.tryCount(MAX_REGIONS)) {
+            throw RegionErrors.tooMany(name, MAX_REGIONS);
+        }
+        Region region;
+        try {
+            region = open.get();
+        } catch (Throwable t) {
+            releaser.uncount();
+            throw t;
+        }
+        add(region);
+    }
+
+    private void add(Region region) {
+        String name = region.status().name();
+        if (regions.putIfAbsent(name, region) != null) {
+            region.retire();
+            throw RegionErrors.nameTaken(name);
+        }
+        // Either this sees that the registry was closed meanwhile, or closing sees the region.
+        if (closed && regions.remove(name, region)) {
+            region.retire();
+            throw RegionErrors.closed(name);
+        }
+    }
+
+    @Override
+    public <S extends RegionStatus> S status(String name, Class<S> kind) {
+        Region region = regions.get(name);
+        if (region == null || !kind.isInstance(region.status())) {
+            throw RegionErrors.unknownStatus(name, kind, region != null);
+        }
+        return kind.cast(region.status());
+    }
+
+    @Override
+    public List<RegionStatus> statuses() {
+        return regions.values().stream()
+                .map(Region::status)
+                .sorted(Comparator.comparing(RegionStatus::name))
+                .toList();
+    }
+
+    /** What protects the system region of that name; empty when there is none. */
+    public Optional<RegionKind> kind(String name) {
+        return regions.get(name) instanceof SystemRegion region ? Optional.of(region.kind()) : Optional.empty();
+    }
+
+    @Override
+    public void unregister(String name, Class<? extends RegionStatus> kind) {
+        Region region = regions.get(name);
+        // Whoever takes it out of the table retires it, and nobody else.
+        if (region != null && kind.isInstance(region.status()) && regions.remove(name, region)) {
+            region.retire();
+        }
+    }
+
+    @Override
+    public RegionLease borrow(String name, long offset, long byteSize, Access access) {
+        Region region = regions.get(name);
+        if (region == null) {
+            throw RegionErrors.unknown(name);
+        }
+        return region.borrow(offset, byteSize, access, pool);
+    }
+
+    /** Takes back now what clients that have ended left behind, which otherwise happens some seconds later. */
+    void takeBackAbandoned() {
+        abandoned.takeBack();
+    }
+
+    /** How many regions were taken back since clients had ended without unregistering them. */
+    public long takenBackCount() {
+        return abandoned.takenBackCount();
+    }
+
+    /** How many regions are mapped, those included that are unregistered but not yet unmapped. */
+    public int mappedCount() {
+        return releaser.mappedCount();
+    }
+
+    /** Forgets all regions and takes no more. Returns when they are unmapped, except those that requests still use. */
+    @Override
+    public void close() {
+        closed = true;
+        abandoned.close();
+        unregisterAll();
+        releaser.close();
+    }
+}

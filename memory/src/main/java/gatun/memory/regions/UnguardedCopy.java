@@ -1,0 +1,40 @@
+package gatun.memory.regions;
+
+import gatun.memory.tensor.GatunException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The one place that touches a mapping which nothing keeps from faulting. The JVM turns such a fault into an
+ * {@link InternalError}, and this into an error answer.
+ */
+final class UnguardedCopy {
+    /** What the JVM says of such a fault, in every version since 22. */
+    private static final String FAULT = "unsafe memory access";
+
+    /** A copy cannot be stopped for the garbage collector, so a large one is done in pieces. */
+    private static final long PIECE_BYTES = 1 << 20;
+
+    private UnguardedCopy() {}
+
+    /**
+     * Copies {@code source} to {@code target} of the same size, of which one lies in {@code mapping}.
+     *
+     * @throws GatunException INVALID_ARGUMENT when the mapping's object was truncated meanwhile; then the target means nothing
+     */
+    static void copy(MemorySegment source, MemorySegment target, String region, RegionMapping mapping) {
+        try {
+            long byteSize = source.byteSize();
+            for (long at = 0; at < byteSize; at += PIECE_BYTES) {
+                MemorySegment.copy(source, at, target, at, Math.min(PIECE_BYTES, byteSize - at));
+            }
+            // The error may be delivered late, at the next return from native code: this is one, and looks again
+            // itself.
+            mapping.checkUsable();
+        } catch (InternalError e) {
+            if (String.valueOf(e.getMessage()).contains(FAULT)) {
+                throw RegionErrors.broken(region);
+            }
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package gatun.memory.tensor;
+
+import gatun.bindings.LibraryCache;
+import gatun.bindings.StreamingCopy;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Copies the bytes of tensors in the way that suits their size. Safe for any thread. */
+public final class TensorCopy {
+    /**
+     * From here on a copy goes past the caches: two tensors of this size fill a good part of the last of them, and what is
+     * written would be gone from there before it is read.
+     */
+    static final long STREAMING_BYTES = 8L << 20;
+
+    private static final @Nullable StreamingCopy STREAMING =
+            StreamingCopy.open(LibraryCache.ofUser()).orElse(null);
+
+    private TensorCopy() {}
+
+    /**
+     * Copies all of {@code source} to the beginning of {@code target}; where they overlap, as if by way of a third place. Neither may
+     * lie in a mapping that can fault.
+     *
+     * @throws IndexOutOfBoundsException when the target is smaller
+     */
+    public static void copy(MemorySegment source, MemorySegment target) {
+        StreamingCopy streaming = STREAMING;
+        if (streaming != null && source.byteSize() >= STREAMING_BYTES && areApart(source, target)) {
+            streaming.copy(source, target.asSlice(0, source.byteSize()));
+        } else {
+            target.copyFrom(source);
+        }
+    }
+
+    private static boolean areApart(MemorySegment source, MemorySegment target) {
+        return source.isNative()
+                && target.isNative()
+                && source.asOverlappingSlice(target).isEmpty();
+    }
+}

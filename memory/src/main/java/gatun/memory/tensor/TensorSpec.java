@@ -1,0 +1,19 @@
+package gatun.memory.tensor;
+
+import java.util.Objects;
+
+/**
+ * What a tensor is, without its data. Immutable.
+ *
+ * @param name the tensor's name in its model; never empty in a configuration
+ * @param datatype the type of its elements
+ * @param shape its dimensions; with variable ones in a model's configuration, without in a request
+ */
+public record TensorSpec(String name, Datatype datatype, Shape shape) {
+    /** Checks that nothing is missing. */
+    public TensorSpec {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(datatype, "datatype");
+        Objects.requireNonNull(shape, "shape");
+    }
+}

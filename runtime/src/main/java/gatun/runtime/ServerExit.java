@@ -1,0 +1,14 @@
+package gatun.runtime;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+
+/** What everybody is told who wants something of a server that stops. */
+public final class ServerExit {
+    private ServerExit() {}
+
+    /** The refusal: UNAVAILABLE. */
+    public static GatunException refusal() {
+        return new GatunException(ErrorCode.UNAVAILABLE, "Server exiting");
+    }
+}

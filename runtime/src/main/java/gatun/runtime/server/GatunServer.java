@@ -1,0 +1,362 @@
+package gatun.runtime.server;
+
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.cuda.CudaDevices;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.runtime.ControlMode;
+import gatun.runtime.EngineStatistics;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ListedModel;
+import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelOverride;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.ResponseReceiver;
+import gatun.runtime.ServerExit;
+import gatun.runtime.ServerMetadata;
+import gatun.runtime.Subscription;
+import gatun.runtime.WindowOverlap;
+import gatun.runtime.cache.CachedModel;
+import gatun.runtime.cache.ResponseCache;
+import gatun.runtime.execution.ServedModel;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.logging.LogControl;
+import gatun.runtime.repository.BackendDirectory;
+import gatun.runtime.repository.Backends;
+import gatun.runtime.repository.ChangeListeners;
+import gatun.runtime.repository.ModelRepository;
+import gatun.runtime.tracing.Tracing;
+import gatun.spi.Backend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The server without its sockets. Owns its models and engines; the buffer pool and the regions are its caller's. */
+public final class GatunServer implements InferenceServer {
+    private static final Logger LOG = LoggerFactory.getLogger(GatunServer.class);
+
+    private final ServerMetadata metadata;
+    private final BufferPool buffers;
+    private final RegionRegistry regions;
+    private final Backends backends;
+    private final ModelRepository repository;
+    private final ChangeListeners listeners;
+    private final List<Hold> gpuWatches;
+    private final Optional<ResponseCache> cache;
+    private final RequestLimits limits;
+    private final HeapBudget heap;
+    private final LogControl log;
+    private final Tracing tracing;
+    private final boolean listing;
+    private final boolean strictReadiness;
+    private final Duration exitTimeout;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean exiting;
+    private volatile boolean draining;
+
+    private GatunServer(
+            ServerOptions options,
+            Backends backends,
+            ModelRepository repository,
+            Optional<ResponseCache> cache,
+            ChangeListeners listeners) {
+        metadata = options.metadata();
+        buffers = options.buffers();
+        regions = options.regions();
+        limits = options.limits().request();
+        heap = new HeapBudget(options.limits().heapByteSize());
+        log = options.log();
+        tracing = options.tracing();
+        listing = options.listed().isPresent();
+        strictReadiness = options.strictReadiness();
+        exitTimeout = options.exitTimeout();
+        this.backends = backends;
+        this.repository = repository;
+        this.cache = cache;
+        this.listeners = listeners;
+        gpuWatches = CudaDevices.find().all().stream()
+                .map(gpu -> gpu.onFailure(listeners::changed))
+                .toList();
+    }
+
+    /**
+     * Loads the models and answers when each is ready or has, in {@link #index}, a reason why not.
+     *
+     * @throws GatunException when a model repository cannot be read; nothing is left open then
+     */
+    public static GatunServer open(ServerOptions options) {
+        List<Backend> engines = new ArrayList<>();
+        ServiceLoader.load(Backend.class).forEach(engines::add);
+        engines.addAll(options.backends());
+        BackendDirectory directory =
+                options.backendDirectory().map(BackendDirectory::open).orElseGet(BackendDirectory::none);
+        Backends backends = new Backends(engines, options.backendOptions(), directory);
+        Optional<ResponseCache> cache = options.responseCacheByteSize() == 0
+                ? Optional.empty()
+                : Optional.of(new ResponseCache(options.responseCacheByteSize()));
+        ChangeListeners listeners = new ChangeListeners();
+        ModelRepository repository = new ModelRepository(
+                new ModelRepository.Settings(
+                        options.repositories(),
+                        options.listed().orElse(List.of()),
+                        options.controlMode(),
+                        options.configName(),
+                        options.autoComplete(),
+                        options.configurationRule(),
+                        options.loadThreads(),
+                        options.loadRetries(),
+                        options.warmUps(),
+                        options.loadRetryInterval(),
+                        options.queueLimit(),
+                        options.batching(),
+                        options.rateLimiter(),
+                        options.limits().model()),
+                backends,
+                options.buffers(),
+                remembering(cache, options.buffers()),
+                listeners);
+        try {
+            if (options.modelNames().isPresent()) {
+                repository.loadOnly(options.modelNames().get());
+            } else {
+                repository.loadAll();
+            }
+        } catch (RuntimeException | Error e) {
+            backends.close();
+            cache.ifPresent(ResponseCache::close);
+            throw e;
+        }
+        if (options.controlMode() == ControlMode.POLL) {
+            repository.follow(options.pollInterval());
+        }
+        return new GatunServer(options, backends, repository, cache, listeners);
+    }
+
+    private static UnaryOperator<ServedModel> remembering(Optional<ResponseCache> cache, BufferPool buffers) {
+        return model ->
+                cache.map(present -> CachedModel.of(model, present, buffers)).orElse(model);
+    }
+
+    @Override
+    public ServerMetadata metadata() {
+        return metadata;
+    }
+
+    @Override
+    public boolean live() {
+        requireOpen();
+        return true;
+    }
+
+    @Override
+    public boolean ready() {
+        requireOpen();
+        return !draining && (!strictReadiness || repository.ready());
+    }
+
+    @Override
+    public boolean exiting() {
+        return exiting;
+    }
+
+    @Override
+    public ModelVersion model(String name, String version) {
+        return repository.model(name, version);
+    }
+
+    @Override
+    public List<ModelStatus> index() {
+        return repository.index();
+    }
+
+    @Override
+    public void load(String name, ModelOverride override) {
+        requireOpen();
+        repository.load(name, override);
+    }
+
+    @Override
+    public void unload(String name, boolean dependents) {
+        requireOpen();
+        repository.unload(name, dependents);
+    }
+
+    @Override
+    public List<ListedModel> listed() {
+        return repository.listed();
+    }
+
+    @Override
+    public void replaceListed(List<ListedModel> models) {
+        requireOpen();
+        if (!listing) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "the server was not started with a list of models that could be replaced; start it with"
+                            + " --model_config_file, or with --model_name and --model_base_path");
+        }
+        repository.replaceListed(models);
+    }
+
+    private void requireOpen() {
+        if (exiting) {
+            throw ServerExit.refusal();
+        }
+    }
+
+    /**
+     * From now on health says that the server stops, models are neither loaded nor unloaded, and edges refuse what is new; what was accepted
+     * goes on. To be called before the listeners stop, which wait for that. May be called again.
+     */
+    public void announceStop() {
+        exiting = true;
+        listeners.changed();
+    }
+
+    /** From now on the server is not ready, and serves as before; {@link #announceStop} follows. */
+    public void announceDrain() {
+        draining = true;
+        listeners.changed();
+    }
+
+    @Override
+    public Subscription onChange(Runnable listener) {
+        return listeners.add(listener);
+    }
+
+    @Override
+    public List<ModelStatistics> statistics() {
+        return repository.statistics();
+    }
+
+    @Override
+    public List<ModelLatencies> latencies() {
+        return repository.latencies();
+    }
+
+    @Override
+    public List<EngineStatistics> engines() {
+        return backends.statistics();
+    }
+
+    @Override
+    public InferenceResponse infer(InferenceRequest request) {
+        request.traceStart();
+        try (request) {
+            WindowOverlap.refuseIn(request);
+            ServedModel model = model(request);
+            while (true) {
+                try {
+                    InferenceResponse response = model.infer(request);
+                    request.traceAnswer(response);
+                    return response;
+                } catch (GatunException e) {
+                    model = successor(model, request, e);
+                }
+            }
+        } finally {
+            request.traceEnd();
+        }
+    }
+
+    @Override
+    public void infer(InferenceRequest request, ResponseReceiver receiver) {
+        request.traceStart();
+        ResponseReceiver told = request.trace().isEmpty()
+                ? receiver
+                : (response, last) -> {
+                    request.traceAnswer(response);
+                    receiver.accept(response, last);
+                };
+        try (request) {
+            WindowOverlap.refuseIn(request);
+            ServedModel model = model(request);
+            while (true) {
+                try {
+                    model.infer(request, told);
+                    return;
+                } catch (GatunException e) {
+                    model = successor(model, request, e);
+                }
+            }
+        } finally {
+            request.traceEnd();
+        }
+    }
+
+    /** Who answers in the place of a version that stops because it was reloaded; of one that was unloaded, nobody. */
+    private ServedModel successor(ServedModel stopped, InferenceRequest request, GatunException failure) {
+        if (exiting) {
+            throw failure;
+        }
+        return repository.successor(stopped, request, failure);
+    }
+
+    private static ServedModel model(InferenceRequest request) {
+        if (request.model() instanceof ServedModel model) {
+            return model;
+        }
+        throw new GatunException(
+                ErrorCode.INTERNAL, "model '" + request.model().name() + "' was not found by this server");
+    }
+
+    @Override
+    public LogControl log() {
+        return log;
+    }
+
+    @Override
+    public Tracing tracing() {
+        return tracing;
+    }
+
+    @Override
+    public RegionRegistry regions() {
+        return regions;
+    }
+
+    @Override
+    public RequestLimits limits() {
+        return limits;
+    }
+
+    @Override
+    public HeapBudget heap() {
+        return heap;
+    }
+
+    @Override
+    public BufferPool buffers() {
+        return buffers;
+    }
+
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        announceStop();
+        if (repository.close(exitTimeout)) {
+            backends.close();
+        } else {
+            LOG.warn(
+                    "Engines were still running after {} s and are left to the end of the process",
+                    exitTimeout.toSeconds());
+        }
+        cache.ifPresent(ResponseCache::close);
+        tracing.close();
+        gpuWatches.forEach(Hold::close);
+    }
+}

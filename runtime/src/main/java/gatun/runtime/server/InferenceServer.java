@@ -1,0 +1,197 @@
+package gatun.runtime.server;
+
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ControlMode;
+import gatun.runtime.EngineStatistics;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ListedModel;
+import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelOverride;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.ResponseReceiver;
+import gatun.runtime.ServerMetadata;
+import gatun.runtime.Subscription;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.logging.LogControl;
+import gatun.runtime.repository.VersionText;
+import gatun.runtime.tracing.Tracing;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** The server without its sockets: what every edge calls. Safe for any thread. */
+public interface InferenceServer extends AutoCloseable {
+    /** What the server says of itself. */
+    ServerMetadata metadata();
+
+    /**
+     * Whether the process can answer at all.
+     *
+     * @throws GatunException UNAVAILABLE when the server stops
+     */
+    boolean live();
+
+    /**
+     * Whether every model version that should be served is.
+     *
+     * @throws GatunException UNAVAILABLE when the server stops
+     */
+    boolean ready();
+
+    /** Whether the server was told to stop: it answers what was accepted, and edges refuse what is new. Never takes long. */
+    default boolean exiting() {
+        return false;
+    }
+
+    /**
+     * The version of a model that is to answer a request.
+     *
+     * @param name the model's name
+     * @param version the version in decimal as the client wrote it; empty for the highest that is ready
+     * @throws GatunException NOT_FOUND, UNAVAILABLE or INVALID_ARGUMENT with the protocol's text
+     */
+    ModelVersion model(String name, String version);
+
+    /** Every model version that the repository holds, by name and version; a model that was never loaded has one line without a version. */
+    List<ModelStatus> index();
+
+    /**
+     * Loads a model, or loads it anew when its files have changed since; waits until its versions are ready. Versions that serve go on until
+     * the new ones are ready, and stay when they fail. Models that it asks are loaded too.
+     *
+     * @param override what to take instead of the repository's; a load with one always loads anew, and the next without one undoes it
+     * @throws GatunException with the protocol's text: UNAVAILABLE where the operator did not choose {@link ControlMode#EXPLICIT},
+     *     INVALID_ARGUMENT or INTERNAL when the model cannot be loaded
+     */
+    void load(String name, ModelOverride override);
+
+    /**
+     * Unloads a model. Returns at once: new requests are refused, those that were accepted are answered, and then its memory is given back.
+     * Does nothing when there is no such model.
+     *
+     * @param dependents whether to unload also what was loaded only because this model asks it
+     * @throws GatunException UNAVAILABLE with the protocol's text where the operator did not choose {@link ControlMode#EXPLICIT}
+     */
+    void unload(String name, boolean dependents);
+
+    /** The models that are served because a list names them, and not since a repository holds them. */
+    default List<ListedModel> listed() {
+        return List.of();
+    }
+
+    /**
+     * Serves these models in the place of {@link #listed}: loads those that are new or changed, unloads those that are missing, and waits until
+     * each of the new ones is ready or has a reason why not in {@link #index}. What serves goes on until what replaces it is ready.
+     *
+     * @throws GatunException UNAVAILABLE where the operator gave no list
+     */
+    default void replaceListed(List<ListedModel> models) {
+        throw new GatunException(ErrorCode.UNAVAILABLE, "this server has no list of models that could be replaced");
+    }
+
+    /** The version of a listed model that a label stands for; empty when there is no such label. */
+    default OptionalLong labelled(String model, String label) {
+        for (ListedModel listed : listed()) {
+            Long version = listed.name().equals(model) ? listed.labels().get(label) : null;
+            if (version != null) {
+                return OptionalLong.of(version);
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    /**
+     * Calls {@code listener} each time after a version of a model has changed its state, or the server has begun to stop: after that {@link
+     * #ready} may answer otherwise. It is called by the thread that made the change and must return at once.
+     */
+    Subscription onChange(Runnable listener);
+
+    /** The counters of every ready version, by name and version. */
+    List<ModelStatistics> statistics();
+
+    /** How long the requests to every ready version took, by name and version; reading it never makes a request wait. */
+    default List<ModelLatencies> latencies() {
+        return List.of();
+    }
+
+    /** What each engine that a model needed holds, by name. */
+    List<EngineStatistics> engines();
+
+    /**
+     * The counters of the ready versions of one model, or of one version.
+     *
+     * @param name the model's name; empty for all models
+     * @param version the version, which begins with a decimal number; empty for all
+     * @throws GatunException INVALID_ARGUMENT when that is no number, or the named one is not ready, with the protocol's text
+     */
+    default List<ModelStatistics> statistics(String name, String version) {
+        String number = version.isEmpty() ? version : Long.toString(VersionText.parse(version));
+        List<ModelStatistics> named = statistics().stream()
+                .filter(model -> name.isEmpty() || model.name().equals(name))
+                .toList();
+        List<ModelStatistics> wanted = named.stream()
+                .filter(model -> number.isEmpty() || model.version().equals(number))
+                .toList();
+        if (wanted.isEmpty() && !name.isEmpty()) {
+            throw GatunException.invalidArgument(
+                    named.isEmpty()
+                            ? "requested model '" + name + "' is not available"
+                            : "requested model version is not available for model '" + name + "'");
+        }
+        return wanted;
+    }
+
+    /**
+     * Answers one request; parks the calling thread, which should be virtual, until the answer is there. Owns the
+     * request from the first moment and closes it on every path. The caller owns the response.
+     *
+     * @throws GatunException when the request is wrong, refused or failed; UNSUPPORTED when its model is decoupled
+     */
+    InferenceResponse infer(InferenceRequest request);
+
+    /**
+     * Answers one request with as many responses as its model gives: one, or for a decoupled model any number, also none. Parks the
+     * calling thread, which should be virtual, until the last is there, and calls {@code receiver} on it for each. Owns the request as
+     * {@link #infer(InferenceRequest)} does.
+     *
+     * <p>A decoupled model waits when the receiver falls some responses behind. A failure of the receiver gives the request up and is
+     * thrown to the caller, and so does {@link InferenceRequest#cancellation}, after which the receiver is not called again.
+     *
+     * @throws GatunException when the request is wrong, refused or failed; responses may have come before
+     */
+    default void infer(InferenceRequest request, ResponseReceiver receiver) {
+        receiver.accept(infer(request), true);
+    }
+
+    /** What the server logs, and how clients change that. */
+    default LogControl log() {
+        return LogControl.fixed();
+    }
+
+    /** Which requests are traced; the edges begin the traces. */
+    Tracing tracing();
+
+    /** The shared-memory regions that clients registered. */
+    RegionRegistry regions();
+
+    /** What one request may hold; edges check it before they make anything of what a client sent. */
+    default RequestLimits limits() {
+        return RequestLimits.STANDARD;
+    }
+
+    /** What all requests together may take of the Java heap for what is long in them. */
+    HeapBudget heap();
+
+    /** The pool that request and response tensors are lent from. */
+    BufferPool buffers();
+
+    /** Refuses new requests, waits for running ones and unloads all models. */
+    @Override
+    void close();
+}

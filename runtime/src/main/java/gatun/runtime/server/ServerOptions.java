@@ -1,0 +1,348 @@
+package gatun.runtime.server;
+
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.RegionRegistry;
+import gatun.protocol.inference.ModelConfig;
+import gatun.runtime.BatchingRules;
+import gatun.runtime.ControlMode;
+import gatun.runtime.ListedModel;
+import gatun.runtime.ResourceAmount;
+import gatun.runtime.ServerMetadata;
+import gatun.runtime.WarmUpSource;
+import gatun.runtime.limits.LimitSettings;
+import gatun.runtime.logging.LogControl;
+import gatun.runtime.ratelimit.RateLimiter;
+import gatun.runtime.tracing.Tracing;
+import gatun.spi.Backend;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * How a {@link GatunServer} is to be opened. A builder of itself: each method changes one setting and answers this object.
+ * Used by one thread.
+ */
+public final class ServerOptions {
+    private static final int DEFAULT_LOAD_THREADS = 4;
+    private static final int DEFAULT_QUEUE_LIMIT = 4096;
+    private static final Duration DEFAULT_EXIT_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(15);
+
+    private final BufferPool buffers;
+    private final RegionRegistry regions;
+    private final List<Path> repositories = new ArrayList<>();
+    private Optional<List<ListedModel>> listed = Optional.empty();
+    private final List<Backend> backends = new ArrayList<>();
+    private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
+    private Optional<Path> backendDirectory = Optional.empty();
+    private Optional<List<String>> modelNames = Optional.empty();
+    private ControlMode controlMode = ControlMode.NONE;
+    private Duration pollInterval = DEFAULT_POLL_INTERVAL;
+    private String configName = "";
+    private String id = ServerMetadata.STANDARD_NAME;
+    private String version = "unknown";
+    private int loadThreads = DEFAULT_LOAD_THREADS;
+    private int loadRetries;
+    private WarmUpSource warmUps = WarmUpSource.NONE;
+    private Duration loadRetryInterval = Duration.ZERO;
+    private int queueLimit = DEFAULT_QUEUE_LIMIT;
+    private BatchingRules batching = BatchingRules.NONE;
+    private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
+    private long responseCacheByteSize;
+    private LimitSettings limits = LimitSettings.standard();
+    private LogControl log = LogControl.fixed();
+    private Tracing tracing = Tracing.off();
+    private Consumer<ModelConfig> configurationRule = config -> {};
+    private boolean autoComplete = true;
+    private boolean strictReadiness = true;
+    private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
+
+    private ServerOptions(BufferPool buffers, RegionRegistry regions) {
+        this.buffers = buffers;
+        this.regions = regions;
+    }
+
+    /** Options for a server that lends from {@code buffers} and finds clients' memory in {@code regions}; it owns neither. */
+    public static ServerOptions of(BufferPool buffers, RegionRegistry regions) {
+        return new ServerOptions(buffers, regions);
+    }
+
+    /** Adds a directory that holds models. */
+    public ServerOptions repository(Path directory) {
+        repositories.add(directory);
+        return this;
+    }
+
+    /** Serves these models too, and lets {@link InferenceServer#replaceListed} replace them. */
+    public ServerOptions listed(List<ListedModel> models) {
+        listed = Optional.of(List.copyOf(models));
+        return this;
+    }
+
+    /** Adds an engine beside those that {@link java.util.ServiceLoader} finds; it hides one of the same name. */
+    public ServerOptions backend(Backend backend) {
+        backends.add(backend);
+        return this;
+    }
+
+    /** Takes more engines from the jars of a directory; each hides one of the same name. */
+    public ServerOptions backendDirectory(Path directory) {
+        backendDirectory = Optional.of(directory);
+        return this;
+    }
+
+    /** Sets an option of an engine, as {@code --backend-config=<backend>,<key>=<value>} does. */
+    public ServerOptions backendOption(String backend, String key, String value) {
+        backendOptions.computeIfAbsent(backend, name -> new LinkedHashMap<>()).put(key, value);
+        return this;
+    }
+
+    /** Who decides which models are loaded; {@link ControlMode#NONE} without this call. */
+    public ServerOptions controlMode(ControlMode mode) {
+        controlMode = mode;
+        return this;
+    }
+
+    /** How long after one look at the repositories the next one comes, where the server follows their changes. */
+    public ServerOptions pollInterval(Duration interval) {
+        pollInterval = interval;
+        return this;
+    }
+
+    /** Takes {@code configs/<name>.pbtxt} of each model that has it instead of its config.pbtxt. */
+    public ServerOptions configName(String name) {
+        configName = name;
+        return this;
+    }
+
+    /** Loads only these models at start; without this call, all that the repositories hold. */
+    public ServerOptions onlyModels(List<String> names) {
+        modelNames = Optional.of(List.copyOf(names));
+        return this;
+    }
+
+    /** What metadata calls the server. */
+    public ServerOptions id(String newId) {
+        id = newId;
+        return this;
+    }
+
+    /** The version of Gatun that metadata tells. */
+    public ServerOptions version(String newVersion) {
+        version = newVersion;
+        return this;
+    }
+
+    /** How many models are loaded at a time; at least 1. */
+    public ServerOptions loadThreads(int count) {
+        loadThreads = Math.max(1, count);
+        return this;
+    }
+
+    /** How often a load that fails is tried again before it counts as failed; 0, which is the default, for never. */
+    public ServerOptions loadRetries(int count) {
+        loadRetries = Math.max(0, count);
+        return this;
+    }
+
+    /** Requests that models answer before they serve, beside those of their configurations; none without this call. */
+    public ServerOptions warmUps(WarmUpSource source) {
+        warmUps = source;
+        return this;
+    }
+
+    /** How long to wait before a load is tried again; not at all without this call. */
+    public ServerOptions loadRetryInterval(Duration interval) {
+        loadRetryInterval = interval;
+        return this;
+    }
+
+    /** How many requests may wait for a model whose configuration sets no limit; at least 1. */
+    public ServerOptions queueLimit(int count) {
+        queueLimit = Math.max(1, count);
+        return this;
+    }
+
+    /** How requests share runs of models whose configuration does not say it; without this call, not at all. */
+    public ServerOptions batching(BatchingRules rules) {
+        batching = rules;
+        return this;
+    }
+
+    /**
+     * The most bytes that remembered responses may take, of those models whose configuration wants that; 0, which is the default, for
+     * remembering none.
+     */
+    public ServerOptions responseCacheByteSize(long byteSize) {
+        responseCacheByteSize = byteSize;
+        return this;
+    }
+
+    /**
+     * Lets instances run only while the resources are there that their configuration asks for; without this call, at any time.
+     *
+     * @param amounts how much there is; of a resource that is not named, the most that any instance asks for
+     */
+    public ServerOptions rateLimit(List<ResourceAmount> amounts) {
+        rateLimit = Optional.of(List.copyOf(amounts));
+        return this;
+    }
+
+    /** Whether configurations are completed from the model's files. */
+    public ServerOptions autoComplete(boolean enabled) {
+        autoComplete = enabled;
+        return this;
+    }
+
+    /** Whether the server counts as ready only when every model is. */
+    public ServerOptions strictReadiness(boolean enabled) {
+        strictReadiness = enabled;
+        return this;
+    }
+
+    /** How much clients may ask for; {@link LimitSettings#standard} without this call. */
+    public ServerOptions limits(LimitSettings newLimits) {
+        limits = newLimits;
+        return this;
+    }
+
+    /** What clients may change of the log; nothing without this call. */
+    public ServerOptions log(LogControl control) {
+        log = control;
+        return this;
+    }
+
+    /** Which requests are traced; none without this call. The server closes it. */
+    public ServerOptions tracing(Tracing newTracing) {
+        tracing = newTracing;
+        return this;
+    }
+
+    /**
+     * What complete configurations are to keep to beyond the runtime's own rules, such as what they say to edges. A failure that it throws
+     * keeps the model from being loaded, with its text as the reason.
+     */
+    public ServerOptions configurationRule(Consumer<ModelConfig> rule) {
+        configurationRule = rule;
+        return this;
+    }
+
+    /** How long running requests may take when the server closes. */
+    public ServerOptions exitTimeout(Duration timeout) {
+        exitTimeout = timeout;
+        return this;
+    }
+
+    Consumer<ModelConfig> configurationRule() {
+        return configurationRule;
+    }
+
+    BufferPool buffers() {
+        return buffers;
+    }
+
+    RegionRegistry regions() {
+        return regions;
+    }
+
+    List<Path> repositories() {
+        return repositories;
+    }
+
+    Optional<List<ListedModel>> listed() {
+        return listed;
+    }
+
+    List<Backend> backends() {
+        return backends;
+    }
+
+    Optional<Path> backendDirectory() {
+        return backendDirectory;
+    }
+
+    Map<String, Map<String, String>> backendOptions() {
+        return backendOptions;
+    }
+
+    Optional<List<String>> modelNames() {
+        return modelNames;
+    }
+
+    ControlMode controlMode() {
+        return controlMode;
+    }
+
+    Duration pollInterval() {
+        return pollInterval;
+    }
+
+    String configName() {
+        return configName;
+    }
+
+    ServerMetadata metadata() {
+        return new ServerMetadata(id, version, ServerMetadata.extensions(regions.supportsCuda()));
+    }
+
+    LimitSettings limits() {
+        return limits;
+    }
+
+    LogControl log() {
+        return log;
+    }
+
+    Tracing tracing() {
+        return tracing;
+    }
+
+    int loadThreads() {
+        return loadThreads;
+    }
+
+    int loadRetries() {
+        return loadRetries;
+    }
+
+    WarmUpSource warmUps() {
+        return warmUps;
+    }
+
+    Duration loadRetryInterval() {
+        return loadRetryInterval;
+    }
+
+    RateLimiter rateLimiter() {
+        return rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off);
+    }
+
+    BatchingRules batching() {
+        return batching;
+    }
+
+    int queueLimit() {
+        return queueLimit;
+    }
+
+    long responseCacheByteSize() {
+        return responseCacheByteSize;
+    }
+
+    boolean autoComplete() {
+        return autoComplete;
+    }
+
+    boolean strictReadiness() {
+        return strictReadiness;
+    }
+
+    Duration exitTimeout() {
+        return exitTimeout;
+    }
+}

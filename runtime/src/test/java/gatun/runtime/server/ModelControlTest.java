@@ -1,0 +1,575 @@
+package gatun.runtime.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ControlMode;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelOverride;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.Subscription;
+import gatun.runtime.limits.LimitSettings;
+import gatun.runtime.limits.ModelLimits;
+import gatun.runtime.limits.RequestLimits;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Loading and unloading by name. */
+@Timeout(60)
+class ModelControlTest {
+    private static final Map<String, MemorySegment> ONE_FILE = Map.of("1/model", MemorySegment.ofArray(new byte[1]));
+
+    private static final String MODEL = """
+            backend: "scripted"
+            input [ { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            output [ { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            """;
+
+    private static final String TEN_INSTANCES = "instance_group [ { count: 10 } ]";
+
+    @TempDir
+    Path repository;
+
+    private TestServer test;
+
+    @BeforeEach
+    void prepare() {
+        test = new TestServer(repository);
+    }
+
+    @AfterEach
+    void close() {
+        test.close();
+        assertThat(test.backend.open).as("models and instances left open").hasValue(0);
+    }
+
+    private void open(String... names) {
+        test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.EXPLICIT)
+                .onlyModels(List.of(names)));
+    }
+
+    private List<String> index() {
+        return test.server().index().stream()
+                .map(row -> (row.name() + " " + row.version() + " " + row.state() + " " + row.reason()).strip())
+                .toList();
+    }
+
+    private void load(String name) {
+        test.server().load(name, ModelOverride.NONE);
+    }
+
+    private void infer(String model) {
+        test.server().infer(test.input(test.request(model), "IN", 1)).close();
+    }
+
+    private static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Gives a model's configuration another time, so that it counts as changed even within one tick of the file system's clock. */
+    private void touch(String model) throws IOException {
+        Path config = repository.resolve(model).resolve("config.pbtxt");
+        Files.setLastModifiedTime(
+                config, FileTime.fromMillis(Files.getLastModifiedTime(config).toMillis() + 2000));
+    }
+
+    @Test
+    void shouldLoadAndUnloadByName() {
+        test.model("a", MODEL).model("b", MODEL, 1, 2);
+        open();
+        assertThat(index()).containsExactly("a  UNKNOWN", "b  UNKNOWN");
+        assertThat(test.server().ready()).isTrue();
+
+        load("b");
+        assertThat(index()).containsExactly("a  UNKNOWN", "b 2 READY");
+        infer("b");
+
+        test.server().unload("b", false);
+        assertThatThrownBy(() -> test.server().model("b", "2"))
+                .hasMessage("Request for unknown model: 'b' version 2 is not at ready state");
+        await("it is gone", () -> index().contains("b 2 UNAVAILABLE unloaded"));
+        assertThat(test.server().ready()).as("unloading was wanted").isTrue();
+        assertThat(test.backend.open).hasValue(0);
+        assertThatCode(() -> test.server().unload("nobody", true)).doesNotThrowAnyException();
+
+        load("b");
+        assertThat(index()).containsExactly("a  UNKNOWN", "b 2 READY");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ControlMode.class,
+            names = {"NONE", "POLL"})
+    void shouldRefuseWhereTheRepositoryDecides(ControlMode mode) {
+        test.model("a", MODEL).open(ScriptedBackend::copy, options -> options.controlMode(mode));
+        String text = "explicit model load / unload is not allowed if polling is enabled";
+        assertThatThrownBy(() -> load("a"))
+                .hasMessage(text)
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
+        assertThatThrownBy(() -> test.server().unload("a", false)).hasMessage(text);
+        infer("a");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    ''      | INVALID_ARGUMENT | Model name cannot be empty. Please enter a valid name to deploy.
+                    ../x    | INVALID_ARGUMENT | invalid model name '../x', model name must not contain path traversal characters
+                    absent  | INTERNAL         | failed to load 'absent', failed to poll from model repository
+                    broken  | INTERNAL         | failed to load 'broken', failed to poll from model repository
+                    named   | INTERNAL         | failed to load 'named', failed to poll from model repository
+                    empty   | INVALID_ARGUMENT | failed to load 'empty', no version is available
+                    half    | INVALID_ARGUMENT | load failed for model 'half': version 1 is at UNAVAILABLE state: Invalid argument: the tenth instance never starts;
+                    """)
+    void shouldSayWhyAModelCannotBeLoaded(String name, ErrorCode code, String text) {
+        test.model("broken", "nonsense")
+                .model("named", "name: \"other\"\n" + MODEL)
+                .model("empty", MODEL, new long[0])
+                .model("half", MODEL + TEN_INSTANCES);
+        open();
+        assertThatThrownBy(() -> load(name == null ? "" : name))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(code))
+                .hasMessageStartingWith(text);
+    }
+
+    @Test
+    void shouldShowTheReasonInTheIndexAndForgetItWhenTheModelIsMended() {
+        test.model("m", "nonsense");
+        open();
+        assertThatThrownBy(() -> load("m")).isInstanceOf(GatunException.class);
+        assertThat(index()).singleElement().asString().startsWith("m  UNAVAILABLE config.pbtxt:1");
+        assertThat(test.server().ready()).isFalse();
+        test.model("m", MODEL);
+        load("m");
+        assertThat(index()).containsExactly("m 1 READY");
+        assertThat(test.server().ready()).isTrue();
+    }
+
+    @Test
+    void shouldDoNothingWhenNothingHasChanged() throws IOException {
+        test.model("m", MODEL);
+        open("m");
+        ModelVersion first = test.server().model("m", "");
+        load("m");
+        assertThat(test.server().model("m", "")).isSameAs(first);
+        touch("m");
+        load("m");
+        assertThat(test.server().model("m", "")).isNotSameAs(first);
+    }
+
+    @Test
+    void shouldKeepTheOldVersionsWhenTheNewOnesFail() throws IOException {
+        test.model("m", MODEL + "version_policy { all { } }", 1, 2);
+        open("m");
+        ModelVersion old = test.server().model("m", "");
+        test.model("m", MODEL + "version_policy { all { } }" + TEN_INSTANCES, 1, 2);
+        touch("m");
+        assertThatThrownBy(() -> load("m"))
+                .hasMessage("load failed for model 'm': version 1 is at UNAVAILABLE state: Invalid argument: the tenth"
+                        + " instance never starts;\nversion 2 is at UNAVAILABLE state: Invalid argument: the tenth"
+                        + " instance never starts;\n");
+        assertThat(test.server().model("m", "")).isSameAs(old);
+        assertThat(index())
+                .containsExactly(
+                        "m 1 READY the tenth instance never starts", "m 2 READY the tenth instance never starts");
+        assertThat(test.server().ready()).isTrue();
+        infer("m");
+
+        Files.writeString(repository.resolve("m/config.pbtxt"), "nonsense");
+        assertThatThrownBy(() -> load("m"))
+                .hasMessageStartingWith("failed to load 'm', failed to poll from model repository: config.pbtxt:1");
+        assertThat(index().getFirst()).startsWith("m 1 READY config.pbtxt:1");
+        infer("m");
+    }
+
+    @Test
+    void shouldNotInterruptAnybodyByReloads() throws Exception {
+        test.model("m", MODEL);
+        open("m");
+        AtomicBoolean end = new AtomicBoolean();
+        AtomicInteger answered = new AtomicInteger();
+        List<Future<?>> clients = new ArrayList<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int client = 0; client < 8; client++) {
+                String version = client % 2 == 0 ? "" : "1";
+                clients.add(threads.submit(() -> {
+                    while (!end.get()) {
+                        InferenceRequest request =
+                                new InferenceRequest(test.server().model("m", version));
+                        request.anyVersion(version.isEmpty());
+                        // Others get a chance to replace the version between look-up and request.
+                        Thread.onSpinWait();
+                        test.server().infer(test.input(request, "IN", 1)).close();
+                        answered.incrementAndGet();
+                    }
+                }));
+            }
+            for (int i = 0; i < 50; i++) {
+                int before = answered.get();
+                touch("m");
+                load("m");
+                await(
+                        "clients are answered",
+                        () -> answered.get() > before + 10 || clients.stream().anyMatch(Future::isDone));
+            }
+            end.set(true);
+        }
+        for (Future<?> client : clients) {
+            client.get(1, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldFinishRunningRequestsBeforeAVersionGoes() throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch leave = new CountDownLatch(1);
+        test.model("m", MODEL).model("other", MODEL);
+        test.open(
+                execution -> {
+                    entered.countDown();
+                    try {
+                        assertThat(leave.await(30, TimeUnit.SECONDS)).isTrue();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    ScriptedBackend.copy(execution);
+                },
+                options -> options.controlMode(ControlMode.EXPLICIT));
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> running = threads.submit(() -> infer("m"));
+            assertThat(entered.await(20, TimeUnit.SECONDS)).isTrue();
+            test.server().unload("m", false);
+            assertThat(index()).contains("m 1 UNLOADING");
+            load("m");
+            assertThat(index()).contains("m 1 READY");
+            test.server().unload("other", false);
+            leave.countDown();
+            running.get(20, TimeUnit.SECONDS);
+        }
+        await("the old version is gone", () -> test.backend.open.get() == 2);
+        assertThat(index()).contains("m 1 READY");
+    }
+
+    @Test
+    void shouldTakeAConfigurationInsteadOfTheRepositorysUntilTheNextPlainLoad() {
+        test.model("m", MODEL);
+        open("m");
+        test.server()
+                .load(
+                        "m",
+                        new ModelOverride(
+                                "{\"backend\":\"scripted\",\"max_batch_size\":4,"
+                                        + "\"input\":[{\"name\":\"IN\",\"data_type\":\"type_fp32\",\"dims\":[-1]}],"
+                                        + "\"output\":[{\"name\":\"OUT\",\"data_type\":\"TYPE_FP32\",\"dims\":[\"-1\"]}]}",
+                                Map.of()));
+        assertThat(test.server().model("m", "").config().getMaxBatchSize()).isEqualTo(4);
+        load("m");
+        assertThat(test.server().model("m", "").config().getMaxBatchSize()).isZero();
+    }
+
+    @Test
+    void shouldLoadAModelOfFilesThatTheRequestBrings() {
+        open();
+        String config = "{\"backend\":\"scripted\",\"version_policy\":{\"all\":{}},"
+                + "\"input\":[{\"name\":\"IN\",\"data_type\":\"TYPE_FP32\",\"dims\":[-1]}],"
+                + "\"output\":[{\"name\":\"OUT\",\"data_type\":\"TYPE_FP32\",\"dims\":[-1],"
+                + "\"label_filename\":\"labels.txt\"}]}";
+        MemorySegment labels = MemorySegment.ofArray("zero\none".getBytes(UTF_8));
+        test.server()
+                .load(
+                        "m",
+                        new ModelOverride(config, Map.of("1/model", labels, "7/model", labels, "labels.txt", labels)));
+        assertThat(index()).containsExactly("m 1 READY", "m 7 READY");
+        infer("m");
+        assertThatThrownBy(() -> load("m")).hasMessage("failed to load 'm', failed to poll from model repository");
+        infer("m");
+
+        assertThatThrownBy(() -> test.server().load("m", new ModelOverride("", Map.of("1/model", labels))))
+                .hasMessage("Load parameter 'config' must be specified for model file override");
+        assertThatThrownBy(() -> test.server().load("m", new ModelOverride(config, Map.of("../1/model", labels))))
+                .hasMessage("failed to load 'm', failed to poll from model repository: load parameter 'file:../1/model'"
+                        + " does not name a file in the model's directory; expected file:<version>/<path>");
+        assertThat(index().getFirst()).contains("load parameter 'file:../1/model' does not name a file");
+    }
+
+    /** Counts that would take all memory, or for ever, and names that lead out: each is refused before anything is made of it. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+                    "instance_group":[{"count":1000000000}] | ask for 1000000000 instances, more than the limit of 1024; the server's --limit-instances
+                    "instance_group":[{"count":600},{"count":600}] | ask for 1200 instances
+                    "max_batch_size":2147483647 | max_batch_size of model 'm' is 2147483647, expected at most 1048576
+                    "max_batch_size":1000000,"instance_group":[{"count":1000}],"sequence_batching":{} | sequences at a time
+                    "sequence_batching":{"oldest":{"max_candidate_sequences":2000000000}} | max_candidate_sequences
+                    "max_batch_size":8,"dynamic_batching":{"priority_levels":1000000000} | priority levels
+                    "max_batch_size":8,"dynamic_batching":{"max_queue_delay_microseconds":18446744073709551615} | max_queue_delay_microseconds
+                    "sequence_batching":{"max_sequence_idle_microseconds":18446744073709551615} | max_sequence_idle_microseconds
+                    "instance_group":[{"rate_limiter":{"resources":[{"name":"R","count":4294967295}]}}] | the count of resource 'R'
+                    "model_warmup":[{"name":"w","batch_size":4000000000}] | batch_size of all warm-up samples together
+                    "model_warmup":[{"name":"w","batch_size":1,"count":4000000000}] | count of all warm-up samples together
+                    "model_warmup":[{"name":"w","batch_size":1,"inputs":{"IN":{"data_type":"TYPE_FP32","dims":[1000000000],"zero_data":true}}}] | --limit-warm-up-byte-size
+                    "default_model_filename":"/etc/shadow" | 'default_model_filename' is '/etc/shadow', which may lead out of the model's folder
+                    "default_model_filename":"/no/such" | 'default_model_filename' is '/no/such', which may lead out of the model's folder
+                    "default_model_filename":"a/../../2/model" | which may lead out of the model's folder
+                    "cc_model_filenames":{"8.0":"../../x"} | 'cc_model_filenames' is '../../x', which may lead out of the model's folder
+                    """)
+    void shouldRefuseAConfigurationThatAsksForTooMuchOrLeadsOut(String fields, String reason) {
+        test.model("m", MODEL);
+        open("m");
+        String json = "{\"backend\":\"scripted\"," + fields
+                + ",\"input\":[{\"name\":\"IN\",\"data_type\":\"TYPE_FP32\",\"dims\":[-1]}],"
+                + "\"output\":[{\"name\":\"OUT\",\"data_type\":\"TYPE_FP32\",\"dims\":[-1]}]}";
+        assertThatThrownBy(() -> test.server().load("m", new ModelOverride(json, Map.of())))
+                .isInstanceOf(GatunException.class)
+                .hasMessageContaining(reason);
+        assertThat(index().getFirst()).contains(reason);
+        infer("m");
+    }
+
+    @Test
+    void shouldLimitModelsOfFilesThatRequestsBring() {
+        test.model("m", MODEL).open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.EXPLICIT)
+                .onlyModels(List.of("m"))
+                .limits(new LimitSettings(RequestLimits.STANDARD, new ModelLimits(1, 1, 1 << 20), 1 << 20)));
+        assertThatThrownBy(() -> test.server().load("n", new ModelOverride("{\"backend\":\"scripted\"}", ONE_FILE)))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_EXHAUSTED))
+                .hasMessageContaining("--limit-models");
+        assertThat(index()).containsExactly("m 1 READY");
+    }
+
+    @Test
+    void shouldRefuseAConfigurationOfMillionsOfValuesOrLevels() {
+        open();
+        String many = "{\"input\":[" + "{},".repeat(200_000) + "{}]}";
+        assertThatThrownBy(() -> test.server().load("m", new ModelOverride(many, ONE_FILE)))
+                .hasMessageContaining("more than 250000 values");
+        String deep = "[".repeat(1_000_000);
+        assertThatThrownBy(() -> test.server().load("m", new ModelOverride(deep, ONE_FILE)))
+                .hasMessageContaining("more than 100 objects and arrays in each other");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    {                        | is not JSON: End of input
+                    []                       | is not a JSON object
+                    {"max_batch":3}          | max_batch
+                    {"backend":"scripted","input":[{"data_type":"TYPE_FP3"}]} | TYPE_FP3
+                    """)
+    void shouldRefuseAConfigurationThatIsNone(String json, String reason) {
+        test.model("m", MODEL);
+        open("m");
+        assertThatThrownBy(() -> test.server().load("m", new ModelOverride(json, Map.of())))
+                .hasMessageStartingWith("failed to load 'm', failed to poll from model repository: ")
+                .hasMessageContaining(reason);
+        assertThat(index().getFirst()).contains(reason);
+        infer("m");
+    }
+
+    @Test
+    void shouldTakeTheNamedConfigurationWhereThereIsOne() throws IOException {
+        test.model("m", MODEL).model("other", MODEL);
+        Files.createDirectories(repository.resolve("m/configs"));
+        Files.writeString(repository.resolve("m/configs/big.pbtxt"), MODEL + "max_batch_size: 8");
+        test.open(ScriptedBackend::copy, options -> options.configName("big"));
+        assertThat(test.server().model("m", "").config().getMaxBatchSize()).isEqualTo(8);
+        assertThat(test.server().model("other", "").config().getMaxBatchSize()).isZero();
+    }
+
+    @Test
+    void shouldTellOfWhatServesWhenTheRepositoryIsGone() throws IOException {
+        Path second = Files.createDirectories(repository.resolveSibling(repository.getFileName() + "-gone"));
+        test.model("m", MODEL);
+        test.open(ScriptedBackend::copy, options -> options.repository(second));
+        Files.delete(second);
+        assertThat(index()).containsExactly("m 1 READY");
+        infer("m");
+    }
+
+    @Test
+    void shouldTellOfEveryChange() {
+        test.model("m", MODEL);
+        open();
+        AtomicInteger changes = new AtomicInteger();
+        try (Subscription subscription = test.server().onChange(changes::incrementAndGet)) {
+            assertThat(subscription).isNotNull();
+            load("m");
+            assertThat(changes.get()).as("loading, ready").isGreaterThanOrEqualTo(2);
+            int before = changes.get();
+            test.server().unload("m", false);
+            await("it is gone", () -> index().contains("m 1 UNAVAILABLE unloaded"));
+            assertThat(changes.get()).isGreaterThan(before);
+        }
+        int last = changes.get();
+        load("m");
+        assertThat(changes).hasValue(last);
+    }
+
+    @Test
+    void shouldServeAReadyModelWhileOthersLoad() throws Exception {
+        CountDownLatch loading = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        test.model("ready", MODEL).model("slow", MODEL);
+        open("ready");
+        test.backend.beforeLoad = () -> {
+            loading.countDown();
+            try {
+                assertThat(go.await(30, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        };
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> slow = threads.submit(() -> load("slow"));
+            assertThat(loading.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(index()).containsExactly("ready 1 READY", "slow 1 LOADING");
+            infer("ready");
+            assertThatThrownBy(() -> test.server().model("slow", ""))
+                    .hasMessage("Request for unknown model: 'slow' has no available versions");
+            go.countDown();
+            slow.get(20, TimeUnit.SECONDS);
+        }
+        infer("slow");
+    }
+
+    @Test
+    void shouldLoadAndUnloadAnEnsembleWithItsMembers() {
+        test.model("asked", MODEL).model("named", MODEL).model("graph", """
+                platform: "ensemble"
+                input [ { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] } ]
+                output [ { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] } ]
+                ensemble_scheduling { step [
+                    { model_name: "asked" model_version: -1
+                      input_map { key: "IN" value: "IN" } output_map { key: "OUT" value: "between" } },
+                    { model_name: "named" model_version: -1
+                      input_map { key: "IN" value: "between" } output_map { key: "OUT" value: "OUT" } } ] }
+                """);
+        open("named");
+        load("graph");
+        assertThat(index()).containsExactly("asked 1 READY", "graph 1 READY", "named 1 READY");
+        infer("graph");
+
+        test.server().unload("graph", false);
+        await("the ensemble is gone", () -> index().contains("graph 1 UNAVAILABLE unloaded"));
+        assertThat(index()).contains("asked 1 READY", "named 1 READY");
+        load("graph");
+
+        test.server().unload("graph", true);
+        await("what only it asked is gone", () -> index().contains("asked 1 UNAVAILABLE unloaded"));
+        assertThat(index()).contains("graph 1 UNAVAILABLE unloaded", "named 1 READY");
+
+        load("graph");
+        test.server().unload("asked", false);
+        assertThat(index())
+                .contains("graph 1 UNAVAILABLE ensemble 'graph' depends on 'asked' which has no loaded version.");
+        load("asked");
+        assertThat(index()).contains("graph 1 READY");
+        test.server().unload("asked", true);
+        await("what asked it is gone too", () -> index().contains("asked 1 UNAVAILABLE unloaded"));
+        assertThat(index()).contains("graph 1 UNAVAILABLE unloaded", "named 1 READY");
+    }
+
+    @Test
+    void shouldNotLoadWhenItStops() {
+        test.model("m", MODEL);
+        open("m");
+        test.server().close();
+        assertThatThrownBy(() -> load("m"))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE))
+                .hasMessage("Server exiting");
+    }
+
+    @Test
+    void shouldFollowTheRepository() throws Exception {
+        test.model("stays", MODEL).model("goes", MODEL);
+        test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.POLL)
+                .pollInterval(Duration.ofMillis(20)));
+        ModelVersion stays = test.server().model("stays", "");
+        // A broken model keeps nobody from what follows.
+        test.model("a_broken", "nonsense").model("comes", MODEL);
+        await("the new model is ready", () -> index().contains("comes 1 READY"));
+        await("the broken one tells why", () -> index().stream()
+                .anyMatch(row -> row.startsWith("a_broken  UNAVAILABLE config.pbtxt:1")));
+        test.model("comes", MODEL, 1, 2);
+        await("the new version is ready", () -> index().contains("comes 2 READY"));
+        await("the old version is gone", () -> index().contains("comes 1 UNAVAILABLE unloaded"));
+        infer("comes");
+
+        Files.delete(repository.resolve("goes/config.pbtxt"));
+        Files.delete(repository.resolve("goes/1"));
+        Files.delete(repository.resolve("goes"));
+        await("the model is gone", () -> index().stream().noneMatch(row -> row.startsWith("goes")));
+
+        test.model("a_broken", MODEL);
+        await("the broken model is mended", () -> index().contains("a_broken 1 READY"));
+        touch("stays");
+        await(
+                "the changed model is loaded anew",
+                () -> !test.server().model("stays", "").equals(stays));
+    }
+
+    @Test
+    void shouldLeaveVersionsAloneThatDidNotChange() throws Exception {
+        test.model("m", MODEL + "version_policy { latest { num_versions: 2 } }", 1, 2);
+        test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.POLL)
+                .pollInterval(Duration.ofMillis(20)));
+        ModelVersion second = test.server().model("m", "2");
+        Files.createDirectories(repository.resolve("m/3"));
+        await("the new version is ready", () -> index().contains("m 3 READY"));
+        await("the oldest version is gone", () -> index().contains("m 1 UNAVAILABLE unloaded"));
+        assertThat(test.server().model("m", "2")).isSameAs(second);
+        Files.writeString(repository.resolve("m/2/model"), "changed");
+        await(
+                "the changed version is loaded anew",
+                () -> !test.server().model("m", "2").equals(second));
+        assertThat(index()).containsExactly("m 1 UNAVAILABLE unloaded", "m 2 READY", "m 3 READY");
+    }
+
+    @Test
+    void shouldGoOnServingAModelThatAppearsInASecondRepository() throws Exception {
+        Path second = Files.createDirectories(repository.resolveSibling(repository.getFileName() + "-second"));
+        test.model("m", MODEL);
+        test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.POLL)
+                .pollInterval(Duration.ofMillis(20))
+                .repository(second));
+        Files.createDirectories(second.resolve("m"));
+        await("the index tells", () -> index().contains(
+                        "m 1 READY model 'm' appears in two or more repositories; remove all but one"));
+        infer("m");
+        Files.delete(second.resolve("m"));
+        await("the index tells", () -> index().contains("m 1 READY"));
+        Files.delete(second);
+    }
+}

@@ -1,0 +1,133 @@
+package gatun.runtime.server;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.protocol.inference.ModelConfig;
+import gatun.spi.Backend;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.EntryPoint;
+import gatun.spi.Execution;
+import gatun.spi.InstanceSpec;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A backend whose runs are what the test says. Counts what is open. */
+public final class ScriptedBackend implements Backend {
+    private final String name;
+    private final Consumer<Execution> script;
+
+    /** Models and instances that are open now. */
+    public final AtomicInteger open = new AtomicInteger();
+
+    /** Runs that were told to stop. */
+    public final AtomicInteger stopped = new AtomicInteger();
+
+    /** What happens before a version is loaded. */
+    public volatile Runnable beforeLoad = () -> {};
+
+    /** What models say of their entry points. */
+    public volatile List<EntryPoint> entryPoints = List.of();
+
+    /** Whether the engine is started now. */
+    public volatile boolean started;
+
+    public ScriptedBackend(String name, Consumer<Execution> script) {
+        this.name = name;
+        this.script = script;
+    }
+
+    /** Copies input n to output n. */
+    public static void copy(Execution execution) {
+        for (int i = 0; i < execution.outputCount(); i++) {
+            var input = execution.input(i);
+            execution
+                    .output(
+                            i,
+                            input.spec().datatype(),
+                            input.spec().shape(),
+                            input.bytes().byteSize())
+                    .copyFrom(input.bytes());
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public void start(Map<String, String> options) {
+        if (options.containsKey("missing")) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, "the library of '" + name + "' is missing; install it");
+        }
+        started = true;
+    }
+
+    @Override
+    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        return config;
+    }
+
+    @Override
+    public BackendModel load(ModelConfig config, Path versionDirectory) {
+        beforeLoad.run();
+        open.incrementAndGet();
+        return new BackendModel() {
+            @Override
+            public BackendInstance newInstance(InstanceSpec instance) {
+                if (instance.name().endsWith("_9")) {
+                    throw GatunException.invalidArgument("the tenth instance never starts");
+                }
+                open.incrementAndGet();
+                return new Instance();
+            }
+
+            @Override
+            public List<EntryPoint> entryPoints() {
+                return entryPoints;
+            }
+
+            @Override
+            public void close() {
+                open.decrementAndGet();
+            }
+        };
+    }
+
+    @Override
+    public void close() {
+        started = false;
+    }
+
+    private final class Instance implements BackendInstance {
+        private final Thread owner = Thread.currentThread();
+
+        @Override
+        public void execute(Execution execution) {
+            if (!Thread.currentThread().equals(owner)) {
+                throw new AssertionError("run by " + Thread.currentThread() + ", made by " + owner);
+            }
+            script.accept(execution);
+        }
+
+        @Override
+        public void stop() {
+            stopped.incrementAndGet();
+        }
+
+        @Override
+        public void warmUp() {}
+
+        @Override
+        public void close() {
+            if (!Thread.currentThread().equals(owner)) {
+                throw new AssertionError("closed by " + Thread.currentThread() + ", made by " + owner);
+            }
+            open.decrementAndGet();
+        }
+    }
+}

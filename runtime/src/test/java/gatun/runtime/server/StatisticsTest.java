@@ -1,0 +1,209 @@
+package gatun.runtime.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.BatchStatistics;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.Latencies;
+import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.Origin;
+import gatun.runtime.ResponseStatistics;
+import gatun.runtime.StageLatencies;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class StatisticsTest {
+    private static final String UNBATCHED = """
+            backend: "scripted"
+            input [ { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            output [ { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] } ]
+            """;
+    private static final String BATCHED = UNBATCHED + "max_batch_size: 8";
+
+    private TestServer test;
+
+    @BeforeEach
+    void prepare(@TempDir Path folder) {
+        test = new TestServer(folder);
+    }
+
+    @AfterEach
+    void close() {
+        test.close();
+    }
+
+    @Test
+    void shouldCountWhatWasDone() {
+        test.model("m", BATCHED).open(ScriptedBackend::copy);
+        inferBatches(3, 3, 3, 3, 3);
+        ModelStatistics statistics = only();
+        assertThat(statistics.successCount()).isEqualTo(5);
+        assertThat(statistics.inferenceCount()).isEqualTo(15);
+        assertThat(statistics.executionCount()).isEqualTo(5);
+        assertThat(statistics.requestNanos())
+                .isPositive()
+                .isEqualTo(statistics.queueNanos()
+                        + statistics.computeInputNanos()
+                        + statistics.computeInferNanos()
+                        + statistics.computeOutputNanos());
+        assertThat(statistics.loadNanos()).isPositive();
+    }
+
+    @Test
+    void shouldCountEachBatchSizeByItself() {
+        test.model("m", BATCHED + " instance_group [ { count: 2 } ]").open(ScriptedBackend::copy);
+        inferBatches(4, 1, 8, 4, 4, 1);
+        ModelStatistics statistics = only();
+        assertThat(statistics.batches()).extracting(BatchStatistics::batchSize).containsExactly(1, 4, 8);
+        assertThat(statistics.batches())
+                .extracting(BatchStatistics::executionCount)
+                .containsExactly(2L, 3L, 1L);
+        assertThat(statistics.inferenceCount()).isEqualTo(2 + 3 * 4 + 8);
+    }
+
+    @Test
+    void shouldCountAModelWithoutBatchesAsBatchesOfOne() {
+        test.model("m", UNBATCHED).open(ScriptedBackend::copy);
+        test.server().infer(test.input(test.request("m"), "IN", 5)).close();
+        assertThat(only().batches()).extracting(BatchStatistics::batchSize).containsExactly(1);
+        assertThat(only().inferenceCount()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTellWhenTheLatestExecutionEnded() {
+        test.model("m", BATCHED).open(ScriptedBackend::copy);
+        assertThat(only().lastInferenceMillis()).as("none yet").isZero();
+
+        long before = Instant.now().toEpochMilli();
+        inferBatches(1);
+        long after = Instant.now().toEpochMilli();
+
+        long told = only().lastInferenceMillis();
+        // Both clocks are read to the millisecond, when the model is loaded and here.
+        assertThat(told).isBetween(before - 2, after + 2);
+        assertThat(only().lastInferenceMillis()).isEqualTo(told);
+    }
+
+    @Test
+    void shouldCountTheTimeThatFailuresTook() {
+        test.model("m", BATCHED).open(execution -> {
+            throw GatunException.invalidArgument("no");
+        });
+        assertThatThrownBy(() -> inferBatches(1)).isInstanceOf(GatunException.class);
+        ModelStatistics statistics = only();
+        assertThat(statistics.failureCount()).isEqualTo(1);
+        assertThat(statistics.failureNanos()).isPositive();
+        assertThat(statistics.requestNanos()).isZero();
+        assertThat(statistics.lastInferenceMillis()).isZero();
+    }
+
+    @Test
+    void shouldTellOnlyWhatWasAskedFor() {
+        test.model("m", BATCHED);
+        test.model("n", BATCHED).open(ScriptedBackend::copy);
+        assertThat(test.server().statistics("", "")).hasSize(2);
+        assertThat(test.server().statistics("n", ""))
+                .extracting(ModelStatistics::name)
+                .containsExactly("n");
+        assertThat(test.server().statistics("n", "1")).hasSize(1);
+        assertThat(test.server().statistics("n", "01abc")).hasSize(1);
+        assertRefused(
+                "x",
+                "abc",
+                "failed to get model version from specified version string 'abc' (details: stol), version should be an integral"
+                        + " value > 0");
+        assertRefused("n", "-2", "invalid model version specified '-2' , version should be an integral value > 0");
+        assertRefused("x", "", "requested model 'x' is not available");
+        assertRefused("n", "7", "requested model version is not available for model 'n'");
+    }
+
+    private void assertRefused(String name, String version, String text) {
+        assertThatThrownBy(() -> test.server().statistics(name, version))
+                .hasMessage(text)
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+    }
+
+    @Test
+    void shouldTellTheLatenciesOfEachOriginByStage() {
+        test.model("m", BATCHED + " instance_group [ { count: 2 } ]").open(ScriptedBackend::copy);
+        inferBatches(1, 2);
+        for (int i = 0; i < 3; i++) {
+            InferenceRequest request = test.input(test.request("m"), "IN", 1, 2);
+            request.origin(Origin.V2_GRPC);
+            test.server().infer(request).close();
+        }
+        ModelLatencies latencies = test.server().latencies().getFirst();
+        assertThat(latencies.name()).isEqualTo("m");
+        assertThat(latencies.byOrigin()).containsOnlyKeys(Origin.EMBEDDED, Origin.V2_GRPC);
+        StageLatencies overGrpc = latencies.byOrigin().get(Origin.V2_GRPC);
+        for (Latencies stage : List.of(
+                overGrpc.request(),
+                overGrpc.queue(),
+                overGrpc.computeInput(),
+                overGrpc.computeInfer(),
+                overGrpc.computeOutput())) {
+            assertThat(stage.count()).isEqualTo(3);
+        }
+        assertThat(overGrpc.firstResponse().count()).isZero();
+        assertThat(overGrpc.request().sumNanos())
+                .isEqualTo(overGrpc.queue().sumNanos()
+                        + overGrpc.computeInput().sumNanos()
+                        + overGrpc.computeInfer().sumNanos()
+                        + overGrpc.computeOutput().sumNanos());
+        ModelStatistics statistics = only();
+        assertThat(latencies.total().request().count()).isEqualTo(statistics.successCount());
+        assertThat(latencies.total().request().sumNanos()).isEqualTo(statistics.requestNanos());
+        assertThat(latencies.total().computeInfer().sumNanos()).isEqualTo(statistics.computeInferNanos());
+    }
+
+    @Test
+    void shouldCountTheResponsesOfADecoupledModelByTheirPlace() {
+        AtomicInteger runs = new AtomicInteger();
+        test.model("m", BATCHED + " model_transaction_policy { decoupled: true }")
+                .open(execution -> {
+                    int run = runs.incrementAndGet();
+                    for (int i = 0; i < run; i++) {
+                        ScriptedBackend.copy(execution);
+                        execution.send();
+                    }
+                    if (run == 3) {
+                        throw GatunException.invalidArgument("enough");
+                    }
+                });
+        for (int i = 0; i < 2; i++) {
+            test.server().infer(test.input(test.request("m"), "IN", 1, 2), (response, last) -> response.close());
+        }
+        assertThatThrownBy(() -> test.server()
+                        .infer(test.input(test.request("m"), "IN", 1, 2), (response, last) -> response.close()))
+                .hasMessage("enough");
+        List<ResponseStatistics> responses = only().responses();
+        assertThat(responses).extracting(ResponseStatistics::successCount).containsExactly(3L, 2L, 1L, 0L);
+        assertThat(responses).extracting(ResponseStatistics::emptyCount).containsExactly(0L, 1L, 1L, 0L);
+        assertThat(responses).extracting(ResponseStatistics::failCount).containsExactly(0L, 0L, 0L, 1L);
+        assertThat(responses.getFirst().successNanos()).isPositive();
+        assertThat(responses.get(3).failNanos()).isPositive();
+        Latencies first = test.server().latencies().getFirst().total().firstResponse();
+        assertThat(first.count()).as("of answered requests").isEqualTo(2);
+    }
+
+    private void inferBatches(int... sizes) {
+        for (int size : sizes) {
+            test.server().infer(test.input(test.request("m"), "IN", size, 2)).close();
+        }
+    }
+
+    private ModelStatistics only() {
+        return test.server().statistics().getFirst();
+    }
+}

@@ -1,9 +1,0 @@
-package gatun.server;
-
-/**
- * How much of a GPU's memory the server may take.
- *
- * @param gpu the GPU's number
- * @param byteSize the most bytes at a time
- */
-public record DevicePoolLimit(int gpu, long byteSize) {}

@@ -1,0 +1,93 @@
+package gatun.server.check;
+
+import gatun.grpc.tensorflow.WarmUpRecords;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.SharedRegions;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.check.ModelReport;
+import gatun.runtime.check.RepositoryCheck;
+import gatun.runtime.limits.LimitSettings;
+import gatun.runtime.logging.LogSettings;
+import gatun.runtime.server.ServerOptions;
+import gatun.server.logging.Log;
+import gatun.server.settings.CheckSettings;
+import gatun.server.text.Version;
+import gatun.tensorflow.serving.ExampleMappings;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** One run of {@code gatun check}: loads each model as a server would, tells what is wrong with it, and serves nothing. */
+public final class Checking {
+    /** All models would be served. */
+    private static final int GOOD = 0;
+
+    /** At least one would not. */
+    private static final int BAD = 1;
+
+    /** There was nothing to check: no such folder, or no such model. */
+    private static final int WRONG = 2;
+
+    /** Warm-up requests and states of sequences lie in it, as they do in a server. */
+    private static final long BUFFER_POOL_BYTES = 1L << 30;
+
+    private Checking() {}
+
+    /**
+     * Checks what {@code settings} name.
+     *
+     * @param out is shown a report of each model, and a last line
+     * @param err is told why nothing can be checked
+     * @return the exit status: 0 when every model would be served, 1 when one would not, 2 when there is nothing to check
+     */
+    public static int run(CheckSettings settings, PrintWriter out, PrintWriter err) {
+        // What a server would log of models that fail is in the report.
+        Log.install(LogSettings.standard().withInfo(false).withWarning(false).withError(false));
+        try (BufferPool buffers = new BufferPool(BUFFER_POOL_BYTES);
+                SharedRegions regions = SharedRegions.open(buffers);
+                RepositoryCheck check = RepositoryCheck.open(
+                        options(settings, buffers, regions), settings.repositories(), settings.configName())) {
+            Set<String> unknown = new TreeSet<>(settings.models());
+            unknown.removeAll(check.models());
+            if (!unknown.isEmpty()) {
+                err.println("gatun: no model " + unknown + " in " + settings.repositories() + "; there are "
+                        + check.models());
+                return WRONG;
+            }
+            return report(settings, check, out);
+        } catch (GatunException e) {
+            err.println("gatun: " + e.getMessage());
+            return WRONG;
+        } finally {
+            out.flush();
+            err.flush();
+        }
+    }
+
+    private static int report(CheckSettings settings, RepositoryCheck check, PrintWriter out) {
+        CheckReport report = new CheckReport(out, settings.showConfigurations());
+        List<ModelReport> models = new ArrayList<>();
+        check.run(name -> settings.models().isEmpty() || settings.models().contains(name), model -> {
+            models.add(model);
+            report.model(model);
+        });
+        long bad = models.stream().filter(model -> !model.isGood()).count();
+        report.end(models.size(), bad);
+        return bad == 0 ? GOOD : BAD;
+    }
+
+    private static ServerOptions options(CheckSettings settings, BufferPool buffers, SharedRegions regions) {
+        ServerOptions options = ServerOptions.of(buffers, regions)
+                .version(Version.text())
+                .autoComplete(settings.autoComplete())
+                .configurationRule(ExampleMappings::check)
+                .warmUps(new WarmUpRecords(buffers, LimitSettings.standard(), 1));
+        settings.backendDirectory().ifPresent(options::backendDirectory);
+        settings.backendOptions()
+                .forEach((backend, values) ->
+                        values.forEach((name, value) -> options.backendOption(backend, name, value)));
+        return options;
+    }
+}

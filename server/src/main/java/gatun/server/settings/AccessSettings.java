@@ -1,0 +1,18 @@
+package gatun.server.settings;
+
+import gatun.runtime.access.HeaderRules;
+import java.util.Objects;
+
+/**
+ * Who may ask for what, and what of their headers models learn.
+ *
+ * @param http the rules for HTTP requests
+ * @param grpc the rules for gRPC calls
+ */
+public record AccessSettings(HeaderRules http, HeaderRules grpc) {
+    /** Checks that nothing is missing. */
+    public AccessSettings {
+        Objects.requireNonNull(http, "http");
+        Objects.requireNonNull(grpc, "grpc");
+    }
+}

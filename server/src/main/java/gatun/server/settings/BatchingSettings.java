@@ -1,0 +1,18 @@
+package gatun.server.settings;
+
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * That requests share runs as TensorFlow Serving joins them, of models whose own configuration does not say how.
+ *
+ * @param file the parameters, in protobuf's text format; empty for the defaults
+ * @param eachVersion whether versions bring parameters of their own
+ */
+public record BatchingSettings(Optional<Path> file, boolean eachVersion) {
+    /** Checks that nothing is missing. */
+    public BatchingSettings {
+        Objects.requireNonNull(file, "file");
+    }
+}

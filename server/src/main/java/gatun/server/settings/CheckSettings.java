@@ -1,0 +1,26 @@
+package gatun.server.settings;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What {@code gatun check} was asked for.
+ *
+ * @param repositories the folders that hold the models
+ * @param models the models to look at; empty for all
+ * @param configName the configurations that count instead of config.pbtxt; empty for none
+ * @param autoComplete whether configurations are completed from the models' files
+ * @param backendOptions options of backends, by backend and name
+ * @param backendDirectory a folder with more backends; empty for none
+ * @param showConfigurations whether completed configurations are shown
+ */
+public record CheckSettings(
+        List<Path> repositories,
+        List<String> models,
+        String configName,
+        boolean autoComplete,
+        Map<String, Map<String, String>> backendOptions,
+        Optional<Path> backendDirectory,
+        boolean showConfigurations) {}

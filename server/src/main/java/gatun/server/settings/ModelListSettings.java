@@ -1,0 +1,60 @@
+package gatun.server.settings;
+
+import gatun.memory.tensor.GatunException;
+import gatun.protocol.inference.ModelVersionPolicy;
+import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Which models are served because the operator names them, as TensorFlow Serving's are, and not since a repository holds them.
+ *
+ * @param names where the names come from
+ * @param filePoll how long after one look at a file the next one comes; zero for never
+ */
+public record ModelListSettings(Names names, Duration filePoll) {
+    /** Checks that nothing is missing. */
+    public ModelListSettings {
+        Objects.requireNonNull(names, "names");
+        Objects.requireNonNull(filePoll, "filePoll");
+    }
+
+    /** Where the names of models come from. */
+    public sealed interface Names {
+        /**
+         * One model.
+         *
+         * @param name what clients call it
+         * @param basePath the folder with one folder for each version
+         */
+        record One(String name, Path basePath) implements Names {}
+
+        /** A list in a file, in protobuf's text format. */
+        record File(Path path) implements Names {}
+    }
+
+    /**
+     * The models.
+     *
+     * @throws GatunException INVALID_ARGUMENT when a file cannot be read, or what it lists is wrong; NOT_FOUND when a model's folder is not there
+     */
+    public List<ListedModel> read() {
+        return switch (names) {
+            case Names.One one -> {
+                List<ListedModel> only = List.of(new ListedModel(
+                        one.name(),
+                        one.basePath(),
+                        ListedModels.TENSORFLOW,
+                        ModelVersionPolicy.getDefaultInstance(),
+                        Map.of()));
+                ListedModels.requireServed(only);
+                yield only;
+            }
+            case Names.File file -> ListedModels.read(file.path());
+        };
+    }
+}

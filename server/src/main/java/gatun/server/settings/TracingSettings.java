@@ -1,0 +1,91 @@
+package gatun.server.settings;
+
+import gatun.runtime.tracing.TraceExporter;
+import gatun.runtime.tracing.TraceFile;
+import gatun.runtime.tracing.TraceLevel;
+import gatun.runtime.tracing.TraceSettings;
+import gatun.runtime.tracing.Tracing;
+import gatun.server.opentelemetry.CollectorSettings;
+import gatun.server.opentelemetry.OpenTelemetryExporter;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which requests are traced, and where their traces go.
+ *
+ * @param settings which requests
+ * @param file where traces are written to; empty for nowhere
+ * @param openTelemetry whether traces go to the collector, not to the file
+ * @param collector who takes traces in that case
+ */
+public record TracingSettings(
+        TraceSettings settings, Optional<Path> file, boolean openTelemetry, CollectorSettings collector) {
+    private static final Logger LOG = LoggerFactory.getLogger(TracingSettings.class);
+
+    /** No traces. */
+    public static final TracingSettings OFF =
+            new TracingSettings(TraceSettings.off(), Optional.empty(), false, CollectorSettings.STANDARD);
+
+    /** Checks that nothing is missing. */
+    public TracingSettings {
+        Objects.requireNonNull(settings, "settings");
+        Objects.requireNonNull(file, "file");
+        Objects.requireNonNull(collector, "collector");
+    }
+
+    /**
+     * Begins to trace by these settings. The caller closes it.
+     *
+     * @throws StartException when they contradict each other
+     */
+    public Tracing open() {
+        if (openTelemetry) {
+            return new Tracing(settings, openCollector());
+        }
+        if (!settings.levels().isEmpty() && file.isEmpty()) {
+            throw new StartException("--trace-config names a level, but not where traces are to be written;"
+                    + " add --trace-config=triton,file=PATH, or --trace-config=mode=opentelemetry");
+        }
+        if (settings.rate() == 0) {
+            throw new StartException(
+                    "--trace-config=rate=0 traces the requests of clients that ask for it, and they can do so"
+                            + " only with --trace-config=mode=opentelemetry; name a rate from 1 up, or that mode");
+        }
+        return new Tracing(settings, file.map(TraceFile::to).orElseGet(TraceFile::nowhere));
+    }
+
+    private TraceExporter openCollector() {
+        if (collector.maxBatchSize() > collector.maxQueueSize()) {
+            throw new StartException("--trace-config=opentelemetry,bsp_max_export_batch_size="
+                    + collector.maxBatchSize() + " is more than may wait; name at most bsp_max_queue_size, which is "
+                    + collector.maxQueueSize());
+        }
+        if (settings.levels().contains(TraceLevel.TENSORS)) {
+            LOG.warn("--trace-config=level=TENSORS has no effect with mode=opentelemetry: tensors are not sent");
+        }
+        return OpenTelemetryExporter.to(collector);
+    }
+
+    /** The same for other requests. */
+    public TracingSettings withSettings(TraceSettings other) {
+        return new TracingSettings(other, file, openTelemetry, collector);
+    }
+
+    /** The same with another file. */
+    public TracingSettings withFile(Path other) {
+        return new TracingSettings(settings, Optional.of(other), openTelemetry, collector);
+    }
+
+    /** The same with traces going to the collector, or to the file. */
+    public TracingSettings withOpenTelemetry(boolean chosen) {
+        return new TracingSettings(settings, file, chosen, collector);
+    }
+
+    /** The same with another collector. */
+    public TracingSettings withCollector(CollectorSettings other) {
+        return new TracingSettings(settings, file, openTelemetry, other);
+    }
+}

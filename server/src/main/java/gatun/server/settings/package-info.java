@@ -1,0 +1,5 @@
+/** What the operator can set: records that the command line makes and the server is started with. */
+@NullMarked
+package gatun.server.settings;
+
+import org.jspecify.annotations.NullMarked;

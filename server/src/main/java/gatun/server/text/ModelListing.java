@@ -1,0 +1,92 @@
+package gatun.server.text;
+
+import gatun.client.ClientException;
+import gatun.client.GatunClient;
+import gatun.client.RepositoryModel;
+import gatun.protocol.inference.ModelStatistics;
+import gatun.protocol.inference.StatisticDuration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/** What a server serves, as a table. */
+public final class ModelListing {
+    private static final List<String> TITLES =
+            List.of("Model", "Version", "Platform", "State", "Requests", "Failed", "Average");
+    private static final Set<Integer> NUMBERS = Set.of(4, 5, 6);
+    private static final String NOTHING = "-";
+
+    private ModelListing() {}
+
+    /**
+     * Asks a server, and draws the answer; the reasons of what cannot answer stand beneath.
+     *
+     * @throws ClientException when the server cannot be reached, or does not list its models
+     */
+    public static String of(GatunClient client, boolean onlyReady, TextTable table) {
+        List<RepositoryModel> models = client.models().index(onlyReady);
+        if (models.isEmpty()) {
+            return onlyReady ? "No model is ready.\n" : "No models.\n";
+        }
+        List<List<String>> rows = new ArrayList<>();
+        StringBuilder reasons = new StringBuilder();
+        for (RepositoryModel model : models) {
+            rows.add(row(client, model));
+            if (!model.reason().isEmpty()) {
+                String version = model.version().isEmpty() ? "" : " version " + model.version();
+                reasons.append(model.name()).append(version).append(": ");
+                reasons.append(model.reason().strip().replace("\n", "\n    ")).append('\n');
+            }
+        }
+        return table.render(TITLES, NUMBERS, rows) + reasons;
+    }
+
+    private static List<String> row(GatunClient client, RepositoryModel model) {
+        Optional<ModelStatistics> statistics = model.isReady() ? statistics(client, model) : Optional.empty();
+        return List.of(
+                model.name(),
+                model.version().isEmpty() ? NOTHING : model.version(),
+                model.isReady() ? platform(client, model) : NOTHING,
+                model.state().isEmpty() ? "not loaded" : model.state().toLowerCase(Locale.ROOT),
+                statistics
+                        .map(counted -> Long.toString(
+                                counted.getInferenceStats().getSuccess().getCount()))
+                        .orElse(NOTHING),
+                statistics
+                        .map(counted -> Long.toString(
+                                counted.getInferenceStats().getFail().getCount()))
+                        .orElse(NOTHING),
+                statistics
+                        .map(counted -> average(counted.getInferenceStats().getSuccess()))
+                        .orElse(NOTHING));
+    }
+
+    private static String platform(GatunClient client, RepositoryModel model) {
+        try {
+            return client.models().metadata(model.name(), model.version()).platform();
+        } catch (ClientException e) {
+            return NOTHING; // It has gone since, or this server does not say.
+        }
+    }
+
+    private static Optional<ModelStatistics> statistics(GatunClient client, RepositoryModel model) {
+        try {
+            return client.models().statistics(model.name(), model.version()).stream()
+                    .findFirst();
+        } catch (ClientException e) {
+            return Optional.empty(); // Not every server of the protocol counts.
+        }
+    }
+
+    private static String average(StatisticDuration total) {
+        if (total.getCount() == 0) {
+            return NOTHING;
+        }
+        double micros = (double) total.getNs() / total.getCount() / 1000;
+        return micros < 10_000
+                ? String.format(Locale.ROOT, "%.0f us", micros)
+                : String.format(Locale.ROOT, "%.1f ms", micros / 1000);
+    }
+}

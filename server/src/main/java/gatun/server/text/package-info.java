@@ -1,0 +1,5 @@
+/** What commands print: tables, lists of models, and the version. */
+@NullMarked
+package gatun.server.text;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,70 @@
+package gatun.spi;
+
+import gatun.protocol.inference.ModelConfig;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * An engine that runs models; found by {@link java.util.ServiceLoader}. One object serves all models of the engine and
+ * is safe for any thread. An engine whose native library is missing still constructs, and says what is missing in
+ * {@link #start}.
+ */
+public interface Backend extends AutoCloseable {
+    /** The name that a configuration's {@code backend} field gives, such as {@code onnxruntime}. */
+    String name();
+
+    /**
+     * Whether the engine runs models on devices of that kind, on this machine: only on its cores unless it says otherwise. Called when it is
+     * started.
+     */
+    default boolean runsOn(Device.Kind kind) {
+        return kind == Device.Kind.CPU;
+    }
+
+    /**
+     * What to do so that {@link #runsOn} would be true for that kind, or what is missing for it; empty when nothing can be done. Called when the
+     * engine is started.
+     */
+    default String advice(Device.Kind kind) {
+        return "";
+    }
+
+    /**
+     * Makes the engine usable; called once, before the first model that needs it, with the options that
+     * {@code --backend-config=<name>,<key>=<value>} gave. Does nothing unless an engine has something to start.
+     *
+     * @throws gatun.memory.tensor.GatunException UNAVAILABLE with what is missing and how to install it
+     */
+    default void start(Map<String, String> options) {}
+
+    /**
+     * Fills in what {@code config} leaves out and the model's files know: inputs, outputs, batching. Nothing unless an engine has such
+     * files.
+     *
+     * @param versionDirectory the directory of the version that decides
+     * @return the completed configuration; {@code config} itself when nothing is missing
+     * @throws gatun.memory.tensor.GatunException when the files contradict the configuration or cannot be read
+     */
+    default ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        return config;
+    }
+
+    /**
+     * Loads a version.
+     *
+     * @throws gatun.memory.tensor.GatunException when it cannot be loaded
+     */
+    BackendModel load(ModelConfig config, Path versionDirectory);
+
+    /**
+     * How many native tensors the engine's models hold now, those included that they keep for requests to come: bounded, so that a
+     * leak shows. 0 for an engine that needs none.
+     */
+    default long liveValueCount() {
+        return 0;
+    }
+
+    /** Ends the engine; no model of it is loaded any more. Does nothing unless it holds something. */
+    @Override
+    default void close() {}
+}

@@ -1,0 +1,20 @@
+package gatun.spi;
+
+/** What the requests of one sequence have in common: a number or a text, which never equal one another. Immutable. */
+public sealed interface CorrelationId {
+    /** A number other than 0, in the bits of a long, unsigned. */
+    record Uint64(long value) implements CorrelationId {
+        @Override
+        public String toString() {
+            return Long.toUnsignedString(value);
+        }
+    }
+
+    /** A text that is not empty. */
+    record Text(String value) implements CorrelationId {
+        @Override
+        public String toString() {
+            return value;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package gatun.spi;
+
+import gatun.memory.tensor.TensorSpec;
+
+/**
+ * An input or output of an {@link EntryPoint}.
+ *
+ * @param spec name, datatype and shape; the shape says nothing where {@code anyShape} is true
+ * @param anyShape whether the model leaves even the number of dimensions open
+ * @param engineName what the engine calls the tensor; the name itself where it has no other
+ */
+public record EntryTensor(TensorSpec spec, boolean anyShape, String engineName) {
+    /** A tensor that the engine calls as clients do. */
+    public static EntryTensor of(TensorSpec spec) {
+        return new EntryTensor(spec, false, spec.name());
+    }
+}

@@ -1,0 +1,8 @@
+/** What a backend implements, and what it sees of an inference. A backend needs this module and those that it passes on. */
+module gatun.spi {
+    requires static org.jspecify;
+    requires transitive gatun.memory;
+    requires transitive gatun.protocol;
+
+    exports gatun.spi;
+}
