@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
@@ -40,12 +41,13 @@ final class GuardLibrary {
 
     static FaultGuard install(LibraryCache cache) {
         FaultGuard answer = ANSWER.get();
-        if (answer == null) {
-            // Two threads may both come here: the C side installs once, and the file is the same.
-            ANSWER.compareAndSet(null, tryInstall(cache));
-            answer = ANSWER.get();
+        if (answer != null) {
+            return answer;
         }
-        return answer;
+        // Two threads may both come here: the C side installs once, and the file is the same.
+        FaultGuard made = tryInstall(cache);
+        FaultGuard first = ANSWER.compareAndExchange(null, made);
+        return first == null ? made : first;
     }
 
     private static FaultGuard tryInstall(LibraryCache cache) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
 /** A native library refused or failed. Its message is the library's own; the library's error object is already freed. */

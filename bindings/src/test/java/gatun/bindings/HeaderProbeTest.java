@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -195,7 +197,8 @@ class HeaderProbeTest {
         assertThat(compiled.keySet()).isEqualTo(generated.keySet());
         // Not a comparison of the maps: its message would hold hundreds of entries that agree.
         assertThat(generated.keySet().stream()
-                        .filter(question -> !compiled.get(question).equals(generated.get(question)))
+                        .filter(question ->
+                                !Objects.requireNonNull(compiled.get(question)).equals(generated.get(question)))
                         .map(question -> question + " is " + compiled.get(question) + " in " + header + ", but "
                                 + generated.get(question) + " in the bindings"))
                 .isEmpty();

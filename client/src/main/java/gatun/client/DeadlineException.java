@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
 /** The client's deadline passed before the answer was complete. The server may have done the work, and may still do it. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
 /** Requests and answers on one stream, in order; a request may have any number of answers. Any thread may send. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
 /** The server's answer does not follow the protocol. */

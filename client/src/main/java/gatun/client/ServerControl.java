@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
 /** What a server says of itself. Safe for any thread; each call fails with a {@link ClientException}. */

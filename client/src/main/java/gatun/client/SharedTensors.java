@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
 import gatun.memory.regions.SharedMemoryObject;
@@ -495,7 +496,7 @@ public final class SharedTensors implements AutoCloseable {
             now = state.get();
         }
         if (now != State.IDLE) {
-            throw refusal(now, call + " of '" + name + "'");
+            throw refusal(now == State.CLOSED, call + " of '" + name + "'");
         }
         for (TensorSlot slot : slots) {
             if (slot.name().equals(name)) {
@@ -511,13 +512,13 @@ public final class SharedTensors implements AutoCloseable {
         awaitCancelled();
         State found = state.compareAndExchange(State.IDLE, State.RUNNING);
         if (found != State.IDLE) {
-            throw refusal(found, "this call");
+            throw refusal(found == State.CLOSED, "this call");
         }
     }
 
-    private IllegalStateException refusal(State found, String what) {
+    private IllegalStateException refusal(boolean closed, String what) {
         return new IllegalStateException(
-                found == State.CLOSED
+                closed
                         ? "the shared tensors of model '" + model + "' were closed: open others for " + what
                         : "region still in use: an inference of model '" + model + "' runs in region '" + regionName
                                 + "'; wait for its end before " + what);

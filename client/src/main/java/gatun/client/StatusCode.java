@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
 /** What kind of refusal a server answered with, over whichever protocol: the names are gRPC's. */

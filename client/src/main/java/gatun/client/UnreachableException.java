@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
 /** The server could not be reached, or the connection broke before the answer was complete. */

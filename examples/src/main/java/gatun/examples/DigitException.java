@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.examples;
 
 /** What went wrong, in words for the person at the terminal: no stack trace is worth showing. */

@@ -1,4 +1,4 @@
-// The README shows this program; a test sees to it that it is the same, and runs it.
+// SPDX-License-Identifier: Apache-2.0
 package gatun.examples;
 
 import gatun.client.GatunClient;

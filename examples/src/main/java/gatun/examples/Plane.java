@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.examples;
 
 /** Grey values of a picture, row by row. Immutable; the values given and returned are shared, so nobody changes them. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.examples;
 
 /** The calls that shared memory needs, over HTTP or over gRPC. One thread at a time; closed by its owner. */

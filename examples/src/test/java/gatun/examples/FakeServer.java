@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.examples;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -28,6 +29,7 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -167,9 +169,12 @@ final class FakeServer implements AutoCloseable {
                 Map<String, InferParameter> output = request.getOutputs(0).getParametersMap();
                 try {
                     inferInPlace(
-                            input.get("shared_memory_region").getStringParam(),
-                            input.get("shared_memory_offset").getInt64Param(),
-                            output.get("shared_memory_offset").getInt64Param());
+                            Objects.requireNonNull(input.get("shared_memory_region"))
+                                    .getStringParam(),
+                            Objects.requireNonNull(input.get("shared_memory_offset"))
+                                    .getInt64Param(),
+                            Objects.requireNonNull(output.get("shared_memory_offset"))
+                                    .getInt64Param());
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.http;
 
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
@@ -11,7 +13,7 @@ final class RememberedLog implements LogControl {
 
     @Override
     public LogSettings settings() {
-        return settings.get();
+        return Objects.requireNonNull(settings.get());
     }
 
     @Override

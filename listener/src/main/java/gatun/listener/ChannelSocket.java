@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
 import io.helidon.common.buffers.BufferData;
@@ -15,6 +16,7 @@ import java.security.cert.Certificate;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection's channel as Helidon sees it. Holds no buffers while nobody reads or writes, other than Helidon's own sockets, which
@@ -42,7 +44,7 @@ final class ChannelSocket implements HelidonSocket {
 
     /** What the client sent, at least one byte; waits for it. Null at its end. */
     @Override
-    public byte[] get() {
+    public byte @Nullable [] get() {
         ByteBuffer bytes = ByteBuffer.allocate(READ_AT_ONCE);
         try {
             int count = channel.read(bytes);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
 /** A file that TLS needs cannot be used. The text tells the operator which flag named it, what is wrong and what to do. */

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.Objects;
 import java.util.Optional;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
@@ -197,9 +199,10 @@ public final class TlsTransport implements SocketTransport {
     }
 
     private int takeDecrypted(ByteBuffer target) {
-        int count = Math.min(plainIn.remaining(), target.remaining());
-        target.put(plainIn.slice(plainIn.position(), count));
-        plainIn.position(plainIn.position() + count);
+        ByteBuffer plain = Objects.requireNonNull(plainIn);
+        int count = Math.min(plain.remaining(), target.remaining());
+        target.put(plain.slice(plain.position(), count));
+        plain.position(plain.position() + count);
         return count;
     }
 
@@ -209,13 +212,13 @@ public final class TlsTransport implements SocketTransport {
             plainIn = null;
         }
         if (cipherIn != null && !cipherIn.hasRemaining()) {
-            giveBackCipherIn();
+            giveBack(cipherIn);
         }
     }
 
-    private void giveBackCipherIn() {
+    private void giveBack(ByteBuffer cipher) {
         if (!inFirst) {
-            buffers.give(cipherIn);
+            buffers.give(cipher);
         }
         cipherIn = null;
     }
@@ -282,19 +285,21 @@ public final class TlsTransport implements SocketTransport {
 
     /** Reads more of a record of which some is there; as {@link #readFirst}. */
     private int fill() throws IOException {
+        ByteBuffer cipher = Objects.requireNonNull(cipherIn);
         if (inFirst && firstIn.remaining() == FIRST_READ) {
-            cipherIn = buffers.take().put(firstIn);
+            cipher = buffers.take().put(firstIn);
+            cipherIn = cipher;
             inFirst = false;
         } else {
-            cipherIn.compact();
+            cipher.compact();
         }
         try {
-            if (!cipherIn.hasRemaining()) {
-                throw new IOException("a TLS record exceeds " + cipherIn.capacity() + " bytes");
+            if (!cipher.hasRemaining()) {
+                throw new IOException("a TLS record exceeds " + cipher.capacity() + " bytes");
             }
-            return readChannel(cipherIn);
+            return readChannel(cipher);
         } finally {
-            cipherIn.flip();
+            cipher.flip();
         }
     }
 
@@ -369,7 +374,7 @@ public final class TlsTransport implements SocketTransport {
             plainIn = null;
         }
         if (cipherIn != null) {
-            giveBackCipherIn();
+            giveBack(cipherIn);
         }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
 /** By which protocol, over which transport, a request came. What latencies are told apart by. */

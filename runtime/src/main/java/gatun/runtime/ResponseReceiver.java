@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
 /** Takes the responses to one request, in order. Called by the thread that waits for the request, never by two at a time. */

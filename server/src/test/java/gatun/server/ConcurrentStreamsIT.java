@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,6 +48,7 @@ class ConcurrentStreamsIT {
         private long sent;
         private long received;
 
+        @SuppressWarnings("NullAway.Init") // set before each use
         Echo(int stream, long end) {
             this.stream = stream;
             this.end = end;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -306,7 +308,8 @@ class CudaBackendIT {
             Map<Count, Long> now = counts.held();
             // Less, where what tests before have unregistered was only closed meanwhile.
             return Stream.of(Count.MODULES, Count.STREAMS, Count.EVENTS, Count.MAPPINGS, Count.ALLOCATIONS)
-                    .allMatch(what -> now.get(what) <= before.get(what));
+                    .allMatch(
+                            what -> Objects.requireNonNull(now.get(what)) <= Objects.requireNonNull(before.get(what)));
         });
     }
 

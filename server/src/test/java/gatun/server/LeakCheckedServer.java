@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,6 +35,7 @@ final class LeakCheckedServer implements BeforeAllCallback, AfterAllCallback, Be
     private double liveValues;
 
     /** A server with these flags besides. */
+    @SuppressWarnings("NullAway.Init") // set before each use
     LeakCheckedServer(String... flags) {
         this.flags = flags;
     }

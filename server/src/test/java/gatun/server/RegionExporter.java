@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
 /** A client in a process of its own: makes a shared memory object, prints its key, and waits to be killed. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,6 +48,8 @@ class StalledReaderIT {
     private static final class Unreading
             implements ClientResponseObserver<ModelInferRequest, ModelStreamInferResponse> {
         private final AtomicInteger received = new AtomicInteger();
+
+        @SuppressWarnings("NullAway.Init") // set before each use
         private ClientCallStreamObserver<ModelInferRequest> requests;
 
         @Override

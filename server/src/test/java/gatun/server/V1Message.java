@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
 import com.google.protobuf.ByteString;
@@ -10,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /** A protobuf message by the numbers of its fields alone, so that what is tested does not also write and read the test's messages. */
@@ -139,6 +141,6 @@ final class V1Message {
     }
 
     private Object last(int field) {
-        return fields.get(field).getLast();
+        return Objects.requireNonNull(fields.get(field)).getLast();
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
 /** What the requests of one sequence have in common: a number or a text, which never equal one another. Immutable. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
 /** The value of a request or response parameter, in the kinds that all protocols share. */

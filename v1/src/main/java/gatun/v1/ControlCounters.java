@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.v1;
 
 import gatun.protocol.v1.StatDuration;

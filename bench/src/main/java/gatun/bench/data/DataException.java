@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bench.data;
 
 /** What was to be sent or expected cannot be: the text says where, what was found, and what was expected. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bench.data;
 
 import gatun.memory.tensor.Shape;
@@ -21,15 +22,13 @@ public record InputShapes(Map<String, Shape> given, long batch) {
     public Shape of(ModelDescription model, TensorSpec input) {
         Shape declared = input.shape();
         boolean hasBatch = model.batched() && declared.rank() > 0 && declared.dim(0) == Shape.VARIABLE;
-        Shape asked = given.get(input.name());
-        if (asked == null) {
+        Shape written = given.get(input.name());
+        if (written == null) {
             return hasBatch ? declared.withFirst(batch) : declared;
         }
-        if (hasBatch && asked.rank() == declared.rank() - 1) {
-            asked = asked.prepend(batch);
-        }
+        Shape asked = hasBatch && written.rank() == declared.rank() - 1 ? written.prepend(batch) : written;
         if (!declared.accepts(asked)) {
-            throw new DataException("--shape=" + input.name() + ":" + dims(given.get(input.name()), "") + ": model '"
+            throw new DataException("--shape=" + input.name() + ":" + dims(written, "") + ": model '"
                     + model.name() + "' has the input '" + input.name() + "' with the shape " + declared
                     + ": expected as many dimensions, and any size only where it has -1");
         }

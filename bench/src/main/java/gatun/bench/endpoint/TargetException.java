@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bench.endpoint;
 
 /** A server cannot be put under load as it was asked: the text says why, and what to do. */

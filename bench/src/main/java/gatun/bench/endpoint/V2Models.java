@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bench.endpoint;
 
 import gatun.bench.data.ModelDescription;
@@ -51,7 +52,7 @@ public final class V2Models {
         try {
             models = client.models().index(false);
         } catch (ClientException e) {
-            return said.getMessage();
+            return String.valueOf(said.getMessage());
         }
         boolean known = models.stream().anyMatch(one -> one.name().equals(model));
         String what = "model '" + model + "'" + (version.isEmpty() ? "" : " of version " + version);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
 /** Makes one request after another, for one worker. Used by one thread; {@link #close} by any, when the worker has ended. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
 /** How the gaps between requests of an open loop are spread. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
 /** Says when the next request is to be sent. Safe for any thread: each call takes another request. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client.grpc;
 
 import gatun.client.ClientException;
@@ -236,7 +237,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferReply> implements I
         RuntimeException failure = GrpcFailures.of(status, headers, trailers, Deadline.NONE, WHAT, address);
         return failure instanceof ClientException known
                 ? known
-                : new UnreachableException(failure.getMessage(), failure);
+                : new UnreachableException(String.valueOf(failure.getMessage()), failure);
     }
 
     private boolean isOver() {

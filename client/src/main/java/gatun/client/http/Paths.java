@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client.http;
 
 /** The paths of the v2 protocol. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -23,6 +24,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -89,7 +91,7 @@ class GrpcGatunClientTest {
         AtomicInteger attempts = new AtomicInteger();
         try (PlayedGrpcServer server = new PlayedGrpcServer((request, observer) -> {
                     attempts.incrementAndGet();
-                    running.get().close();
+                    Objects.requireNonNull(running.get()).close();
                 });
                 GatunClient client = client(server)) {
             running.set(server);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.client.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -323,6 +324,7 @@ class ConnectionsTest {
     }
 
     @Test
+    @SuppressWarnings("NullAway") // it is never looked at
     void shouldRefuseStreams() throws IOException {
         try (ScriptedServer server = ScriptedServer.saying(OK);
                 GatunClient client = server.client()) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
 import gatun.fuzz.FuzzInput;
@@ -14,6 +15,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
@@ -79,7 +81,7 @@ public final class ConnectionFuzz {
         try {
             connection.handle(FixedLimit.create());
         } catch (ClientErrorException e) {
-            FuzzInput.require(!e.getMessage().isEmpty(), "an end that is the client's fault says why");
+            FuzzInput.require(!String.valueOf(e.getMessage()).isEmpty(), "an end that is the client's fault says why");
         }
         calls.join();
         client.requireFrames();
@@ -89,7 +91,7 @@ public final class ConnectionFuzz {
     }
 
     private static void requireBounded(AtomicReference<GrpcConnection> served) {
-        int waiting = served.get().writer().waiting();
+        int waiting = Objects.requireNonNull(served.get()).writer().waiting();
         FuzzInput.require(waiting <= WAITING_LIMIT, waiting + " answers wait to be written");
     }
 

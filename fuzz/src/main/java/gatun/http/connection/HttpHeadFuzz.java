@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
 import gatun.fuzz.FuzzInput;
@@ -41,7 +42,7 @@ public final class HttpHeadFuzz {
             }
             return "ends at " + end;
         } catch (RequestHeadSyntax.RefusedHead e) {
-            return e.getMessage();
+            return String.valueOf(e.getMessage());
         }
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
 /** The client broke HTTP/2 in a way that ends the whole connection; the text goes into the GOAWAY frame. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
 /** Why a stream or a connection ends, in HTTP/2's numbers; those that this side has a use for. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.tensorflow;
 
 import gatun.memory.buffers.BufferPool;
@@ -12,6 +13,7 @@ import gatun.runtime.limits.LimitSettings;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -74,7 +76,8 @@ public final class WarmUpRecords implements WarmUpSource {
         } catch (UncheckedIOException e) {
             throw new GatunException(
                     ErrorCode.INVALID_ARGUMENT,
-                    FILE + " cannot be read: " + e.getCause().getMessage(),
+                    FILE + " cannot be read: "
+                            + Objects.requireNonNull(e.getCause()).getMessage(),
                     e);
         }
         LOG.info("Model '{}' version {} answered {} warm-up requests", version.name(), version.versionText(), count);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.v1;
 
 import gatun.grpc.message.ControlMethods;

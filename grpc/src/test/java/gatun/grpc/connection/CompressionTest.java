@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,6 +23,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -171,6 +173,6 @@ class CompressionTest {
                 CallOptions.DEFAULT,
                 new byte[50_000]);
         assertThat(answer).isEqualTo(new byte[50_000]);
-        return headers.get();
+        return Objects.requireNonNull(headers.get());
     }
 }

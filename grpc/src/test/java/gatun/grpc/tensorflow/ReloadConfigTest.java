@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.tensorflow;
 
 import static gatun.grpc.tensorflow.TensorFlowFixture.failure;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.tensorflow;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,6 +41,7 @@ final class TensorFlowFixture implements AutoCloseable {
     private EdgeServer edge;
 
     /** Models will lie in {@code repository}. */
+    @SuppressWarnings("NullAway.Init") // set before each use
     TensorFlowFixture(Path repository) {
         this.repository = repository;
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.v2;
 
 import gatun.memory.buffers.Buffer;
@@ -44,6 +45,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -436,7 +438,7 @@ final class FakeServer implements InferenceServer {
         private final AtomicInteger leases = new AtomicInteger();
 
         synchronized MemorySegment memory(String name) {
-            return memory.get(name);
+            return Objects.requireNonNull(memory.get(name));
         }
 
         int leases() {
@@ -523,7 +525,7 @@ final class FakeServer implements InferenceServer {
 
         @Override
         public LogSettings settings() {
-            return settings.get();
+            return Objects.requireNonNull(settings.get());
         }
 
         @Override

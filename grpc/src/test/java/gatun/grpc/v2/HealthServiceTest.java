@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.v2;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,6 +28,8 @@ class HealthServiceTest {
     /** A client that watches, and what it was told. */
     private static final class Watcher implements ClientResponseObserver<HealthCheckRequest, HealthCheckResponse> {
         private final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
+
+        @SuppressWarnings("NullAway.Init") // set before each use
         private ClientCallStreamObserver<HealthCheckRequest> call;
 
         @Override

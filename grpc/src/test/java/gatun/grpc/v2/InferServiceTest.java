@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.v2;
 
 import static gatun.grpc.v2.ServiceFixture.input;
@@ -25,6 +26,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -85,7 +87,8 @@ class InferServiceTest {
                     .modelInfer(request);
 
             assertThat(response.getRawOutputContentsList()).isEqualTo(request.getRawInputContentsList());
-            assertThat(headers.get().get(Metadata.Key.of("grpc-encoding", Metadata.ASCII_STRING_MARSHALLER)))
+            assertThat(Objects.requireNonNull(headers.get())
+                            .get(Metadata.Key.of("grpc-encoding", Metadata.ASCII_STRING_MARSHALLER)))
                     .isEqualTo(level == ResponseCompression.NONE ? null : "gzip");
         }
     }

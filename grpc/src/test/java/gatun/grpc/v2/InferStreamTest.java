@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.v2;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -355,6 +356,8 @@ class InferStreamTest {
     private static final class ManualClient
             implements ClientResponseObserver<ModelInferRequest, ModelStreamInferResponse> {
         private final BlockingQueue<ModelStreamInferResponse> received = new LinkedBlockingQueue<>();
+
+        @SuppressWarnings("NullAway.Init") // set before each use
         private ClientCallStreamObserver<ModelInferRequest> requests;
 
         @Override

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.http.tensorflow;
 
 /** A model took longer than requests of this protocol may take. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.http.v1;
 
 import gatun.http.connection.Exchange;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.http.tensorflow;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -17,6 +18,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -94,8 +96,8 @@ public class PredictJsonBenchmark {
     @Benchmark
     public float ours() {
         RequestDocument document = RequestDocument.forPredict(text, 0, text.byteSize(), RequestUsage.standard());
-        List<EntryTensor> inputs =
-                model.entryPoints().get(document.signatureName()).inputs();
+        List<EntryTensor> inputs = Objects.requireNonNull(model.entryPoints().get(document.signatureName()))
+                .inputs();
         try (InferenceRequest request = new InferenceRequest(model);
                 PredictReader reader = new PredictReader(pool, document, model, inputs)) {
             reader.readInto(request);

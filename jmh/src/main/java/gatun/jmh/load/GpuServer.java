@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.jmh.load;
 
 import java.io.IOException;
@@ -59,6 +60,7 @@ final class GpuServer implements AutoCloseable {
         Process process = new ProcessBuilder(List.of(
                         ProcessHandle.current().info().command().orElseThrow(),
                         "--enable-native-access=ALL-UNNAMED",
+                        "-XX:+IgnoreUnrecognizedVMOptions",
                         "--sun-misc-unsafe-memory-access=allow",
                         "-XX:+UseParallelGC",
                         "-cp",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.buffers;
 
 /** A run of memory that is divided into small buffers of one size. Guarded by the lock of its {@link BufferBlocks}. */

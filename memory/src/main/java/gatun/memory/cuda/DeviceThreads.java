@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.cuda;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -32,7 +34,7 @@ final class DeviceThreads {
         try {
             return CompletableFuture.supplyAsync(task, threads).join();
         } catch (CompletionException e) {
-            switch (e.getCause()) {
+            switch (Objects.requireNonNullElse(e.getCause(), e)) {
                 case RuntimeException failure -> throw failure;
                 case Error failure -> throw failure;
                 default -> throw e;

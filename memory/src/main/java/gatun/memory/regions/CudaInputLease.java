@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.regions;
 
 import gatun.memory.buffers.Buffer;
@@ -6,6 +7,7 @@ import gatun.memory.tensor.DeviceMemory;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -43,7 +45,7 @@ final class CudaInputLease implements RegionLease {
                 }
             }
         } catch (ExecutionException e) {
-            switch (e.getCause()) {
+            switch (Objects.requireNonNullElse(e.getCause(), e)) {
                 case GatunException failure -> throw failure;
                 case Error failure -> throw failure;
                 default -> throw new IllegalStateException("a window of a GPU's memory could not be copied", e);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.regions;
 
 import gatun.bindings.Cuda;
@@ -15,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -91,7 +93,7 @@ final class CudaMappings {
         }
         lock.lock();
         try {
-            Entry entry = entries.get(key);
+            Entry entry = Objects.requireNonNull(entries.get(key));
             entry.memory = memory;
             entry.users = 1;
             settled.signalAll();
@@ -126,7 +128,7 @@ final class CudaMappings {
     private boolean leave(Key key) {
         lock.lock();
         try {
-            Entry entry = entries.get(key);
+            Entry entry = Objects.requireNonNull(entries.get(key));
             entry.users--;
             if (entry.users > 0) {
                 return false;

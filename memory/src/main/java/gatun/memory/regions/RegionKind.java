@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.regions;
 
 /** What protects the server from a client that takes a region's memory away while it is used. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.regions;
 
 import gatun.memory.buffers.Buffer;

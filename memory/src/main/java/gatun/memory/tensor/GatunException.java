@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.tensor;
 
 /**
@@ -5,7 +6,7 @@ package gatun.memory.tensor;
  * for the person who reads it. The text says what was wrong, the value, and what was expected; it never holds names
  * internal to the server. Carries no stack trace for client mistakes, which are frequent and not faults of the code.
  */
-public final class GatunException extends RuntimeException {
+public class GatunException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     private final ErrorCode code;

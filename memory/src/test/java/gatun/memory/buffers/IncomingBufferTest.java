@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.buffers;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,6 +16,7 @@ import java.net.UnixDomainSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -97,7 +99,7 @@ class IncomingBufferTest {
             }
         }
         assertThat(refusal).isNotNull();
-        assertThat(refusal.code()).isEqualTo(ErrorCode.UNAVAILABLE);
+        assertThat(Objects.requireNonNull(refusal).code()).isEqualTo(ErrorCode.UNAVAILABLE);
         for (int i = 0; i < 1000; i++) {
             pool.take(290).close();
         }

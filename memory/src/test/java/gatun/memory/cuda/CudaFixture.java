@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.cuda;
 
 import static org.assertj.core.api.Assumptions.assumeThat;

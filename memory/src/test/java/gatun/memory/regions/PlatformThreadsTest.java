@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.memory.regions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -34,7 +36,7 @@ class PlatformThreadsTest {
         assertThatThrownBy(() -> task.get(30, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasRootCauseMessage("no room");
-        assertThat(runner.get().isVirtual()).isFalse();
+        assertThat(Objects.requireNonNull(runner.get()).isVirtual()).isFalse();
         assertThat(runner.get().getName()).isEqualTo("memory-work");
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ensemble;
 
 import gatun.memory.buffers.BufferPool;
@@ -14,6 +15,7 @@ import gatun.runtime.ResponseReceiver;
 import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.tracing.TraceStage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -167,7 +169,7 @@ public final class Ensemble implements ServedModel {
         long arrivedNanos = System.nanoTime();
         try {
             if (!running.enter()) {
-                throw new GatunException(ErrorCode.UNAVAILABLE, STOPPING);
+                throw new VersionRetiredException();
             }
             try {
                 ComposedAnswer answer = requests.answer(request, arrivedNanos);

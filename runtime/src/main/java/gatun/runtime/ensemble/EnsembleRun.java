@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ensemble;
 
 import gatun.memory.tensor.ErrorCode;
@@ -12,6 +13,7 @@ import gatun.runtime.RequestedOutput;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.VersionRetiredException;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.BiConsumer;
@@ -277,8 +279,8 @@ final class EnsembleRun {
             try {
                 call.accept(member, memberRequest);
                 return;
-            } catch (GatunException e) {
-                if (member.ready() || !e.getMessage().equals(ServedModel.STOPPING)) {
+            } catch (VersionRetiredException e) {
+                if (member.ready()) {
                     throw e;
                 }
                 ServedModel successor = ensemble.members().member(step.model(), step.version());

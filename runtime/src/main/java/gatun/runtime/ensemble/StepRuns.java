@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ensemble;
 
 import gatun.memory.tensor.ErrorCode;
@@ -204,11 +205,11 @@ final class StepRuns {
 
     /** Notes that a step failed. What comes before it in the order of the responses is still delivered. */
     void fail(EnsembleStep step, GatunException reason) {
-        boolean ofMember = responses != null && run.isDecoupled(step);
+        MemberResponses ofMember = run.isDecoupled(step) ? responses : null;
         threads.lock();
         try {
-            if (ofMember) {
-                responses.fail(reason);
+            if (ofMember != null) {
+                ofMember.fail(reason);
             } else if (failure == null) {
                 failure = reason;
             }
@@ -219,7 +220,7 @@ final class StepRuns {
         } finally {
             threads.unlock();
         }
-        if (outer == null && !ofMember) {
+        if (outer == null && ofMember == null) {
             run.stop(reason);
         }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ensemble;
 
 import gatun.memory.tensor.Shape;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
 import gatun.memory.buffers.BufferPool;
@@ -210,7 +211,7 @@ public final class LoadedModel implements ServedModel {
             }
         }
         if (!made) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, STOPPING);
+            throw new VersionRetiredException();
         }
         instances.made(change);
         config = next;
@@ -376,7 +377,7 @@ public final class LoadedModel implements ServedModel {
 
     private GatunException stopping(long arrivedNanos) {
         counters.failed(FailureReason.REJECTED, arrivedNanos);
-        return new GatunException(ErrorCode.UNAVAILABLE, scheduler.isBroken() ? BROKEN : STOPPING);
+        return scheduler.isBroken() ? new GatunException(ErrorCode.UNAVAILABLE, BROKEN) : new VersionRetiredException();
     }
 
     @Override

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
 import gatun.memory.tensor.GatunException;
@@ -17,9 +18,6 @@ import java.util.Optional;
  * {@link #close} it refuses requests.
  */
 public interface ServedModel extends ModelVersion {
-    /** What a model that is drained says to a request. Only with this text may the request be run by another version instead. */
-    String STOPPING = "Server is stopping, scheduler for model has stopped accepting new inference requests";
-
     /**
      * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the request, which it
      * closes afterwards.

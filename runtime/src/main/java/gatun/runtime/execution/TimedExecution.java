@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
 import gatun.memory.buffers.Buffer;
@@ -104,6 +105,7 @@ abstract class TimedExecution implements Execution, Moments {
     }
 
     /** Whether {@code failure} came from here and not from the backend. */
+    @SuppressWarnings("ReferenceEquality") // the very one
     final boolean refused(GatunException failure) {
         return failure == refusal;
     }

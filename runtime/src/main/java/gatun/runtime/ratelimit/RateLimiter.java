@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ratelimit;
 
 import gatun.memory.tensor.GatunException;
@@ -113,8 +114,11 @@ public final class RateLimiter {
     private int limit(Need need, int device) {
         Integer own = amounts.get(Place.of(need, device));
         Integer general = amounts.get(new Place(need.name(), ResourceAmount.EVERY_DEVICE));
-        if (own != null || general != null) {
-            return own != null ? own : general;
+        if (own != null) {
+            return own;
+        }
+        if (general != null) {
+            return general;
         }
         int most = need.count();
         for (RateLimitedInstance instance : instances) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
@@ -5,6 +6,7 @@ import gatun.runtime.execution.ServedModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -43,9 +45,9 @@ final class ModelReload {
         if (sameBase) {
             loading.removeIf(version -> serving.containsKey(version)
                     && serving.get(version).isCurrent()
-                    && source.versions()
-                            .get(version)
-                            .equals(previous.get().versions().get(version)));
+                    && Objects.equals(
+                            source.versions().get(version),
+                            previous.get().versions().get(version)));
             if (loading.isEmpty()
                     && !source.versions().isEmpty()
                     && source.versions().keySet().containsAll(serving.keySet())) {
@@ -188,12 +190,11 @@ final class ModelReload {
             for (ModelLoader.Result result : results) {
                 VersionEntry next = result.entry();
                 VersionEntry old = rows.get(next.version());
-                boolean served = old != null && old.isReady();
-                if (served && !next.isReady()) {
-                    rows.put(old.version(), old.because(next.reason()));
-                    continue;
-                }
-                if (served) {
+                if (old != null && old.isReady()) {
+                    if (!next.isReady()) {
+                        rows.put(old.version(), old.because(next.reason()));
+                        continue;
+                    }
                     replaced.addAll(old.model().stream().toList());
                 }
                 rows.put(next.version(), next.isReady() || serving.isEmpty() ? next : next.optional());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
 import gatun.memory.buffers.BufferPool;
@@ -15,6 +16,7 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.WarmUpSource;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.limits.ModelLimits;
 import gatun.runtime.ratelimit.RateLimiter;
 import java.nio.file.Path;
@@ -203,11 +205,11 @@ public final class ModelRepository {
      * interrupting anybody.
      *
      * @param stopped the version that was found
-     * @param failure what it said to the request; thrown when it says anything else than that it stops
+     * @param failure what it said to the request; thrown when it is ready all the same
      * @throws GatunException what a new request hears when nothing took its place
      */
-    public ServedModel successor(ServedModel stopped, InferenceRequest request, GatunException failure) {
-        if (stopped.ready() || !failure.getMessage().equals(ServedModel.STOPPING)) {
+    public ServedModel successor(ServedModel stopped, InferenceRequest request, VersionRetiredException failure) {
+        if (stopped.ready()) {
             throw failure;
         }
         ModelEntry entry = models.get(stopped.name());

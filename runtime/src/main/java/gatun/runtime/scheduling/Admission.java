@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
 /** What a scheduler says to a ticket that is submitted. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
 /** Decides how many of the tickets that wait become a batch now. Triton's rules for its dynamic batcher. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
 /** What past runs of a model say about the next one. Guarded by the lock of the scheduler that owns it. */

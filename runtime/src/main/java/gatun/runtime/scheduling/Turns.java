@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
 /** The {@linkplain Turn turns} of a model's instances, as a dispatcher sees them. Never blocks. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
 import gatun.memory.buffers.BufferPool;
@@ -24,6 +25,7 @@ import gatun.runtime.WindowOverlap;
 import gatun.runtime.cache.CachedModel;
 import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.LogControl;
@@ -262,7 +264,7 @@ public final class GatunServer implements InferenceServer {
                     InferenceResponse response = model.infer(request);
                     request.traceAnswer(response);
                     return response;
-                } catch (GatunException e) {
+                } catch (VersionRetiredException e) {
                     model = successor(model, request, e);
                 }
             }
@@ -287,7 +289,7 @@ public final class GatunServer implements InferenceServer {
                 try {
                     model.infer(request, told);
                     return;
-                } catch (GatunException e) {
+                } catch (VersionRetiredException e) {
                     model = successor(model, request, e);
                 }
             }
@@ -297,7 +299,7 @@ public final class GatunServer implements InferenceServer {
     }
 
     /** Who answers in the place of a version that stops because it was reloaded; of one that was unloaded, nobody. */
-    private ServedModel successor(ServedModel stopped, InferenceRequest request, GatunException failure) {
+    private ServedModel successor(ServedModel stopped, InferenceRequest request, VersionRetiredException failure) {
         if (exiting) {
             throw failure;
         }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.statistics;
 
 /** Why a request was not answered, as the metrics tell failures apart. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -95,6 +96,7 @@ public final class SimulatedModel {
         private boolean mayNotBeAnswered;
         private boolean ended;
 
+        @SuppressWarnings("NullAway.Init") // set before each use
         private Work(LoadingVersion version, int firstElement) {
             request = new InferenceRequest(version);
             this.firstElement = firstElement;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,6 +28,7 @@ class ClassificationTest {
     @TempDir
     Path repository;
 
+    @SuppressWarnings("NullAway.Init") // set before each use
     private TestServer test;
 
     @AfterEach

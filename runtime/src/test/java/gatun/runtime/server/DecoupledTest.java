@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -17,6 +18,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -325,7 +327,8 @@ class DecoupledTest {
             assertThat(request.id()).isEqualTo("r7");
             assertThat(request.parameters()).containsEntry("mode", new ParameterValue.Int64(3));
             assertThat(request.cancelled()).isFalse();
-            request.responseParameter("note", request.parameters().get("mode"));
+            request.responseParameter(
+                    "note", Objects.requireNonNull(request.parameters().get("mode")));
             make(execution, 0, 1);
             make(execution, 1, 1);
         });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -21,6 +22,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -91,8 +93,8 @@ class EnsembleTest extends EnsembleFixture {
             assertThat(response.outputs())
                     .extracting(output -> output.tensor().bytes().address())
                     .containsExactly(
-                            addresses.get("SUM").getFirst(),
-                            addresses.get("TWICE").getFirst());
+                            Objects.requireNonNull(addresses.get("SUM")).getFirst(),
+                            Objects.requireNonNull(addresses.get("TWICE")).getFirst());
         }
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,6 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -54,7 +56,7 @@ class MisbehavingBackendTest {
         test = new TestServer(folder)
                 .model("one", TENSORS)
                 .model("batch", TENSORS + "dynamic_batching { max_queue_delay_microseconds: 60000000 }");
-        test.open(execution -> script.get().accept(execution));
+        test.open(execution -> Objects.requireNonNull(script.get()).accept(execution));
     }
 
     @AfterEach
@@ -218,7 +220,7 @@ class MisbehavingBackendTest {
             ScriptedBackend.copy(execution);
         });
         test.server().infer(request("one")).close();
-        assertThatThrownBy(() -> kept.get().output(0, Datatype.FP32, Shape.of(1, 2), 8))
+        assertThatThrownBy(() -> Objects.requireNonNull(kept.get()).output(0, Datatype.FP32, Shape.of(1, 2), 8))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("after its run");
         script.set(execution -> {

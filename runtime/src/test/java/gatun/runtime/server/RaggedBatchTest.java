@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,6 +23,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -146,11 +148,11 @@ class RaggedBatchTest {
     }
 
     private int[] ints(String input) {
-        return bytes.get(input).toArray(ElementLayouts.INT32);
+        return Objects.requireNonNull(bytes.get(input)).toArray(ElementLayouts.INT32);
     }
 
     private float[] floats(String input) {
-        return bytes.get(input).toArray(ElementLayouts.FP32);
+        return Objects.requireNonNull(bytes.get(input)).toArray(ElementLayouts.FP32);
     }
 
     private static String batchInput(String kind, String datatype) {
@@ -164,7 +166,7 @@ class RaggedBatchTest {
         List<Future<InferenceResponse>> answers = send(request(1, 1, 2, 1), request(10, 2, 1, 3));
         assertThat(answer(answers.get(0), 1, 1)).containsExactly(0);
         assertThat(answer(answers.get(1), 2, 1)).containsExactly(1, 2);
-        assertThat(specs.get("IN").shape()).isEqualTo(Shape.of(8));
+        assertThat(Objects.requireNonNull(specs.get("IN")).shape()).isEqualTo(Shape.of(8));
         assertThat(floats("IN")).containsExactly(1, 2, 10, 11, 12, 13, 14, 15);
         ModelStatistics statistics = test.server().statistics().getFirst();
         assertThat(statistics.executionCount()).isEqualTo(1);
@@ -175,7 +177,7 @@ class RaggedBatchTest {
     void shouldGiveTheSameFormToARequestThatRunsAlone() throws Exception {
         open(ROWS, execution -> rowNumbers(execution, 3));
         assertThat(answer(send(request(1, 3, 2, 2)).getFirst(), 3, 1)).containsExactly(0, 1, 2);
-        assertThat(specs.get("IN").shape()).isEqualTo(Shape.of(12));
+        assertThat(Objects.requireNonNull(specs.get("IN")).shape()).isEqualTo(Shape.of(12));
     }
 
     // Two requests: one row of 2x1, two rows of 1x3.
@@ -207,7 +209,7 @@ class RaggedBatchTest {
                 batchInput("BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO", "TYPE_FP32"),
                 execution -> rowNumbers(execution, 3));
         answer(send(request(1, 3, 2, 2)).getFirst(), 3, 1);
-        assertThat(specs.get("MADE").datatype()).isEqualTo(Datatype.FP32);
+        assertThat(Objects.requireNonNull(specs.get("MADE")).datatype()).isEqualTo(Datatype.FP32);
         assertThat(floats("MADE")).containsExactly(0, 12);
     }
 

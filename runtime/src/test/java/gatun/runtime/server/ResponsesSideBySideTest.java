@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -252,7 +254,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
         assertThat(addresses.get("SUM<A")).containsExactlyInAnyOrderElementsOf(addresses.get("NEXT"));
         assertThat(addresses.get("SUM<B"))
                 .hasSize(3)
-                .containsOnly(addresses.get("TWICE").getFirst());
+                .containsOnly(Objects.requireNonNull(addresses.get("TWICE")).getFirst());
         assertThat(answers).containsExactlyInAnyOrderElementsOf(addresses.get("SUM"));
         assertThat(shared).hasSize(3).containsOnly(addresses.get("TWICE").getFirst());
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,6 +17,7 @@ import gatun.runtime.StageLatencies;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -148,7 +150,7 @@ class StatisticsTest {
         assertThat(latencies.byOrigin()).containsOnlyKeys(Origin.EMBEDDED, Origin.V2_GRPC);
         StageLatencies overGrpc = latencies.byOrigin().get(Origin.V2_GRPC);
         for (Latencies stage : List.of(
-                overGrpc.request(),
+                Objects.requireNonNull(overGrpc).request(),
                 overGrpc.queue(),
                 overGrpc.computeInput(),
                 overGrpc.computeInfer(),

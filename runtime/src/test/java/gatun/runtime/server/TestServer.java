@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
 import gatun.memory.buffers.Buffer;
@@ -29,6 +30,7 @@ public final class TestServer implements AutoCloseable {
     private GatunServer server;
     public ScriptedBackend backend;
 
+    @SuppressWarnings("NullAway.Init") // set before each use
     public TestServer(Path repository) {
         this.repository = repository;
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
 import java.io.PrintWriter;
@@ -37,13 +38,13 @@ final class FlagErrors implements IParameterExceptionHandler {
                 && failure.getArgSpec() instanceof OptionSpec flag) {
             return firstLongName(flag) + ": " + wrong.getMessage() + ".";
         }
-        return failure.getMessage();
+        return String.valueOf(failure.getMessage());
     }
 
     private static String missing(List<ArgSpec> missing, ParameterException failure) {
         boolean wholeFlags = missing.stream().allMatch(a -> a.isOption() && a.required());
         if (!wholeFlags) {
-            return failure.getMessage();
+            return String.valueOf(failure.getMessage());
         }
         return missing.stream()
                 .map(a -> firstLongName((OptionSpec) a) + "=" + a.paramLabel())

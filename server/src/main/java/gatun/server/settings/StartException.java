@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.server.settings;
 
 /** The server cannot start; the text tells the operator why and what to do. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.cuda;
 
 /** What a kernel gets for one of its parameters. */

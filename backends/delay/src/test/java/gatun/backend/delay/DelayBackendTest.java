@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.delay;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,6 +50,8 @@ class DelayBackendTest {
     private final BufferPool pool = new BufferPool(1 << 20);
     private final SharedRegions regions = SharedRegions.open(pool);
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
+
+    @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
     @AfterEach

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.identity;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,6 +42,8 @@ class IdentityBackendTest {
 
     private final BufferPool pool = new BufferPool(64 << 20);
     private final SharedRegions regions = SharedRegions.open(pool);
+
+    @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
     @AfterEach

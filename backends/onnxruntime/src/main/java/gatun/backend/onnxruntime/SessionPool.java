@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntFunction;
 
@@ -47,7 +49,7 @@ final class SessionPool {
     void giveBack(int threads) {
         lock.lock();
         try {
-            Shared shared = sessions.get(threads);
+            Shared shared = Objects.requireNonNull(sessions.get(threads));
             shared.users--;
             if (shared.users == 0) {
                 sessions.remove(threads);

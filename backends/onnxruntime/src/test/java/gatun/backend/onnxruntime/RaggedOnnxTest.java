@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,6 +48,8 @@ class RaggedOnnxTest {
 
     private final BufferPool pool = new BufferPool(1 << 20);
     private final SharedRegions regions = SharedRegions.open(pool);
+
+    @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
     @TempDir

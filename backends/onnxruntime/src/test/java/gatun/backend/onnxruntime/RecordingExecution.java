@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.Datatype;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** One run with the inputs that a test gives; remembers the outputs and where they were written. */
 final class RecordingExecution implements Execution {
@@ -70,11 +72,11 @@ final class RecordingExecution implements Execution {
     }
 
     Tensor output(String name) {
-        return outputs.get(name);
+        return Objects.requireNonNull(outputs.get(name));
     }
 
     int[] ints(String name) {
-        MemorySegment bytes = outputs.get(name).bytes();
+        MemorySegment bytes = Objects.requireNonNull(outputs.get(name)).bytes();
         int[] values = new int[(int) (bytes.byteSize() / 4)];
         for (int i = 0; i < values.length; i++) {
             values[i] = bytes.get(ValueLayout.JAVA_INT_UNALIGNED, 4L * i);
@@ -83,7 +85,7 @@ final class RecordingExecution implements Execution {
     }
 
     List<String> strings(String name) {
-        MemorySegment bytes = outputs.get(name).bytes();
+        MemorySegment bytes = Objects.requireNonNull(outputs.get(name)).bytes();
         List<String> values = new ArrayList<>();
         for (long at = 0; at < bytes.byteSize(); ) {
             int length = bytes.get(ValueLayout.JAVA_INT_UNALIGNED, at);

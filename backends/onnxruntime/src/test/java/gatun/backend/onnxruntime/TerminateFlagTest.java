@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -15,7 +17,7 @@ class TerminateFlagTest {
         AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
         TerminateFlag flag = new TerminateFlag(
                 () -> {
-                    meanwhile.get().run();
+                    Objects.requireNonNull(meanwhile.get()).run();
                     engine.set(true);
                 },
                 () -> engine.set(false));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.repeat;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -62,6 +63,8 @@ class RepeatBackendTest {
     private final SharedRegions regions = SharedRegions.open(pool);
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
     private final List<List<Integer>> responses = new ArrayList<>();
+
+    @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
     @AfterEach

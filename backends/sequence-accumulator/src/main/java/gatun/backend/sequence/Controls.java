@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.sequence;
 
 import gatun.protocol.inference.ModelSequenceBatching;

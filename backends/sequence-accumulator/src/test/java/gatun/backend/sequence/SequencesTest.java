@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.sequence;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,6 +56,8 @@ class SequencesTest {
     private final BufferPool pool = new BufferPool(1 << 20);
     private final SharedRegions regions = SharedRegions.open(pool);
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
+
+    @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
     @AfterEach

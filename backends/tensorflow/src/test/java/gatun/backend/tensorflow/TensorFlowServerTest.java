@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,6 +23,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -73,7 +75,7 @@ class TensorFlowServerTest {
                         "regress_x_to_y",
                         "regress_x_to_y2");
         EntryPoint regress = model.entryPoints().get("regress_x_to_y");
-        assertThat(regress.method()).isEqualTo("tensorflow/serving/regress");
+        assertThat(Objects.requireNonNull(regress).method()).isEqualTo("tensorflow/serving/regress");
         assertThat(regress.inputs()).singleElement().satisfies(input -> {
             assertThat(input.anyShape()).isTrue();
             assertThat(input.engineName()).isEqualTo("tf_example:0");
