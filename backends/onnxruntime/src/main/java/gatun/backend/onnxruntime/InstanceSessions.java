@@ -8,6 +8,9 @@ import gatun.memory.tensor.GatunException;
  * others. Used by one thread at a time.
  */
 final class InstanceSessions implements AutoCloseable {
+    /** To move a thread to another core takes some microseconds, and is worth it for runs that are not much shorter than the kernel's time slices. */
+    private static final long LONG_NANOS = 300_000;
+
     private final SessionPool pool;
     private final Company company;
     private final RunCores cores;
@@ -15,7 +18,9 @@ final class InstanceSessions implements AutoCloseable {
     private final int threadsBeside;
     private final Session alone;
     private final Session beside;
-    private int core;
+    private int core = RunCores.NONE;
+    private long begunNanos;
+    private long lastNanos;
 
     /**
      * Sessions of {@code pool}.
@@ -49,12 +54,14 @@ final class InstanceSessions implements AutoCloseable {
     /** A run begins; the session for it. {@link #end} follows. */
     Session begin() {
         boolean isAlone = company.beginAlone();
-        core = cores.enter();
+        core = lastNanos < LONG_NANOS ? RunCores.NONE : cores.enter();
+        begunNanos = System.nanoTime();
         return isAlone ? alone : beside;
     }
 
     /** The run has ended. */
     void end() {
+        lastNanos = System.nanoTime() - begunNanos;
         cores.leave(core);
         company.end();
     }

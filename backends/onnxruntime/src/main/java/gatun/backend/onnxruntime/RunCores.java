@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  */
 final class RunCores {
     /** A core that nobody counts. */
-    private static final int NONE = -1;
+    static final int NONE = -1;
 
     /** How many runs have begun on each core and not ended. */
     private final AtomicIntegerArray runs;
