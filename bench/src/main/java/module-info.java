@@ -3,7 +3,7 @@ module gatun.bench {
     requires static org.jspecify;
     requires transitive gatun.client;
     requires gatun.memory;
-    requires gatun.protocol;
+    requires gatun.wire;
     requires com.fasterxml.jackson.core;
     requires HdrHistogram;
     requires transitive info.picocli;

@@ -2,7 +2,7 @@
 module gatun.client {
     requires static org.jspecify;
     requires transitive gatun.memory;
-    requires transitive gatun.protocol;
+    requires transitive gatun.wire;
     requires com.fasterxml.jackson.core;
     requires com.google.protobuf.util;
 

@@ -6,7 +6,7 @@ module gatun.examples {
     requires com.fasterxml.jackson.databind;
     requires gatun.client;
     requires gatun.memory;
-    requires gatun.protocol;
+    requires gatun.wire;
     requires info.picocli;
 
     opens gatun.examples to

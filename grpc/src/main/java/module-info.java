@@ -1,14 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * The gRPC edge. {@code gatun.grpc.connection} runs any io.grpc service on HTTP/2 and knows nothing of inference;
- * {@code gatun.grpc.v2} holds the services and knows nothing of frames; {@code gatun.grpc} joins the two.
+ * The gRPC edge. {@code gatun.grpc.connection} runs any io.grpc service on HTTP/2 and knows nothing of inference; {@code
+ * gatun.grpc.message} reads and writes the messages of inferences where they lie; {@code gatun.grpc} joins the services of
+ * protocols, which it does not know.
  */
 module gatun.grpc {
     requires static org.jspecify;
     requires transitive gatun.runtime;
-    requires gatun.tensorflow.serving;
     requires transitive gatun.listener;
-    requires gatun.protocol;
-    requires transitive gatun.v1;
     requires transitive io.helidon.webserver;
     requires io.helidon.common.buffers;
     requires io.helidon.common.concurrency.limits;
@@ -23,13 +22,7 @@ module gatun.grpc {
     requires org.slf4j;
 
     exports gatun.grpc;
-    // How connections are kept alive is for the server's flags to say.
-    exports gatun.grpc.connection to
-            gatun.server;
-    // Requests that were recorded in the words of that protocol warm models up.
-    exports gatun.grpc.tensorflow to
-            gatun.server;
-    // Counters of models as messages, for callers in the server's own process.
-    exports gatun.grpc.v2 to
-            gatun.server;
+    exports gatun.grpc.message;
+    // How connections are kept alive is for the server's flags to say; messages are those of a connection.
+    exports gatun.grpc.connection;
 }

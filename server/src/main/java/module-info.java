@@ -8,9 +8,11 @@ module gatun.server {
     requires gatun.http;
     requires gatun.listener;
     requires gatun.memory;
+    requires gatun.protocol;
     requires gatun.runtime;
     requires com.google.protobuf;
     requires gatun.tensorflow.serving;
+    requires gatun.v2;
     requires info.picocli;
     requires io.helidon.webserver;
     // Traces for OpenTelemetry: see gatun.server.opentelemetry.
@@ -27,6 +29,9 @@ module gatun.server {
     requires org.slf4j;
 
     exports gatun.embedded;
+
+    // Protocols without flags of their own, such as v1, are spoken where their jars are.
+    uses gatun.protocol.ProtocolProvider;
 
     // picocli fills the fields of the flag classes.
     opens gatun.server.commandline to

@@ -2,7 +2,7 @@
 module gatun.spi {
     requires static org.jspecify;
     requires transitive gatun.memory;
-    requires transitive gatun.protocol;
+    requires transitive gatun.wire;
 
     exports gatun.spi;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelStatistics;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelStatistics;
 import java.util.List;
 import java.util.Map;
 

@@ -2,8 +2,8 @@
 package gatun.client;
 
 import gatun.memory.tensor.TensorSpec;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelStatistics;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelStatistics;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

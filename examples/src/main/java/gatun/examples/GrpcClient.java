@@ -2,10 +2,10 @@
 package gatun.examples;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferRequest.InferInputTensor;
-import gatun.protocol.inference.ModelInferRequest.InferRequestedOutputTensor;
-import gatun.protocol.inference.ModelInferResponse;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferRequest.InferInputTensor;
+import gatun.wire.inference.ModelInferRequest.InferRequestedOutputTensor;
+import gatun.wire.inference.ModelInferResponse;
 
 /** Raw tensor bytes inside protobuf messages. */
 final class GrpcClient implements DigitClient {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.examples;
 
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.protocol.inference.GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferRequest.InferInputTensor;
-import gatun.protocol.inference.ModelInferRequest.InferRequestedOutputTensor;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferRequest.InferInputTensor;
+import gatun.wire.inference.ModelInferRequest.InferRequestedOutputTensor;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;

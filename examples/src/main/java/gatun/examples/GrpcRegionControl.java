@@ -2,14 +2,14 @@
 package gatun.examples;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.CudaSharedMemoryRegisterRequest;
-import gatun.protocol.inference.CudaSharedMemoryUnregisterRequest;
-import gatun.protocol.inference.InferParameter;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferRequest.InferInputTensor;
-import gatun.protocol.inference.ModelInferRequest.InferRequestedOutputTensor;
-import gatun.protocol.inference.SystemSharedMemoryRegisterRequest;
-import gatun.protocol.inference.SystemSharedMemoryUnregisterRequest;
+import gatun.wire.inference.CudaSharedMemoryRegisterRequest;
+import gatun.wire.inference.CudaSharedMemoryUnregisterRequest;
+import gatun.wire.inference.InferParameter;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferRequest.InferInputTensor;
+import gatun.wire.inference.ModelInferRequest.InferRequestedOutputTensor;
+import gatun.wire.inference.SystemSharedMemoryRegisterRequest;
+import gatun.wire.inference.SystemSharedMemoryUnregisterRequest;
 import java.util.Map;
 
 /** Shared memory over gRPC. */

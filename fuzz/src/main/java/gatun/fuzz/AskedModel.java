@@ -2,8 +2,8 @@
 package gatun.fuzz;
 
 import gatun.memory.tensor.TensorSpec;
-import gatun.protocol.inference.ModelConfig;
 import gatun.runtime.ModelVersion;
+import gatun.wire.inference.ModelConfig;
 import java.util.List;
 
 /** A model that is only asked for what it takes. Immutable. */

@@ -3,15 +3,11 @@ package gatun.grpc;
 
 import gatun.grpc.connection.ConnectionSettings;
 import gatun.grpc.connection.GrpcConnectionSelector;
+import gatun.grpc.health.HealthService;
 import gatun.grpc.message.ControlMethods;
-import gatun.grpc.tensorflow.TensorFlowServices;
-import gatun.grpc.v1.V1Services;
-import gatun.grpc.v2.HealthService;
-import gatun.grpc.v2.InferenceServices;
-import gatun.grpc.v2.RestrictedServices;
 import gatun.listener.ServerTls;
+import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceServer;
-import gatun.v1.V1Api;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
@@ -19,12 +15,13 @@ import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.ListenerConfig;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The gRPC services of one server, ready to be put on any number of Helidon listeners, TCP or Unix domain socket:
- * {@code inference.GRPCInferenceService}, TensorFlow Serving's {@code PredictionService} and {@code ModelService}, the
- * legacy {@code nvidia.inferenceserver.GRPCService}, {@code grpc.health.v1.Health} and reflection. Does not own the server. Close it when the listeners have stopped. Safe for any thread.
+ * The gRPC services of protocols in front of one server, {@code grpc.health.v1.Health} and reflection, ready to be put on
+ * any number of Helidon listeners, TCP or Unix domain socket. Does not own the server. Close it when the listeners have
+ * stopped. Safe for any thread.
  */
 public final class GrpcEdge implements AutoCloseable {
     private final GrpcConnectionSelector selector;
@@ -36,17 +33,11 @@ public final class GrpcEdge implements AutoCloseable {
     }
 
     /**
-     * The services of {@code server}.
+     * The services of protocols in front of {@code server}, and health and reflection beside them.
      *
-     * @param others what else to serve beside them
+     * @param protocols the services of all protocols
      */
-    public static GrpcEdge of(InferenceServer server, GrpcSettings settings, ServerServiceDefinition... others) {
-        return of(server, new V1Api(server, settings.clientSharedMemory()), settings, others);
-    }
-
-    /** The same, with the legacy API that {@code v1} is, and that an HTTP edge may share. */
-    public static GrpcEdge of(
-            InferenceServer server, V1Api v1, GrpcSettings settings, ServerServiceDefinition... others) {
+    public static GrpcEdge of(InferenceServer server, GrpcSettings settings, List<GrpcService> protocols) {
         ConnectionSettings standard = ConnectionSettings.standard();
         ConnectionSettings connections = new ConnectionSettings(
                 settings.maxMessageSize(),
@@ -56,32 +47,25 @@ public final class GrpcEdge implements AutoCloseable {
                 standard.connectionWindow(),
                 standard.maxFrameSize(),
                 settings.keepalive());
-        List<ServerServiceDefinition> services = new ArrayList<>(List.of(
-                restricted(
-                        settings.compression()
-                                .applyTo(InferenceServices.of(
-                                        server,
-                                        settings.clientSharedMemory(),
-                                        settings.headers().forwarding())),
-                        settings),
-                restricted(TensorFlowServices.prediction(server, settings.tensorFlow()), settings),
-                restricted(TensorFlowServices.models(server, settings.tensorFlow()), settings),
-                restricted(V1Services.of(server, v1), settings),
-                ControlMethods.limit(ProtoReflectionServiceV1.newInstance().bindService(), server),
-                ControlMethods.limit(olderReflection(), server)));
-        services.addAll(List.of(others));
+        List<GrpcService> services = new ArrayList<>(protocols);
+        services.add(GrpcService.open(
+                ControlMethods.limit(ProtoReflectionServiceV1.newInstance().bindService(), server)));
+        services.add(GrpcService.open(ControlMethods.limit(olderReflection(), server)));
         HealthService health = new HealthService(
                 server,
                 services.stream()
-                        .map(service -> service.getServiceDescriptor().getName())
+                        .map(service ->
+                                service.definition().getServiceDescriptor().getName())
                         .collect(Collectors.toSet()));
-        services.add(restricted(ControlMethods.limit(health.bindService(), server), settings));
+        services.add(new GrpcService(
+                ControlMethods.limit(health.bindService(), server),
+                Map.of("Check", ApiGroup.HEALTH, "Watch", ApiGroup.HEALTH)));
+        List<ServerServiceDefinition> restricted = services.stream()
+                .map(service -> service.restrict(settings.access()))
+                .toList();
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
-        return new GrpcEdge(new GrpcConnectionSelector(connections, server.buffers(), services, socketOptions), health);
-    }
-
-    private static ServerServiceDefinition restricted(ServerServiceDefinition service, GrpcSettings settings) {
-        return RestrictedServices.restrict(service, settings.headers().access());
+        return new GrpcEdge(
+                new GrpcConnectionSelector(connections, server.buffers(), restricted, socketOptions), health);
     }
 
     /** The reflection that older tools ask for, and that has been given up by everybody but them. */

@@ -18,8 +18,6 @@ public enum ResponseCompression {
     /** As much as there is. */
     HIGH("deflate,gzip");
 
-    private static final Set<String> METHODS = Set.of("ModelInfer", "ModelStreamInfer");
-
     /** Best first. */
     private final String encodings;
 
@@ -27,11 +25,11 @@ public enum ResponseCompression {
         this.encodings = encodings;
     }
 
-    /** {@code service} with the responses of its inferences compressed. */
-    ServerServiceDefinition applyTo(ServerServiceDefinition service) {
+    /** {@code service} with the responses of {@code methods} compressed, which are names within the service. */
+    public ServerServiceDefinition applyTo(ServerServiceDefinition service, Set<String> methods) {
         return this == NONE
                 ? service
                 : ServerInterceptors.intercept(
-                        service, new CompressionInterceptor(List.of(encodings.split(",", -1)), METHODS));
+                        service, new CompressionInterceptor(List.of(encodings.split(",", -1)), methods));
     }
 }

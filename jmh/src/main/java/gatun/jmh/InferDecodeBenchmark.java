@@ -3,12 +3,12 @@ package gatun.jmh;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
-import gatun.grpc.v2.InferDecoder;
-import gatun.grpc.v2.InferMessage;
 import gatun.memory.buffers.BufferPool;
-import gatun.protocol.inference.ModelInferRequest;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
+import gatun.v2.grpc.InferDecoder;
+import gatun.v2.grpc.InferMessage;
+import gatun.wire.inference.ModelInferRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
-import gatun.protocol.inference.ModelVersionPolicy;
+import gatun.wire.inference.ModelVersionPolicy;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;

@@ -2,7 +2,7 @@
 package gatun.runtime;
 
 import gatun.memory.tensor.TensorSpec;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.spi.EntryPoint;
 import java.util.Collections;
 import java.util.List;

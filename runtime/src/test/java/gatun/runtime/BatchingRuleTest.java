@@ -10,7 +10,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.runtime.server.ScriptedBackend;
 import gatun.runtime.server.TestServer;
 import gatun.spi.EntryPoint;

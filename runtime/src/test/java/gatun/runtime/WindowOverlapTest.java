@@ -16,7 +16,7 @@ import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;

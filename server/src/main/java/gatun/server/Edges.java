@@ -3,11 +3,11 @@ package gatun.server;
 
 import gatun.grpc.GrpcEdge;
 import gatun.grpc.GrpcSettings;
-import gatun.grpc.tensorflow.TensorFlowSettings;
 import gatun.http.HttpEdge;
 import gatun.http.HttpSettings;
+import gatun.http.connection.Routes;
 import gatun.http.metrics.GpuUse;
-import gatun.http.tensorflow.Monitoring;
+import gatun.http.metrics.MetricsRoutes;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.listener.ServerTls;
@@ -15,14 +15,19 @@ import gatun.listener.TlsException;
 import gatun.listener.TlsFiles;
 import gatun.listener.WireProtocol;
 import gatun.memory.tensor.GatunException;
+import gatun.protocol.Protocol;
+import gatun.protocol.ProtocolProvider;
+import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
-import gatun.server.Endpoint.Protocol;
 import gatun.server.settings.AccessSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
+import gatun.tensorflow.serving.Monitoring;
 import gatun.tensorflow.serving.MonitoringFile;
 import gatun.tensorflow.serving.ServingMetrics;
-import gatun.v1.V1Api;
+import gatun.tensorflow.serving.TensorFlowSettings;
+import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
+import gatun.v2.protocol.V2Protocol;
 import io.helidon.webserver.WebServerConfig;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -31,6 +36,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -86,41 +92,41 @@ final class Edges {
         }
     }
 
-    private record Place(Protocol protocol, SocketAddress address) {}
+    private record Place(Endpoint.Protocol protocol, SocketAddress address) {}
 
     private List<Place> places() {
         List<Place> places = new ArrayList<>();
         ServerSettings.HttpSettings http = settings.http();
         if (http.enabled()) {
-            Protocol onPort = httpTls.isPresent() ? Protocol.HTTPS : Protocol.HTTP;
+            Endpoint.Protocol onPort = httpTls.isPresent() ? Endpoint.Protocol.HTTPS : Endpoint.Protocol.HTTP;
             places.add(new Place(onPort, new InetSocketAddress(http.address(), http.port())));
-            addUnixSocket(places, Protocol.HTTP, http.unixSocket());
+            addUnixSocket(places, Endpoint.Protocol.HTTP, http.unixSocket());
         }
         if (http.tensorFlow().port() != 0) {
             places.add(new Place(
-                    Protocol.TENSORFLOW_REST,
+                    Endpoint.Protocol.TENSORFLOW_REST,
                     new InetSocketAddress(http.address(), http.tensorFlow().port())));
         }
         ServerSettings.GrpcSettings grpc = settings.grpc();
         if (grpc.enabled()) {
-            places.add(new Place(Protocol.GRPC, new InetSocketAddress(grpc.address(), grpc.port())));
+            places.add(new Place(Endpoint.Protocol.GRPC, new InetSocketAddress(grpc.address(), grpc.port())));
         }
         if (grpc.enabled() || grpc.tensorFlowPort() != 0) {
-            addUnixSocket(places, Protocol.GRPC, grpc.unixSocket());
+            addUnixSocket(places, Endpoint.Protocol.GRPC, grpc.unixSocket());
         }
         if (grpc.tensorFlowPort() != 0) {
-            places.add(
-                    new Place(Protocol.TENSORFLOW_GRPC, new InetSocketAddress(grpc.address(), grpc.tensorFlowPort())));
+            places.add(new Place(
+                    Endpoint.Protocol.TENSORFLOW_GRPC, new InetSocketAddress(grpc.address(), grpc.tensorFlowPort())));
         }
         ServerSettings.MetricsSettings metrics = settings.metrics();
         if (metrics.enabled()) {
-            places.add(new Place(Protocol.METRICS, new InetSocketAddress(metrics.address(), metrics.port())));
+            places.add(new Place(Endpoint.Protocol.METRICS, new InetSocketAddress(metrics.address(), metrics.port())));
         }
         return places;
     }
 
     /** A Unix socket is protected by its mode, and clients that could use TLS there are hardly known. */
-    private static void addUnixSocket(List<Place> places, Protocol protocol, Optional<Path> unixSocket) {
+    private static void addUnixSocket(List<Place> places, Endpoint.Protocol protocol, Optional<Path> unixSocket) {
         unixSocket.ifPresent(path -> places.add(new Place(protocol, UnixDomainSocketAddress.of(path))));
     }
 
@@ -131,40 +137,30 @@ final class Edges {
      * @throws StartException when an address cannot be listened on after all
      */
     List<Endpoint> listen(InferenceServer inference, Opened opened) {
-        boolean sharedMemory = settings.memory().clientSharedMemory();
         AccessSettings access = settings.access();
-        V1Api v1 = new V1Api(inference, sharedMemory);
+        ProtocolSettings common = new ProtocolSettings(
+                settings.http().maxInputSize(), settings.memory().clientSharedMemory(), access.http(), access.grpc());
+        Protocol tensorFlow = new TensorFlowProtocol(inference, common, tensorFlowSettings());
+        List<Protocol> protocols = new ArrayList<>();
+        protocols.add(new V2Protocol(inference, common, settings.grpc().compression()));
+        protocols.add(tensorFlow);
+        ServiceLoader.load(ProtocolProvider.class).forEach(found -> protocols.add(found.create(inference, common)));
+        List<Routes> routes = protocols.stream().map(Protocol::http).toList();
         HttpEdge httpEdge = new HttpEdge(
-                inference,
-                v1,
-                new HttpSettings(
-                        settings.http().maxInputSize(),
-                        sharedMemory,
-                        settings.metrics().shown(),
-                        access.http(),
-                        settings.http().patience(),
-                        monitoring
-                                .map(settings.http().tensorFlow().settings()::with)
-                                .orElse(settings.http().tensorFlow().settings()),
-                        settings.http().allowedOrigins()));
+                inference.buffers(),
+                new HttpSettings(settings.http().patience(), settings.http().allowedOrigins()));
         GrpcEdge grpcEdge = opened.add(GrpcEdge.of(
                 inference,
-                v1,
                 GrpcSettings.standard()
-                        .withClientSharedMemory(sharedMemory)
                         .withKeepalive(settings.grpc().keepalive())
-                        .withHeaders(access.grpc())
-                        .withCompression(settings.grpc().compression())
-                        .withTensorFlow(new TensorFlowSettings(
-                                settings.grpc().tensorContent(),
-                                settings.grpc().anyLabels(),
-                                settings.http().tensorFlow().settings().methodNames(),
-                                monitoring.map(Monitoring::metrics)))));
+                        .withAccess(access.grpc().access()),
+                protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
         boolean tls = httpTls.isPresent() || grpcTls.isPresent();
         OpenConnections open = new OpenConnections(
                 ConnectionHeap.ofProcess().fit(DescriptorLimit.ofProcess().fit(settings.connections()), tls));
         OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
         Supplier<List<GpuUse>> gpus = settings.metrics().gpus() ? new NvidiaGpus() : List::of;
+        Routes metrics = new MetricsRoutes(inference, settings.metrics().shown(), gpus, open);
         Listeners listeners = opened.add(new Listeners());
         http = Optional.of(httpEdge);
         grpc = Optional.of(grpcEdge);
@@ -173,20 +169,31 @@ final class Edges {
         for (Place place : places()) {
             Consumer<WebServerConfig.Builder> protocol =
                     switch (place.protocol()) {
-                        case HTTP -> httpEdge::configure;
-                        case HTTPS -> listener -> httpEdge.configure(listener, httpTls.orElseThrow());
+                        case HTTP -> listener -> httpEdge.configure(listener, routes);
+                        case HTTPS -> listener -> httpEdge.configure(listener, httpTls.orElseThrow(), routes);
                         case GRPC, TENSORFLOW_GRPC -> listener -> serve(grpcEdge, place, listener);
-                        case TENSORFLOW_REST -> httpEdge::configureTensorFlow;
-                        case METRICS -> listener -> httpEdge.configureMetrics(listener, gpus, open);
+                        case TENSORFLOW_REST -> listener -> httpEdge.configure(listener, List.of(tensorFlow.http()));
+                        case METRICS -> listener -> httpEdge.configure(listener, List.of(metrics));
                     };
             listeners.add(Listener.start(
                     new Endpoint(place.protocol(), place.address()),
                     wire(place),
-                    place.protocol() == Protocol.METRICS ? operators : open,
+                    place.protocol() == Endpoint.Protocol.METRICS ? operators : open,
                     settings.lifecycle().exitTimeout(),
                     protocol));
         }
         return listeners.endpoints();
+    }
+
+    private TensorFlowSettings tensorFlowSettings() {
+        TensorFlowSettings rest = settings.http().tensorFlow().settings();
+        return new TensorFlowSettings(
+                rest.anyOrigin(),
+                rest.timeout(),
+                rest.methodNames(),
+                settings.grpc().tensorContent(),
+                settings.grpc().anyLabels(),
+                monitoring);
     }
 
     /** From now on clients hear with each response, and on each gRPC connection, that they should go elsewhere; all are still served. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.grpc.tensorflow.WarmUpRecords;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevices;
 import gatun.memory.regions.RegionRegistry;
@@ -24,6 +23,7 @@ import gatun.server.settings.StartException;
 import gatun.server.text.Version;
 import gatun.tensorflow.serving.BatchingFiles;
 import gatun.tensorflow.serving.ExampleMappings;
+import gatun.tensorflow.serving.grpc.WarmUpRecords;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

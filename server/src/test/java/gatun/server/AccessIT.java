@@ -4,7 +4,7 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import gatun.protocol.inference.ServerMetadataRequest;
+import gatun.wire.inference.ServerMetadataRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.net.http.HttpRequest;

@@ -4,11 +4,11 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.InferParameter;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferResponse;
-import gatun.protocol.inference.RepositoryIndexRequest;
-import gatun.protocol.inference.RepositoryIndexResponse.ModelIndex;
+import gatun.wire.inference.InferParameter;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferResponse;
+import gatun.wire.inference.RepositoryIndexRequest;
+import gatun.wire.inference.RepositoryIndexResponse.ModelIndex;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.util.concurrent.ListenableFuture;
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.protocol.inference.InferBatchStatistics;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferResponse;
-import gatun.protocol.inference.ModelStatistics;
-import gatun.protocol.inference.ModelStatisticsRequest;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.InferBatchStatistics;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferResponse;
+import gatun.wire.inference.ModelStatistics;
+import gatun.wire.inference.ModelStatisticsRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;

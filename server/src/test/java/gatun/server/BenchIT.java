@@ -4,7 +4,7 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.client.GatunClient;
-import gatun.protocol.inference.ModelStatistics;
+import gatun.wire.inference.ModelStatistics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.protocol.inference.ModelInferResponse;
+import gatun.wire.inference.ModelInferResponse;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Arrays;

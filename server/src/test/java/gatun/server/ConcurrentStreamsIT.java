@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferResponse;
-import gatun.protocol.inference.ModelStreamInferResponse;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferResponse;
+import gatun.wire.inference.ModelStreamInferResponse;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import java.nio.ByteBuffer;

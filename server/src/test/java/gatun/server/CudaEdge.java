@@ -4,11 +4,11 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.CudaSharedMemoryRegisterRequest;
-import gatun.protocol.inference.CudaSharedMemoryStatusRequest;
-import gatun.protocol.inference.CudaSharedMemoryUnregisterRequest;
-import gatun.protocol.inference.InferParameter;
-import gatun.protocol.inference.ModelInferRequest;
+import gatun.wire.inference.CudaSharedMemoryRegisterRequest;
+import gatun.wire.inference.CudaSharedMemoryStatusRequest;
+import gatun.wire.inference.CudaSharedMemoryUnregisterRequest;
+import gatun.wire.inference.InferParameter;
+import gatun.wire.inference.ModelInferRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.net.http.HttpResponse;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import gatun.protocol.inference.ServerMetadataRequest;
-import gatun.protocol.inference.SystemSharedMemoryStatusRequest;
 import gatun.server.CudaEdge.Refusal;
 import gatun.server.CudaEdge.Window;
 import gatun.testing.CudaStandIn;
 import gatun.testing.CudaStandInCounts;
+import gatun.wire.inference.ServerMetadataRequest;
+import gatun.wire.inference.SystemSharedMemoryStatusRequest;
 import io.grpc.StatusRuntimeException;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;

@@ -20,7 +20,7 @@ import gatun.embedded.Gatun;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelStatistics;
+import gatun.wire.inference.ModelStatistics;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

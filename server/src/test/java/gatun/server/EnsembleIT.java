@@ -4,9 +4,9 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferResponse;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferResponse;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -4,9 +4,9 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.protocol.inference.ModelInferResponse;
 import gatun.testing.Certificates;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.ModelInferResponse;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.TlsChannelCredentials;

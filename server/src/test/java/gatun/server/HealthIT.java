@@ -3,8 +3,8 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.protocol.inference.ServerLiveRequest;
 import gatun.testing.OnnxFile;
+import gatun.wire.inference.ServerLiveRequest;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;

@@ -3,7 +3,7 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.protocol.inference.ModelInferResponse;
+import gatun.wire.inference.ModelInferResponse;
 import java.io.File;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

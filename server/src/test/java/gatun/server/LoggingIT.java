@@ -3,8 +3,8 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.protocol.inference.LogSettingsRequest;
-import gatun.protocol.inference.LogSettingsResponse;
+import gatun.wire.inference.LogSettingsRequest;
+import gatun.wire.inference.LogSettingsResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.ModelConfigRequest;
-import gatun.protocol.inference.ModelInferResponse;
-import gatun.protocol.inference.ModelRepositoryParameter;
-import gatun.protocol.inference.RepositoryIndexRequest;
-import gatun.protocol.inference.RepositoryModelLoadRequest;
-import gatun.protocol.inference.RepositoryModelUnloadRequest;
+import gatun.wire.inference.ModelConfigRequest;
+import gatun.wire.inference.ModelInferResponse;
+import gatun.wire.inference.ModelRepositoryParameter;
+import gatun.wire.inference.RepositoryIndexRequest;
+import gatun.wire.inference.RepositoryModelLoadRequest;
+import gatun.wire.inference.RepositoryModelUnloadRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;

@@ -32,7 +32,11 @@ class ModuleBoundaryIT {
         "gatun.runtime, gatun.tensorflow.serving.Servables",
         "gatun.spi, gatun.runtime.server.InferenceServer",
         "gatun.backend.identity, gatun.runtime.server.InferenceServer",
-        "gatun.tensorflow.serving, gatun.http.HttpEdge",
+        "gatun.http, gatun.v2.protocol.V2Protocol",
+        "gatun.grpc, gatun.v2.protocol.V2Protocol",
+        "gatun.v1, gatun.v2.protocol.V2Protocol",
+        "gatun.tensorflow.serving, gatun.v1.protocol.V1Protocol",
+        "gatun.server, gatun.v1.protocol.V1Protocol",
         "gatun.memory, gatun.runtime.server.InferenceServer",
         "gatun.bindings, gatun.memory.tensor.Tensor",
     })
@@ -50,6 +54,8 @@ class ModuleBoundaryIT {
         "gatun.runtime, gatun.memory.tensor.Tensor",
         "gatun.backend.identity, gatun.spi.Backend",
         "gatun.memory, gatun.bindings.Posix",
+        "gatun.v2, gatun.http.routes.RouteTable",
+        "gatun.v1, gatun.grpc.GrpcService",
     })
     void shouldCompileAClassThatStaysWithinItsBounds(String module, String known) throws Exception {
         StringWriter messages = new StringWriter();

@@ -3,9 +3,9 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.protocol.inference.ModelInferResponse;
-import gatun.protocol.inference.ServerLiveRequest;
-import gatun.protocol.inference.ServerReadyRequest;
+import gatun.wire.inference.ModelInferResponse;
+import gatun.wire.inference.ServerLiveRequest;
+import gatun.wire.inference.ServerReadyRequest;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;

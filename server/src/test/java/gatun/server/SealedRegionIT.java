@@ -4,11 +4,11 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.protocol.inference.InferParameter;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.SystemSharedMemoryRegisterRequest;
-import gatun.protocol.inference.SystemSharedMemoryStatusRequest;
-import gatun.protocol.inference.SystemSharedMemoryUnregisterRequest;
+import gatun.wire.inference.InferParameter;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.SystemSharedMemoryRegisterRequest;
+import gatun.wire.inference.SystemSharedMemoryStatusRequest;
+import gatun.wire.inference.SystemSharedMemoryUnregisterRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;

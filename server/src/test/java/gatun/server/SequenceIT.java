@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.InferParameter;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferResponse;
+import gatun.wire.inference.InferParameter;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.net.http.HttpClient;

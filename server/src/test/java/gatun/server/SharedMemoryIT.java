@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import gatun.bindings.Posix;
-import gatun.protocol.inference.InferParameter;
-import gatun.protocol.inference.ModelInferRequest;
+import gatun.wire.inference.InferParameter;
+import gatun.wire.inference.ModelInferRequest;
 import io.grpc.StatusRuntimeException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;

@@ -2,8 +2,8 @@
 package gatun.server;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.InferTensorContents;
-import gatun.protocol.inference.ModelInferRequest;
+import gatun.wire.inference.InferTensorContents;
+import gatun.wire.inference.ModelInferRequest;
 import java.io.ByteArrayOutputStream;
 import java.net.URI;
 import java.net.http.HttpRequest;

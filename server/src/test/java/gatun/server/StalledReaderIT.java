@@ -4,10 +4,10 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferRequest.InferInputTensor;
-import gatun.protocol.inference.ModelStreamInferResponse;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferRequest.InferInputTensor;
+import gatun.wire.inference.ModelStreamInferResponse;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import java.net.URI;

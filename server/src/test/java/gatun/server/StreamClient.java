@@ -3,10 +3,10 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.protocol.inference.ModelInferRequest;
-import gatun.protocol.inference.ModelInferResponse;
-import gatun.protocol.inference.ModelStreamInferResponse;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferResponse;
+import gatun.wire.inference.ModelStreamInferResponse;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;

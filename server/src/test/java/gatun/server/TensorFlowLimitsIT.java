@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.tensorflow.serving.ClassificationRequest;
-import gatun.protocol.tensorflow.serving.PredictRequest;
-import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
+import gatun.wire.tensorflow.serving.ClassificationRequest;
+import gatun.wire.tensorflow.serving.PredictRequest;
+import gatun.wire.tensorflow.serving.PredictionServiceGrpc;
 import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;

@@ -6,16 +6,16 @@ import static org.assertj.core.api.Assertions.offset;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonParser;
-import gatun.protocol.tensorflow.DataType;
-import gatun.protocol.tensorflow.Example;
-import gatun.protocol.tensorflow.Feature;
-import gatun.protocol.tensorflow.FloatList;
-import gatun.protocol.tensorflow.TensorProto;
-import gatun.protocol.tensorflow.serving.ClassificationRequest;
-import gatun.protocol.tensorflow.serving.PredictRequest;
-import gatun.protocol.tensorflow.serving.PredictionLog;
-import gatun.protocol.tensorflow.serving.PredictionServiceGrpc;
 import gatun.testing.RecordFiles;
+import gatun.wire.tensorflow.DataType;
+import gatun.wire.tensorflow.Example;
+import gatun.wire.tensorflow.Feature;
+import gatun.wire.tensorflow.FloatList;
+import gatun.wire.tensorflow.TensorProto;
+import gatun.wire.tensorflow.serving.ClassificationRequest;
+import gatun.wire.tensorflow.serving.PredictRequest;
+import gatun.wire.tensorflow.serving.PredictionLog;
+import gatun.wire.tensorflow.serving.PredictionServiceGrpc;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -174,8 +174,7 @@ class TensorFlowRestIT {
         request.getModelSpecBuilder().setName("digits").setSignatureName("classify");
         request.getInputBuilder().getExampleListBuilder().addExamples(example);
         try (GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
-            List<gatun.protocol.tensorflow.serving.Class> classes = PredictionServiceGrpc.newBlockingStub(
-                            grpc.channel())
+            List<gatun.wire.tensorflow.serving.Class> classes = PredictionServiceGrpc.newBlockingStub(grpc.channel())
                     .withDeadlineAfter(20, TimeUnit.SECONDS)
                     .classify(request.build())
                     .getResult()
@@ -183,7 +182,7 @@ class TensorFlowRestIT {
                     .getClassesList();
 
             assertThat(classes)
-                    .extracting(gatun.protocol.tensorflow.serving.Class::getLabel)
+                    .extracting(gatun.wire.tensorflow.serving.Class::getLabel)
                     .containsExactly("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine");
             JsonArray results =
                     JsonParser.parseString(answer.body()).getAsJsonObject().getAsJsonArray("results");

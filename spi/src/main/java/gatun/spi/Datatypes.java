@@ -2,8 +2,8 @@
 package gatun.spi;
 
 import gatun.memory.tensor.Datatype;
-import gatun.protocol.inference.DataType;
-import gatun.protocol.inference.ModelSequenceBatching.Control;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelSequenceBatching.Control;
 
 /** Translates between the datatypes of a model's configuration and those of tensors. */
 public final class Datatypes {

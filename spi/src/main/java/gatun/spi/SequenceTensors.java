@@ -3,9 +3,9 @@ package gatun.spi;
 
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelSequenceBatching.ControlInput;
-import gatun.protocol.inference.ModelSequenceBatching.State;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelSequenceBatching.ControlInput;
+import gatun.wire.inference.ModelSequenceBatching.State;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -4,8 +4,8 @@ package gatun.bench.endpoint;
 import gatun.bench.load.ServerCounters;
 import gatun.client.ClientException;
 import gatun.client.GatunClient;
-import gatun.protocol.inference.InferStatistics;
-import gatun.protocol.inference.ModelStatistics;
+import gatun.wire.inference.InferStatistics;
+import gatun.wire.inference.ModelStatistics;
 import java.util.Optional;
 
 /** Reads a model's counters by the v2 protocol's extension for statistics. */

@@ -2,7 +2,7 @@
 package gatun.bench.endpoint;
 
 import gatun.memory.tensor.Datatype;
-import gatun.protocol.tensorflow.DataType;
+import gatun.wire.tensorflow.DataType;
 
 /** TensorFlow's names of datatypes. */
 final class TensorFlowDatatypes {

@@ -8,8 +8,8 @@ import gatun.client.ModelMetadata;
 import gatun.client.RepositoryModel;
 import gatun.client.ServerException;
 import gatun.memory.tensor.Shape;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInput;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
 import java.util.List;
 import java.util.Optional;
 

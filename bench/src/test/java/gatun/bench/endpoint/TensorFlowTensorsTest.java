@@ -8,9 +8,9 @@ import gatun.client.ArrayTensors;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
-import gatun.protocol.tensorflow.DataType;
-import gatun.protocol.tensorflow.TensorProto;
-import gatun.protocol.tensorflow.TensorShapeProto;
+import gatun.wire.tensorflow.DataType;
+import gatun.wire.tensorflow.TensorProto;
+import gatun.wire.tensorflow.TensorShapeProto;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -7,11 +7,11 @@ import gatun.client.ServerException;
 import gatun.client.ServerMetadata;
 import gatun.client.StatusCode;
 import gatun.client.UnreachableException;
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.protocol.inference.ServerLiveRequest;
-import gatun.protocol.inference.ServerMetadataRequest;
-import gatun.protocol.inference.ServerMetadataResponse;
-import gatun.protocol.inference.ServerReadyRequest;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.ServerLiveRequest;
+import gatun.wire.inference.ServerMetadataRequest;
+import gatun.wire.inference.ServerMetadataResponse;
+import gatun.wire.inference.ServerReadyRequest;
 import java.util.function.BooleanSupplier;
 
 /** What a server says of itself over gRPC. */

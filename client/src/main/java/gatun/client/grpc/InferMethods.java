@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client.grpc;
 
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.Marshaller;
 import java.io.InputStream;

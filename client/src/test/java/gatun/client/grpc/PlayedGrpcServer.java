@@ -2,7 +2,7 @@
 package gatun.client.grpc;
 
 import com.google.protobuf.InvalidProtocolBufferException;
-import gatun.protocol.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferRequest;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Metadata;

@@ -4,7 +4,7 @@ package gatun.grpc.message;
 import com.google.protobuf.InvalidProtocolBufferException;
 import gatun.fuzz.FuzzInput;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.RepositoryModelLoadRequest;
+import gatun.wire.inference.RepositoryModelLoadRequest;
 import java.lang.foreign.Arena;
 import java.util.OptionalLong;
 

@@ -3,7 +3,7 @@ package gatun.runtime.configuration;
 
 import gatun.fuzz.FuzzInput;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 

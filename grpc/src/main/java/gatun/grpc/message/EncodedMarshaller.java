@@ -9,6 +9,9 @@ import java.io.UncheckedIOException;
 
 /** Passes on messages that are encoded already. */
 public final class EncodedMarshaller implements MethodDescriptor.Marshaller<OutboundMessage> {
+    /** One for a method; it has no state. */
+    public EncodedMarshaller() {}
+
     @Override
     public InputStream stream(OutboundMessage message) {
         return message;

@@ -3,8 +3,8 @@ package gatun.grpc.message;
 
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
-import gatun.protocol.inference.ModelRepositoryParameter;
-import gatun.protocol.inference.RepositoryModelLoadRequest;
+import gatun.wire.inference.ModelRepositoryParameter;
+import gatun.wire.inference.RepositoryModelLoadRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 

@@ -24,6 +24,9 @@ public final class TextCache {
 
     private final @Nullable Entry[] entries = new Entry[PLACES];
 
+    /** An empty cache. */
+    public TextCache() {}
+
     /**
      * The text in {@code length} bytes from {@code start} on.
      *

@@ -12,6 +12,9 @@ public final class WireWriter {
     private byte[] bytes = new byte[FIRST_SIZE];
     private int size;
 
+    /** An empty writer. */
+    public WireWriter() {}
+
     /** How much is written. */
     public int size() {
         return size;

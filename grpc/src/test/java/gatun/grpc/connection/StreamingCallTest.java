@@ -3,7 +3,7 @@ package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.grpc.ReceivedMessages;
+import gatun.testing.ReceivedMessages;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;

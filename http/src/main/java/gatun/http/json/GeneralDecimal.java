@@ -32,6 +32,9 @@ public final class GeneralDecimal {
 
     private int exponent;
 
+    /** One for a reader of numbers, which uses it again and again. */
+    public GeneralDecimal() {}
+
     /** Writes a float: with a fraction or an exponent; {@code NaN}, {@code Infinity} and {@code -Infinity} without quotes. */
     public void write(JsonWriter json, float value) {
         float magnitude = sign(json, value);

@@ -57,6 +57,9 @@ public final class JsonNumber {
     /** Whether an integer's magnitude fits 64 bits without a sign; it is in {@link #digits} then, whatever its length. */
     private boolean fits64;
 
+    /** No number yet. */
+    public JsonNumber() {}
+
     /** Sets the text that the next numbers are read from. */
     void readFrom(MemorySegment text) {
         json = text;

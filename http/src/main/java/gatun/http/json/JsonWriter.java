@@ -49,6 +49,9 @@ public final class JsonWriter {
         void take(JsonWriter text);
     }
 
+    /** An empty writer. */
+    public JsonWriter() {}
+
     /** Begins a new text, all of which is kept. */
     public void clear() {
         size = 0;

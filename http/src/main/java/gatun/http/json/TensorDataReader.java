@@ -32,6 +32,9 @@ public final class TensorDataReader {
     private long count;
     private long offset;
 
+    /** One for a request. */
+    public TensorDataReader() {}
+
     /**
      * Sets up to read {@code elementCount} leaves of a fixed-size datatype.
      *

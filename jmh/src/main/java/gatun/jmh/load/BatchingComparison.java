@@ -2,7 +2,7 @@
 package gatun.jmh.load;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.ModelInferRequest;
+import gatun.wire.inference.ModelInferRequest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -3,14 +3,19 @@ package gatun.jmh.load;
 
 import com.sun.management.ThreadMXBean;
 import gatun.grpc.GrpcEdge;
+import gatun.grpc.GrpcService;
 import gatun.grpc.GrpcSettings;
 import gatun.http.HttpEdge;
 import gatun.http.HttpSettings;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
+import gatun.protocol.Protocol;
+import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.GatunServer;
+import gatun.runtime.server.InferenceServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.server.SocketReaders;
+import gatun.v2.protocol.V2Protocol;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCalls;
 import io.helidon.webserver.WebServer;
@@ -20,6 +25,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -36,13 +43,14 @@ final class BenchServer {
                 SharedRegions regions = SharedRegions.open(buffers);
                 GatunServer gatun =
                         GatunServer.open(ServerOptions.of(buffers, regions).repository(Path.of(arguments[0])));
-                GrpcEdge grpc = GrpcEdge.of(gatun, GrpcSettings.standard().withClientSharedMemory(true), echo())) {
-            HttpEdge http = new HttpEdge(gatun, new HttpSettings(HttpSettings.DEFAULT_MAX_INPUT_BYTE_SIZE, true));
+                GrpcEdge grpc = GrpcEdge.of(gatun, GrpcSettings.standard(), services(v2(gatun)))) {
+            HttpEdge http = new HttpEdge(buffers, HttpSettings.STANDARD);
             WebServer httpServer = WebServer.builder()
                     .host("127.0.0.1")
                     .port(0)
                     .shutdownHook(false)
-                    .update(listener -> http.configure(listener, new EchoService()))
+                    .update(listener ->
+                            http.configure(listener, List.of(v2(gatun).http()), new EchoService()))
                     .build()
                     .start();
             WebServer grpcServer = WebServer.builder()
@@ -55,6 +63,16 @@ final class BenchServer {
             System.out.println("ready " + httpServer.port() + " " + grpcServer.port());
             new CountDownLatch(1).await();
         }
+    }
+
+    private static Protocol v2(InferenceServer server) {
+        return new V2Protocol(server, ProtocolSettings.standard());
+    }
+
+    private static List<GrpcService> services(Protocol v2) {
+        List<GrpcService> services = new ArrayList<>(v2.grpc());
+        services.add(GrpcService.open(echo()));
+        return services;
     }
 
     /** {@code POST /echo} over HTTP, and {@code GET /allocated}: the bytes of the heap that all threads have taken so far. */

@@ -2,8 +2,8 @@
 package gatun.jmh.load;
 
 import gatun.memory.regions.SharedMemoryObject;
-import gatun.protocol.inference.GRPCInferenceServiceGrpc;
-import gatun.protocol.inference.SystemSharedMemoryRegisterRequest;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.SystemSharedMemoryRegisterRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.io.IOException;

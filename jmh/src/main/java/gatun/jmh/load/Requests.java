@@ -2,8 +2,8 @@
 package gatun.jmh.load;
 
 import com.google.protobuf.ByteString;
-import gatun.protocol.inference.InferParameter;
-import gatun.protocol.inference.ModelInferRequest;
+import gatun.wire.inference.InferParameter;
+import gatun.wire.inference.ModelInferRequest;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

@@ -3,7 +3,7 @@ package gatun.runtime.check;
 
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.runtime.check.Problem.Position;
 import gatun.runtime.configuration.ConfigurationFile;
 import gatun.runtime.configuration.ConfigurationProblems;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.check;
 
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import java.util.Optional;
 

@@ -2,7 +2,7 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

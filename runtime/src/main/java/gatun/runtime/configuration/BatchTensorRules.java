@@ -3,12 +3,12 @@ package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
-import gatun.protocol.inference.BatchInput;
-import gatun.protocol.inference.BatchOutput;
-import gatun.protocol.inference.DataType;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelOutput;
+import gatun.wire.inference.BatchInput;
+import gatun.wire.inference.BatchOutput;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.runtime.BatchingRule;
 import java.util.concurrent.TimeUnit;
 

@@ -3,17 +3,17 @@ package gatun.runtime.configuration;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelEnsembling;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelInstanceGroup;
-import gatun.protocol.inference.ModelMetrics;
-import gatun.protocol.inference.ModelOutput;
-import gatun.protocol.inference.ModelRateLimiter;
-import gatun.protocol.inference.ModelSequenceBatching;
-import gatun.protocol.inference.ModelSequenceBatching.InitialState;
-import gatun.protocol.inference.ModelSequenceBatching.State;
-import gatun.protocol.inference.ModelWarmup;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelEnsembling;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelMetrics;
+import gatun.wire.inference.ModelOutput;
+import gatun.wire.inference.ModelRateLimiter;
+import gatun.wire.inference.ModelSequenceBatching;
+import gatun.wire.inference.ModelSequenceBatching.InitialState;
+import gatun.wire.inference.ModelSequenceBatching.State;
+import gatun.wire.inference.ModelWarmup;
 import gatun.runtime.limits.ModelLimits;
 import java.util.List;
 

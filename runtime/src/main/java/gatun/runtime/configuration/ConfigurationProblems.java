@@ -2,8 +2,8 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInstanceGroup;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInstanceGroup;
-import gatun.protocol.inference.ModelOptimizationPolicy;
-import gatun.protocol.inference.ModelSequenceBatching;
-import gatun.protocol.inference.ModelVersionPolicy;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelOptimizationPolicy;
+import gatun.wire.inference.ModelSequenceBatching;
+import gatun.wire.inference.ModelVersionPolicy;
 import java.util.Set;
 
 /** Writes out what a configuration means where it says nothing. */

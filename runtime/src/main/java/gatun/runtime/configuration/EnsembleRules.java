@@ -2,10 +2,10 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelEnsembling.Step;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelOutput;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelEnsembling.Step;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -2,7 +2,7 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 
 /**
  * Checks the names of a model's own files in its configuration, which a client may have sent: they stay in the version's folder. Only the text

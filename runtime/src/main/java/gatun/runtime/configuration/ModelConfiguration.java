@@ -2,8 +2,8 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInput;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
 import gatun.runtime.BatchingRule;
 import gatun.spi.Backend;
 import java.nio.file.Files;

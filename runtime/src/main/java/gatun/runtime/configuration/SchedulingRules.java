@@ -2,11 +2,11 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelDynamicBatching;
-import gatun.protocol.inference.ModelInstanceGroup;
-import gatun.protocol.inference.ModelQueuePolicy;
-import gatun.protocol.inference.ModelQueuePolicy.TimeoutAction;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelDynamicBatching;
+import gatun.wire.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelQueuePolicy;
+import gatun.wire.inference.ModelQueuePolicy.TimeoutAction;
 import gatun.spi.Device;
 import java.util.List;
 import java.util.stream.Collectors;

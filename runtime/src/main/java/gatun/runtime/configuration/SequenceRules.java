@@ -2,12 +2,12 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.DataType;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelSequenceBatching;
-import gatun.protocol.inference.ModelSequenceBatching.Control;
-import gatun.protocol.inference.ModelSequenceBatching.ControlInput;
-import gatun.protocol.inference.ModelSequenceBatching.State;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelSequenceBatching;
+import gatun.wire.inference.ModelSequenceBatching.Control;
+import gatun.wire.inference.ModelSequenceBatching.ControlInput;
+import gatun.wire.inference.ModelSequenceBatching.State;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;

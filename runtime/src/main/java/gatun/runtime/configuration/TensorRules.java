@@ -3,11 +3,11 @@ package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
-import gatun.protocol.inference.DataType;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelOutput;
-import gatun.protocol.inference.ModelTensorReshape;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
+import gatun.wire.inference.ModelTensorReshape;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ensemble;
 
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelEnsembling.Step;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelOutput;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelEnsembling.Step;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

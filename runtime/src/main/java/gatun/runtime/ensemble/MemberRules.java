@@ -2,11 +2,11 @@
 package gatun.runtime.ensemble;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.DataType;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelEnsembling.Step;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelOutput;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelEnsembling.Step;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,7 +2,7 @@
 package gatun.runtime.ensemble;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

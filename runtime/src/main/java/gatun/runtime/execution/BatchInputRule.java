@@ -6,7 +6,7 @@ import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
-import gatun.protocol.inference.BatchInput.Kind;
+import gatun.wire.inference.BatchInput.Kind;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

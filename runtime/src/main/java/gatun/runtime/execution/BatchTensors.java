@@ -2,10 +2,10 @@
 package gatun.runtime.execution;
 
 import gatun.memory.tensor.Shape;
-import gatun.protocol.inference.BatchInput;
-import gatun.protocol.inference.BatchOutput.Kind;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInput;
+import gatun.wire.inference.BatchInput;
+import gatun.wire.inference.BatchOutput.Kind;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
 import gatun.spi.Datatypes;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -54,7 +54,7 @@ final class BatchTensors {
             }
         }
         Map<String, ScatterRule> scattered = new HashMap<>();
-        for (gatun.protocol.inference.BatchOutput output : config.getBatchOutputList()) {
+        for (gatun.wire.inference.BatchOutput output : config.getBatchOutputList()) {
             if (output.getKind() == Kind.BATCH_SCATTER_WITH_INPUT_SHAPE) {
                 for (String target : output.getTargetNameList()) {
                     scattered.put(target, new ScatterRule(output.getSourceInput(0), dims(outputs, target)));

@@ -2,7 +2,7 @@
 package gatun.runtime.execution;
 
 import gatun.memory.tensor.TensorSpec;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.runtime.ModelVersion;
 import gatun.spi.EntryPoint;
 import java.util.List;

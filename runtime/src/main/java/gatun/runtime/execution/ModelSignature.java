@@ -3,9 +3,9 @@ package gatun.runtime.execution;
 
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelOutput;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.Datatypes;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelDynamicBatching;
-import gatun.protocol.inference.ModelQueuePolicy;
-import gatun.protocol.inference.ModelQueuePolicy.TimeoutAction;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelDynamicBatching;
+import gatun.wire.inference.ModelQueuePolicy;
+import gatun.wire.inference.ModelQueuePolicy.TimeoutAction;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.scheduling.BatchPolicy;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ratelimit;
 
-import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelInstanceGroup;
 import gatun.runtime.ratelimit.RateLimiter.Need;
 import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.scheduling.Turn;

@@ -2,8 +2,8 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelOutput;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelOutput;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelVersionPolicy;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelVersionPolicy;
 import gatun.runtime.ListedModel;
 import java.util.List;
 import java.util.SortedMap;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelEnsembling;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelEnsembling;
 import gatun.runtime.configuration.ModelConfiguration;
 import java.util.List;
 import java.util.Optional;

@@ -2,7 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.configuration.ModelConfiguration;
 import java.nio.file.Path;

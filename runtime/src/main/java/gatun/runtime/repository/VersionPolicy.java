@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.protocol.inference.ModelVersionPolicy;
+import gatun.wire.inference.ModelVersionPolicy;
 import java.util.List;
 import java.util.SortedSet;
 

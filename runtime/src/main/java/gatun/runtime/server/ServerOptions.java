@@ -3,7 +3,7 @@ package gatun.runtime.server;
 
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.RegionRegistry;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModel;

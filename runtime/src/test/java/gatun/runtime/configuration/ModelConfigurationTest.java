@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInstanceGroup;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import java.io.IOException;

@@ -8,8 +8,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelTransactionPolicy;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelTransactionPolicy;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;

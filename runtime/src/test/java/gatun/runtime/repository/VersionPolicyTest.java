@@ -4,7 +4,7 @@ package gatun.runtime.repository;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.TextFormat;
-import gatun.protocol.inference.ModelVersionPolicy;
+import gatun.wire.inference.ModelVersionPolicy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;

@@ -3,8 +3,8 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.protocol.inference.ModelInstanceGroup;
-import gatun.protocol.inference.ModelRateLimiter;
+import gatun.wire.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelRateLimiter;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.ratelimit.RateLimitedWorker;
 import gatun.runtime.ratelimit.RateLimiter;

@@ -3,7 +3,7 @@ package gatun.runtime.server;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.spi.Backend;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.check;
 
-import gatun.grpc.tensorflow.WarmUpRecords;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
@@ -14,6 +13,7 @@ import gatun.server.logging.Log;
 import gatun.server.settings.CheckSettings;
 import gatun.server.text.Version;
 import gatun.tensorflow.serving.ExampleMappings;
+import gatun.tensorflow.serving.grpc.WarmUpRecords;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;

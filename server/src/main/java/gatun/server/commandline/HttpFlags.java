@@ -2,10 +2,10 @@
 package gatun.server.commandline;
 
 import gatun.http.Patience;
-import gatun.http.tensorflow.TensorFlowSettings;
 import gatun.listener.TlsFiles;
 import gatun.server.settings.ServerSettings.HttpSettings;
 import gatun.server.settings.ServerSettings.RestSettings;
+import gatun.tensorflow.serving.TensorFlowSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
@@ -127,8 +127,13 @@ final class HttpFlags {
                 new Patience(Duration.ofSeconds(idleTimeoutSeconds), bodyByteRate),
                 new RestSettings(
                         restPort,
-                        new TensorFlowSettings(restCors, Duration.ofMillis(restTimeoutMillis))
-                                .withMethodNames(methodNames)),
+                        new TensorFlowSettings(
+                                restCors,
+                                Duration.ofMillis(restTimeoutMillis),
+                                methodNames,
+                                false,
+                                false,
+                                Optional.empty())),
                 allowedOrigins);
     }
 }

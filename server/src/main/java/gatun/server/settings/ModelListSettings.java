@@ -2,9 +2,9 @@
 package gatun.server.settings;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelVersionPolicy;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ListedModels;
+import gatun.wire.inference.ModelVersionPolicy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -7,7 +7,6 @@ import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.Patience;
 import gatun.http.metrics.ShownMetrics;
-import gatun.http.tensorflow.TensorFlowSettings;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import gatun.runtime.ControlMode;
@@ -23,6 +22,7 @@ import gatun.server.settings.ServerSettings.HttpSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.server.settings.ServerSettings.MetricsSettings;
 import gatun.server.settings.ServerSettings.RestSettings;
+import gatun.tensorflow.serving.TensorFlowSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -56,7 +56,9 @@ class GatunCommandTest extends CommandFixture {
         assertThat(serve("--rest_api_port=8501", "--rest_api_enable_cors_support", "--rest_api_timeout_in_ms=7")
                         .http()
                         .tensorFlow())
-                .isEqualTo(new RestSettings(8501, new TensorFlowSettings(true, Duration.ofMillis(7))));
+                .isEqualTo(new RestSettings(
+                        8501,
+                        new TensorFlowSettings(true, Duration.ofMillis(7), false, false, false, Optional.empty())));
         assertThat(serve("--http-idle-timeout-secs=9", "--http-min-body-rate=0")
                         .http()
                         .patience())

@@ -6,7 +6,7 @@ import gatun.backend.cuda.TensorTable.Kind;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.cuda;
 
-import gatun.protocol.inference.DataType;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelOutput;
-import gatun.protocol.inference.ModelParameter;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
+import gatun.wire.inference.ModelParameter;
 import java.util.Arrays;
 
 /** Builds the configurations of tests: a model "m". */

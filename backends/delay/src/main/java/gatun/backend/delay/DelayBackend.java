@@ -2,7 +2,7 @@
 package gatun.backend.delay;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import java.nio.file.Path;

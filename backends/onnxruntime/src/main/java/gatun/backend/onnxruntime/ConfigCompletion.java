@@ -3,11 +3,11 @@ package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelDynamicBatching;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelOutput;
-import gatun.protocol.inference.ModelTensorReshape;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelDynamicBatching;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
+import gatun.wire.inference.ModelTensorReshape;
 import gatun.spi.Datatypes;
 import gatun.spi.SequenceTensors;
 

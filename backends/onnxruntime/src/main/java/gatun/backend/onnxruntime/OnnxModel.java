@@ -7,7 +7,7 @@ import gatun.memory.cuda.CudaDevices;
 import gatun.memory.cuda.DeviceTransfers;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;

@@ -2,9 +2,9 @@
 package gatun.backend.repeat;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.DataType;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelSequenceBatching.State;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelSequenceBatching.State;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@
 package gatun.backend.sequence;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.DataType;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import java.nio.file.Path;

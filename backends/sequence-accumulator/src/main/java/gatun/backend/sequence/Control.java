@@ -5,7 +5,7 @@ import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
-import gatun.protocol.inference.ModelSequenceBatching;
+import gatun.wire.inference.ModelSequenceBatching;
 import gatun.spi.Execution;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

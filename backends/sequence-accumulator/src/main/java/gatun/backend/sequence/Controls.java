@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.sequence;
 
-import gatun.protocol.inference.ModelSequenceBatching;
-import gatun.protocol.inference.ModelSequenceBatching.Control.Kind;
-import gatun.protocol.inference.ModelSequenceBatching.ControlInput;
+import gatun.wire.inference.ModelSequenceBatching;
+import gatun.wire.inference.ModelSequenceBatching.Control.Kind;
+import gatun.wire.inference.ModelSequenceBatching.ControlInput;
 import java.util.List;
 import java.util.Optional;
 

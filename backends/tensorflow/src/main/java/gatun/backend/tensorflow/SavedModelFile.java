@@ -6,7 +6,7 @@ import com.google.protobuf.ExtensionRegistryLite;
 import com.google.protobuf.WireFormat;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.tensorflow.SignatureDef;
+import gatun.wire.tensorflow.SignatureDef;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

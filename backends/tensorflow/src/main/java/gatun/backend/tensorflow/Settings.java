@@ -3,7 +3,7 @@ package gatun.backend.tensorflow;
 
 import com.google.protobuf.CodedOutputStream;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

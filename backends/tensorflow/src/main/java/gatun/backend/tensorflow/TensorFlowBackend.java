@@ -8,7 +8,7 @@ import gatun.bindings.TensorFlow;
 import gatun.bindings.tensorflow.tensorflow_h;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;

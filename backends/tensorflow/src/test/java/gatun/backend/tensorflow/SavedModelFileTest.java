@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
-import gatun.protocol.inference.ModelConfig;
+import gatun.wire.inference.ModelConfig;
 import gatun.spi.EntryPoint;
 import java.io.IOException;
 import java.nio.file.Files;

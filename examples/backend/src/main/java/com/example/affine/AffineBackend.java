@@ -2,10 +2,10 @@
 package com.example.affine;
 
 import gatun.memory.tensor.GatunException;
-import gatun.protocol.inference.DataType;
-import gatun.protocol.inference.ModelConfig;
-import gatun.protocol.inference.ModelInput;
-import gatun.protocol.inference.ModelOutput;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import java.nio.file.Path;

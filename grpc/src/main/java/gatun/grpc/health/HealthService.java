@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.grpc.health;
+
+import gatun.runtime.Subscription;
+import gatun.runtime.server.InferenceServer;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * gRPC's standard health service. The server as a whole, which the empty name asks for, and each of its services are SERVING when the
+ * server is ready and does not stop; a name of something else is not known to those who watch it. Safe for any thread.
+ */
+public final class HealthService extends HealthGrpc.HealthImplBase {
+    private static final String SERVER = "";
+
+    private final InferenceServer server;
+    private final Set<String> services;
+    private final Set<Runnable> stopListeners = ConcurrentHashMap.newKeySet();
+    private volatile boolean stopping;
+
+    /**
+     * Reports on {@code server}.
+     *
+     * @param services the names of the services that are served beside this one
+     */
+    public HealthService(InferenceServer server, Set<String> services) {
+        this.server = server;
+        this.services = new TreeSet<>(services);
+        this.services.add(HealthGrpc.SERVICE_NAME);
+    }
+
+    /** From now on nothing is SERVING. Who watches hears it, and is let go. */
+    public void announceStop() {
+        stopping = true;
+        stopListeners.forEach(Runnable::run);
+    }
+
+    /** Calls {@code listener} after whatever may change a status, until that is closed. It must return at once. */
+    Subscription onChange(Runnable listener) {
+        stopListeners.add(listener);
+        Subscription changes = server.onChange(listener);
+        return () -> {
+            changes.close();
+            stopListeners.remove(listener);
+        };
+    }
+
+    /** Whether {@link #announceStop} was called. */
+    boolean stopping() {
+        return stopping;
+    }
+
+    /** How it stands with a service; SERVICE_UNKNOWN when there is none of that name. */
+    ServingStatus status(String service) {
+        if (!service.equals(SERVER) && !services.contains(service)) {
+            return ServingStatus.SERVICE_UNKNOWN;
+        }
+        return !stopping && !server.exiting() && server.ready() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+    }
+
+    /** Answers for the server whatever the name of the service, as clients of Triton are used to. */
+    @Override
+    public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> answer) {
+        answer.onNext(HealthCheckResponse.newBuilder().setStatus(status(SERVER)).build());
+        answer.onCompleted();
+    }
+
+    @Override
+    public void watch(HealthCheckRequest request, StreamObserver<HealthCheckResponse> answer) {
+        HealthWatch.begin(this, request.getService(), (ServerCallStreamObserver<HealthCheckResponse>) answer);
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.http.routes;
+
+import gatun.runtime.access.ApiGroup;
+import io.helidon.http.Method;
+
+/**
+ * One row of a protocol's table.
+ *
+ * @param method the method of its requests
+ * @param path the paths of its requests, as {@link PathPattern} writes them
+ * @param group the group of requests that access is restricted by
+ * @param summary what it does, in a few words for the reader of the API's description
+ * @param handler answers the requests
+ */
+public record Route(Method method, String path, ApiGroup group, String summary, RouteHandler handler) {
+    /** A route of GET requests. */
+    public static Route get(String path, ApiGroup group, String summary, RouteHandler handler) {
+        return new Route(Method.GET, path, group, summary, handler);
+    }
+
+    /** A route of POST requests. */
+    public static Route post(String path, ApiGroup group, String summary, RouteHandler handler) {
+        return new Route(Method.POST, path, group, summary, handler);
+    }
+}

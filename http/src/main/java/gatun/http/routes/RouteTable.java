@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.http.routes;
+
+import gatun.http.connection.Exchange;
+import gatun.http.connection.RestrictedRequests;
+import gatun.http.connection.Routes;
+import gatun.runtime.access.ApiAccess;
+import io.helidon.http.Method;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The table of one protocol's routes. From its rows comes which handler answers a request, who may send it, what the
+ * {@code Allow} of a wrong method says, and the description of the API ({@link OpenApi}). Safe for any thread.
+ */
+public final class RouteTable implements Routes {
+    private final String root;
+    private final List<Route> rows;
+    private final RouteTree tree;
+    private final RestrictedRequests restricted;
+    private final RouteConventions conventions;
+
+    /**
+     * A table for the paths that begin with {@code root}.
+     *
+     * @param rows the routes; those for one path belong to one group
+     * @param access which groups of requests need which headers
+     * @param conventions what the protocol does its own way
+     * @throws IllegalArgumentException when two rows contradict each other, or a path is none
+     */
+    public RouteTable(String root, List<Route> rows, ApiAccess access, RouteConventions conventions) {
+        this.root = root;
+        this.rows = List.copyOf(rows);
+        this.restricted = new RestrictedRequests(access);
+        this.conventions = conventions;
+        this.tree = new RouteTree(conventions.ignoresCase());
+        this.rows.forEach(tree::add);
+    }
+
+    /** The rows, in the order in which they were given. */
+    public List<Route> rows() {
+        return rows;
+    }
+
+    @Override
+    public boolean answer(Exchange exchange) {
+        String path = exchange.path();
+        if (!path.startsWith(root)) {
+            return false;
+        }
+        RouteTree.Match match = tree.find(path);
+        if (match == null) {
+            conventions.answerUnknownPath(exchange);
+            return true;
+        }
+        if (restricted.refused(exchange, match.leaves().getFirst().route().group())) {
+            return true;
+        }
+        RouteTree.Leaf leaf = match.leaf(method(exchange));
+        if (leaf == null) {
+            conventions.answerOtherMethod(exchange, allowed(match));
+        } else {
+            leaf.route().handler().answer(exchange, match.values(leaf));
+        }
+        return true;
+    }
+
+    private Method method(Exchange exchange) {
+        boolean head = exchange.method().equals(Method.HEAD) && conventions.answersHeadAndOptions();
+        return head ? Method.GET : exchange.method();
+    }
+
+    private String allowed(RouteTree.Match match) {
+        String methods = match.leaves().stream()
+                .map(leaf -> leaf.route().method())
+                .map(method ->
+                        method.equals(Method.GET) && conventions.answersHeadAndOptions() ? "GET, HEAD" : method.text())
+                .collect(Collectors.joining(", "));
+        return conventions.answersHeadAndOptions() ? methods + ", OPTIONS" : methods;
+    }
+}

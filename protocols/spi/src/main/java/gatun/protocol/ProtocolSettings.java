@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.protocol;
+
+import gatun.runtime.access.HeaderRules;
+
+/**
+ * What every protocol obeys.
+ *
+ * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that an HTTP request may have
+ * @param clientSharedMemory whether clients may register shared memory
+ * @param http which HTTP requests need which headers, and what of them models learn
+ * @param grpc which calls need which metadata, and what of it models learn
+ */
+public record ProtocolSettings(long maxInputByteSize, boolean clientSharedMemory, HeaderRules http, HeaderRules grpc) {
+    /** What Triton allows by default: 64 MiB. */
+    public static final long DEFAULT_MAX_INPUT_BYTE_SIZE = 64L << 20;
+
+    /** Checks the limit. */
+    public ProtocolSettings {
+        if (maxInputByteSize < 1) {
+            throw new IllegalArgumentException(
+                    "the maximum input size is " + maxInputByteSize + " bytes: expected at least 1");
+        }
+    }
+
+    /** 64 MiB, shared memory, nothing restricted and nothing forwarded. */
+    public static ProtocolSettings standard() {
+        return new ProtocolSettings(DEFAULT_MAX_INPUT_BYTE_SIZE, true, HeaderRules.none(), HeaderRules.none());
+    }
+
+    /** The same with another limit. */
+    public ProtocolSettings withMaxInputByteSize(long limit) {
+        return new ProtocolSettings(limit, clientSharedMemory, http, grpc);
+    }
+
+    /** The same with another choice for shared memory. */
+    public ProtocolSettings withClientSharedMemory(boolean allowed) {
+        return new ProtocolSettings(maxInputByteSize, allowed, http, grpc);
+    }
+
+    /** The same with other rules for headers. */
+    public ProtocolSettings withHeaders(HeaderRules forHttp, HeaderRules forGrpc) {
+        return new ProtocolSettings(maxInputByteSize, clientSharedMemory, forHttp, forGrpc);
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a protocol is to the server that speaks it: routes over HTTP, services over gRPC. */
+module gatun.protocol {
+    requires static org.jspecify;
+    requires transitive gatun.grpc;
+    requires transitive gatun.http;
+    requires transitive gatun.runtime;
+
+    exports gatun.protocol;
+}

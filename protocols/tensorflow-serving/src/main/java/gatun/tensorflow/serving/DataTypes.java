@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving;
+
+import gatun.memory.tensor.Datatype;
+import gatun.wire.tensorflow.DataType;
+import java.util.Locale;
+
+/** TensorFlow's datatypes: which of ours each is. */
+public final class DataTypes {
+    private static final String PREFIX = "DT_";
+
+    private DataTypes() {}
+
+    /** Ours for one of TensorFlow's; INVALID for those that are only TensorFlow's. */
+    public static Datatype datatype(DataType type) {
+        return switch (type) {
+            case DT_BOOL -> Datatype.BOOL;
+            case DT_UINT8 -> Datatype.UINT8;
+            case DT_UINT16 -> Datatype.UINT16;
+            case DT_UINT32 -> Datatype.UINT32;
+            case DT_UINT64 -> Datatype.UINT64;
+            case DT_INT8 -> Datatype.INT8;
+            case DT_INT16 -> Datatype.INT16;
+            case DT_INT32 -> Datatype.INT32;
+            case DT_INT64 -> Datatype.INT64;
+            case DT_HALF -> Datatype.FP16;
+            case DT_BFLOAT16 -> Datatype.BF16;
+            case DT_FLOAT -> Datatype.FP32;
+            case DT_DOUBLE -> Datatype.FP64;
+            case DT_STRING -> Datatype.BYTES;
+            default -> Datatype.INVALID;
+        };
+    }
+
+    /** TensorFlow's for one of ours. */
+    public static DataType of(Datatype type) {
+        return switch (type) {
+            case BOOL -> DataType.DT_BOOL;
+            case UINT8 -> DataType.DT_UINT8;
+            case UINT16 -> DataType.DT_UINT16;
+            case UINT32 -> DataType.DT_UINT32;
+            case UINT64 -> DataType.DT_UINT64;
+            case INT8 -> DataType.DT_INT8;
+            case INT16 -> DataType.DT_INT16;
+            case INT32 -> DataType.DT_INT32;
+            case INT64 -> DataType.DT_INT64;
+            case FP16 -> DataType.DT_HALF;
+            case BF16 -> DataType.DT_BFLOAT16;
+            case FP32 -> DataType.DT_FLOAT;
+            case FP64 -> DataType.DT_DOUBLE;
+            case BYTES -> DataType.DT_STRING;
+            case INVALID -> DataType.DT_INVALID;
+        };
+    }
+
+    /** What messages call one of ours, such as {@code float}. */
+    public static String shortName(Datatype type) {
+        return of(type).name().substring(PREFIX.length()).toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving;
+
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelOutput;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * How a model that knows nothing of examples is asked with them, as a parameter of its configuration says: {@code tensorflow_classify} or
+ * {@code tensorflow_regress}, with the outputs that the answer is made of. Immutable.
+ *
+ * @param method what is made of the examples
+ * @param inputs what is filled from the features of each example
+ * @param outputs the model's outputs by their parts in the answer
+ */
+record ExampleMapping(ExampleMethod method, List<FeatureInput> inputs, Map<String, ModelOutput> outputs) {
+    private static final String PREFIX = "tensorflow_";
+
+    /**
+     * What a configuration says.
+     *
+     * @return empty when it says nothing
+     * @throws GatunException INVALID_ARGUMENT when it says what cannot work
+     */
+    static Optional<ExampleMapping> of(ModelConfig config, ExampleMethod method) {
+        String key = PREFIX + method.verb();
+        if (!config.containsParameters(key)) {
+            return Optional.empty();
+        }
+        String value = config.getParametersOrThrow(key).getStringValue();
+        String subject = "parameter '" + key + "' of model '" + config.getName() + "'";
+        if (config.getModelTransactionPolicy().getDecoupled() || config.hasSequenceBatching()) {
+            throw GatunException.invalidArgument(
+                    subject + ": a model that is decoupled or takes sequences cannot be asked with examples");
+        }
+        Map<String, ModelOutput> outputs = new LinkedHashMap<>();
+        for (String entry : value.split(",", -1)) {
+            int equals = entry.indexOf('=');
+            String part = equals < 0 ? "" : entry.substring(0, equals).strip();
+            if (!method.outputs().contains(part) || outputs.containsKey(part)) {
+                throw GatunException.invalidArgument(subject + " is '" + value + "'; expected each of "
+                        + String.join(", ", method.outputs()) + " once at most, with the output that it is, such as "
+                        + method.outputs().getLast() + "=OUTPUT");
+            }
+            outputs.put(part, output(config, part, entry.substring(equals + 1).strip(), subject));
+        }
+        return Optional.of(new ExampleMapping(method, FeatureInput.of(config, subject), outputs));
+    }
+
+    private static ModelOutput output(ModelConfig config, String part, String name, String subject) {
+        ModelOutput output = config.getOutputList().stream()
+                .filter(candidate -> candidate.getName().equals(name))
+                .findFirst()
+                .orElseThrow(() -> GatunException.invalidArgument(subject + " names the output '" + name
+                        + "', which the model does not have; expected one of "
+                        + config.getOutputList().stream()
+                                .map(ModelOutput::getName)
+                                .collect(Collectors.joining(", "))));
+        DataType expected = part.equals(ScoredClasses.CLASSES) ? DataType.TYPE_STRING : DataType.TYPE_FP32;
+        if (output.getDataType() != expected) {
+            throw GatunException.invalidArgument(subject + " takes '" + name + "' of " + output.getDataType() + " for "
+                    + part + ", which are of " + expected);
+        }
+        Shape shape = shape(config, output);
+        boolean fits = part.equals(RegressedValues.OUTPUTS)
+                ? shape.rank() == 1 || (shape.rank() == 2 && (shape.dim(1) == 1 || shape.dim(1) == Shape.VARIABLE))
+                : shape.rank() == 2;
+        if (!fits) {
+            throw GatunException.invalidArgument(subject + " takes '" + name + "' of shape " + shape + " for " + part
+                    + ", which have " + (part.equals(RegressedValues.OUTPUTS) ? "one value" : "one row of classes")
+                    + " for each example");
+        }
+        return output;
+    }
+
+    /** As clients get the output. */
+    private static Shape shape(ModelConfig config, ModelOutput output) {
+        Shape dims = Shape.of(
+                output.getDimsList().stream().mapToLong(Long::longValue).toArray());
+        return config.getMaxBatchSize() > 0 ? dims.prepend(Shape.VARIABLE) : dims;
+    }
+
+    /** The signature that clients see. */
+    EntryPoint signature(ModelConfig config) {
+        TensorSpec examples = new TensorSpec(ExampleMethod.INPUTS, Datatype.BYTES, Shape.of(Shape.VARIABLE));
+        List<EntryTensor> answered = new ArrayList<>();
+        outputs.forEach((part, output) -> {
+            Datatype datatype = part.equals(ScoredClasses.CLASSES) ? Datatype.BYTES : Datatype.FP32;
+            answered.add(
+                    new EntryTensor(new TensorSpec(part, datatype, shape(config, output)), false, output.getName()));
+        });
+        return new EntryPoint(
+                method.verb(),
+                method.signatureMethod(),
+                List.of(new EntryTensor(examples, false, examples.name())),
+                answered);
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving;
+
+import gatun.memory.tensor.GatunException;
+import gatun.wire.tensorflow.Feature;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The values of one feature where they lie in a serialised example. Counts them first, so that whoever takes them knows how many there are.
+ * No value becomes an object. Not thread-safe.
+ */
+final class FeatureValues {
+    /** Field number of the value in an entry of the map of features. */
+    private static final int ENTRY_VALUE = 2;
+
+    /** Field number of the values in each of the three kinds of lists. */
+    private static final int LIST_VALUES = 1;
+
+    /** Takes the values of a feature in their order. */
+    interface Target {
+        /** One of a bytes list: {@code byteSize} bytes at {@code start} of the examples' memory. */
+        void text(long start, long byteSize);
+
+        /** One of a float list. */
+        void real(float value);
+
+        /** One of an int64 list. */
+        void integer(long value);
+    }
+
+    private final MemorySegment examples;
+    private final long example;
+    private final long start;
+    private final long end;
+
+    private Feature.KindCase kind = Feature.KindCase.KIND_NOT_SET;
+    /** Where the lists begin that count: what stands before was of another kind, which the later one replaces. */
+    private long from;
+
+    private long count;
+    private long textByteSize;
+
+    /**
+     * The values of the entry of a map of features between {@code start} and {@code end} of {@code examples}; nothing where they are equal.
+     *
+     * @param example the number of the example, for the text of a failure
+     * @throws GatunException INVALID_ARGUMENT when it is no such entry
+     */
+    FeatureValues(MemorySegment examples, long example, long start, long end) {
+        this.examples = examples;
+        this.example = example;
+        this.start = start;
+        this.end = end;
+        eachList(this::count);
+    }
+
+    Feature.KindCase kind() {
+        return kind;
+    }
+
+    long count() {
+        return count;
+    }
+
+    /** Bytes of all values of a bytes list together. */
+    long textByteSize() {
+        return textByteSize;
+    }
+
+    /** Shows the values to {@code target}. */
+    void read(Target target) {
+        eachList((in, list) -> {
+            if (in.position() >= from) {
+                readList(in, list, target);
+            }
+        });
+    }
+
+    private interface ListVisitor {
+        /** {@code in} stands at the begin of a list of that kind, and reads to its end. */
+        void list(WireCursor in, Feature.KindCase list);
+    }
+
+    private void eachList(ListVisitor visitor) {
+        WireCursor in = new WireCursor(examples, example, start, end);
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (tag != WireCursor.delimited(ENTRY_VALUE)) {
+                in.skip(tag);
+                continue;
+            }
+            long valueEnd = in.length() + in.position();
+            in.window(in.position(), valueEnd);
+            eachListOfFeature(in, visitor);
+            in.window(valueEnd, end);
+        }
+    }
+
+    private static void eachListOfFeature(WireCursor in, ListVisitor visitor) {
+        long featureEnd = in.limit();
+        while (in.hasMore()) {
+            int tag = in.tag();
+            Feature.KindCase list = Feature.KindCase.forNumber(WireCursor.field(tag));
+            if (list == null || WireCursor.type(tag) != WireCursor.LENGTH_DELIMITED) {
+                in.skip(tag);
+                continue;
+            }
+            long listEnd = in.length() + in.position();
+            in.window(in.position(), listEnd);
+            visitor.list(in, list);
+            in.window(listEnd, featureEnd);
+        }
+    }
+
+    private void count(WireCursor in, Feature.KindCase list) {
+        if (kind != list) {
+            kind = list;
+            from = in.position();
+            count = 0;
+            textByteSize = 0;
+        }
+        readList(in, list, new Target() {
+            @Override
+            public void text(long at, long byteSize) {
+                count++;
+                textByteSize += byteSize;
+            }
+
+            @Override
+            public void real(float value) {
+                count++;
+            }
+
+            @Override
+            public void integer(long value) {
+                count++;
+            }
+        });
+    }
+
+    private static void readList(WireCursor in, Feature.KindCase list, Target target) {
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (WireCursor.field(tag) != LIST_VALUES) {
+                in.skip(tag);
+                continue;
+            }
+            boolean delimited = WireCursor.type(tag) == WireCursor.LENGTH_DELIMITED;
+            switch (list) {
+                case BYTES_LIST -> {
+                    if (delimited) {
+                        long length = in.length();
+                        target.text(in.advance(length), length);
+                    } else {
+                        in.skip(tag);
+                    }
+                }
+                case FLOAT_LIST -> {
+                    if (delimited) {
+                        readPackedReals(in, target);
+                    } else if (WireCursor.type(tag) == WireCursor.FIXED32) {
+                        target.real(in.fp32());
+                    } else {
+                        in.skip(tag);
+                    }
+                }
+                case INT64_LIST -> {
+                    if (delimited) {
+                        readPackedIntegers(in, target);
+                    } else if (WireCursor.type(tag) == WireCursor.VARINT) {
+                        target.integer(in.varint());
+                    } else {
+                        in.skip(tag);
+                    }
+                }
+                case KIND_NOT_SET -> throw new AssertionError("no kind of list");
+            }
+        }
+    }
+
+    private static void readPackedReals(WireCursor in, Target target) {
+        long length = in.length();
+        if (length % Float.BYTES != 0) {
+            throw in.malformed("packed numbers of " + length + " bytes, which is no multiple of " + Float.BYTES);
+        }
+        for (long i = 0; i < length; i += Float.BYTES) {
+            target.real(in.fp32());
+        }
+    }
+
+    private static void readPackedIntegers(WireCursor in, Target target) {
+        long listEnd = in.limit();
+        long runEnd = in.length() + in.position();
+        in.window(in.position(), runEnd);
+        while (in.hasMore()) {
+            target.integer(in.varint());
+        }
+        in.window(runEnd, listEnd);
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving;
+
+import gatun.spi.EntryPoint;
+import gatun.wire.tensorflow.serving.ModelSpec;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * What a request is for, as its client names it. Immutable.
+ *
+ * @param name the model
+ * @param version its version; empty where the client leaves it open or names a label
+ * @param label the label of its version
+ * @param signature the signature as the client names it; empty for the default one
+ */
+public record Servable(String name, OptionalLong version, Optional<String> label, String signature) {
+    /** What a message names that has been read already. */
+    public static Servable of(ModelSpec spec) {
+        return new Servable(
+                spec.getName(),
+                spec.hasVersion() ? OptionalLong.of(spec.getVersion().getValue()) : OptionalLong.empty(),
+                spec.hasVersionLabel() ? Optional.of(spec.getVersionLabel()) : Optional.empty(),
+                spec.getSignatureName());
+    }
+
+    /** The same with another signature; empty for the default one. */
+    public Servable withSignature(String newSignature) {
+        return new Servable(name, version, label, newSignature);
+    }
+
+    /** Whether the client leaves the version open. */
+    public boolean isAnyVersion() {
+        return version.isEmpty() && label.isEmpty();
+    }
+
+    /** The entry point that the signature is. */
+    public String entryPoint() {
+        return signature.isEmpty() ? EntryPoint.DEFAULT : signature;
+    }
+}

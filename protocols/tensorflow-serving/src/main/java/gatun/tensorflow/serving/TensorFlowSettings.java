@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * What TensorFlow Serving's protocol can be set to.
+ *
+ * @param anyOrigin whether a browser lets pages of any server read responses
+ * @param timeout how long a model may take for a request over HTTP
+ * @param methodNames whether signatures must call their methods as they are asked: classify or regress
+ * @param tensorContent whether Predict answers with tensor_content over gRPC and not with the fields of the types
+ * @param anyLabels whether a list of models may give new labels to versions that do not serve yet
+ * @param monitoring TensorFlow Serving's metrics; empty where nothing is counted
+ */
+public record TensorFlowSettings(
+        boolean anyOrigin,
+        Duration timeout,
+        boolean methodNames,
+        boolean tensorContent,
+        boolean anyLabels,
+        Optional<Monitoring> monitoring) {
+    /** What TensorFlow Serving does by default: no other pages, and half a minute. */
+    public static final TensorFlowSettings STANDARD =
+            new TensorFlowSettings(false, Duration.ofSeconds(30), false, false, false, Optional.empty());
+
+    /** The same, with metrics. */
+    public TensorFlowSettings withMonitoring(Monitoring metrics) {
+        return new TensorFlowSettings(anyOrigin, timeout, methodNames, tensorContent, anyLabels, Optional.of(metrics));
+    }
+
+    /** Where requests are counted; empty for nowhere. */
+    public Optional<ServingMetrics> metrics() {
+        return monitoring.map(Monitoring::metrics);
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.grpc;
+
+import gatun.grpc.message.RawMessage;
+import gatun.tensorflow.serving.Servable;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A ClassificationRequest, RegressionRequest or MultiInferenceRequest as it was read: well formed, but not yet checked against anything. Its
+ * examples stay where they are, in the message's own memory.
+ */
+final class ExampleMessage extends RawMessage {
+    /**
+     * What a MultiInferenceRequest wants of its examples.
+     *
+     * @param method what signatures call it
+     */
+    record Task(Servable servable, String method) {}
+
+    /** Whether there is a model_spec at all; of a MultiInferenceRequest each task has its own. */
+    boolean hasServable;
+
+    Servable servable = ServableReader.NOTHING;
+
+    /** The tasks of a MultiInferenceRequest. */
+    final List<Task> tasks = new ArrayList<>(2);
+
+    /** A message in {@code bytes}. */
+    ExampleMessage(MemorySegment bytes) {
+        super(bytes, NOTHING);
+    }
+
+    /**
+     * Finds the examples.
+     *
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when there are none
+     */
+    ExampleInput input() {
+        return ExampleInput.of(bytes());
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.grpc;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
+import gatun.runtime.OutputTensor;
+import gatun.tensorflow.serving.ExampleSignature;
+import gatun.tensorflow.serving.ServingMetrics;
+import io.grpc.Context;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Runs models on examples. Safe for any thread; the calling one waits for the model. */
+final class ExampleRuns {
+    /** Makes a message of outputs. */
+    @FunctionalInterface
+    interface Results {
+        /** The serialised message for so many examples that were given to a signature; the caller owns its buffer. */
+        Buffer of(BufferPool pool, ExampleSignature signature, List<OutputTensor> outputs, long examples);
+    }
+
+    private final BufferPool pool;
+    private final Function<InferenceRequest, InferenceResponse> server;
+    private final @Nullable ServingMetrics metrics;
+
+    /**
+     * Runs the models of {@code server}.
+     *
+     * @param pool where examples become tensors
+     * @param server answers a request and closes it
+     * @param metrics where runs are counted; null for nowhere
+     */
+    ExampleRuns(
+            BufferPool pool, Function<InferenceRequest, InferenceResponse> server, @Nullable ServingMetrics metrics) {
+        this.pool = pool;
+        this.server = server;
+        this.metrics = metrics;
+    }
+
+    /**
+     * What a model makes of the examples, as the message that {@code results} makes of the model's outputs. The caller owns its buffer.
+     *
+     * @param api what runs are counted as
+     * @param source keeps the memory in which {@code input} finds the examples; closed as soon as they have been copied
+     * @param anyVersion whether the client left the version open
+     * @throws GatunException when the examples do not fit the model, or it fails
+     */
+    Buffer run(
+            ModelVersion model,
+            boolean anyVersion,
+            ExampleSignature signature,
+            ServingMetrics.Api api,
+            ExampleInput input,
+            Hold source,
+            Results results) {
+        InferenceRequest request = new InferenceRequest(model);
+        try {
+            request.anyVersion(anyVersion);
+            request.origin(Origin.TENSORFLOW_GRPC);
+            input.ask(signature, request, pool);
+            source.close();
+            Context.current().addListener(cancelled -> request.cancellation().cancel(), Runnable::run);
+        } catch (Throwable t) {
+            request.close();
+            throw t;
+        }
+        if (metrics != null) {
+            metrics.examples(model.name(), input.count());
+        }
+        long startedNanos = metrics == null ? 0 : System.nanoTime();
+        try (InferenceResponse response = server.apply(request)) {
+            if (metrics != null) {
+                metrics.ran(model.name(), api, System.nanoTime() - startedNanos);
+            }
+            return results.of(pool, signature, response.outputs(), input.count());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.grpc;
+
+import gatun.grpc.message.WireReader;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.LimitSettings;
+import gatun.tensorflow.serving.ExampleMethod;
+import gatun.wire.tensorflow.serving.PredictionLog;
+import io.grpc.StatusRuntimeException;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Answers requests that were written down as PredictionLog messages, without a client: the answers are made, so that all that could fail
+ * does, and dropped. For one thread.
+ */
+final class LoggedRequests {
+    /** The field of each message of a log that holds the request. */
+    private static final int REQUEST = 1;
+
+    private final ModelVersion model;
+    private final BufferPool pool;
+    private final Function<InferenceRequest, InferenceResponse> instance;
+    private final ExampleAnswers examples;
+    private final PredictDecoder predictions;
+    private final ExampleDecoder decoder;
+
+    /**
+     * Answers requests to one version, whichever they name.
+     *
+     * @param limits what one of them may hold
+     * @param instance answers a request and closes it
+     */
+    LoggedRequests(
+            ModelVersion model,
+            BufferPool pool,
+            LimitSettings limits,
+            Function<InferenceRequest, InferenceResponse> instance) {
+        this.model = model;
+        this.pool = pool;
+        this.instance = instance;
+        examples = new ExampleAnswers(new ExampleRuns(pool, instance, null), false);
+        HeapBudget heap = new HeapBudget(limits.heapByteSize());
+        predictions = new PredictDecoder(limits.request(), heap);
+        decoder = new ExampleDecoder(limits.request(), heap);
+    }
+
+    /**
+     * Answers the request in {@code log}; a log without one, or of a kind that is newer than this, is passed over.
+     *
+     * @throws GatunException when it is no such message, or the request fails
+     */
+    void answer(MemorySegment log) {
+        Entry entry = parsed(() -> Entry.find(log));
+        MemorySegment request = entry.request;
+        switch (entry.kind) {
+            case PREDICT_LOG -> predict(request);
+            case CLASSIFY_LOG -> judge(ExampleMethod.CLASSIFY, request);
+            case REGRESS_LOG -> judge(ExampleMethod.REGRESS, request);
+            case MULTI_INFERENCE_LOG -> {
+                try (ExampleMessage call = parsed(() -> decoder.decodeTasks(request))) {
+                    ExampleAnswers.requireTasks(call.tasks);
+                    examples.answerTasks(model, call).close();
+                }
+            }
+            case SESSION_RUN_LOG ->
+                throw new GatunException(
+                        ErrorCode.UNSUPPORTED,
+                        "Unsupported log_type for warmup: " + entry.kind.getNumber() + " (a run of the session)");
+            case PREDICT_STREAMED_LOG, LOGTYPE_NOT_SET -> {}
+        }
+    }
+
+    private void judge(ExampleMethod method, MemorySegment request) {
+        try (ExampleMessage call = parsed(() -> decoder.decode(request))) {
+            examples.answer(model, method, call).close();
+        }
+    }
+
+    /** Works on a copy, since reading tensors moves them in the message's memory to where engines want them. */
+    private void predict(MemorySegment bytes) {
+        Buffer copy = pool.copyOf(bytes);
+        InferenceRequest request = new InferenceRequest(model);
+        request.hold(copy);
+        try {
+            PredictMessage message = parsed(() -> predictions.decode(copy.segment()));
+            PredictExchange.fill(request, message, PredictExchange.signature(message, model), pool);
+        } catch (StatusRuntimeException e) {
+            request.close();
+            throw new GatunException(ErrorCode.INVALID_ARGUMENT, e.getStatus().getDescription(), e);
+        } catch (RuntimeException | Error e) {
+            request.close();
+            throw e;
+        }
+        instance.apply(request).close();
+    }
+
+    /** What a log holds, and where. */
+    private record Entry(PredictionLog.LogTypeCase kind, MemorySegment request) {
+        static Entry find(MemorySegment log) {
+            Entry found = new Entry(PredictionLog.LogTypeCase.LOGTYPE_NOT_SET, MemorySegment.NULL);
+            WireReader in = new WireReader(log);
+            while (in.hasMore()) {
+                int tag = in.tag();
+                PredictionLog.LogTypeCase kind = PredictionLog.LogTypeCase.forNumber(WireReader.field(tag));
+                if (kind == null || WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                    in.skip(tag);
+                } else {
+                    int length = in.length();
+                    int start = in.advance(length);
+                    found = new Entry(kind, request(log.asSlice(start, length)));
+                }
+            }
+            return found;
+        }
+
+        private static MemorySegment request(MemorySegment entry) {
+            MemorySegment request = MemorySegment.NULL;
+            WireReader in = new WireReader(entry);
+            while (in.hasMore()) {
+                int tag = in.tag();
+                if (tag == (REQUEST << 3 | WireReader.LENGTH_DELIMITED)) {
+                    int length = in.length();
+                    request = entry.asSlice(in.advance(length), length);
+                } else {
+                    in.skip(tag);
+                }
+            }
+            return request;
+        }
+    }
+
+    private static <T> T parsed(Supplier<T> parse) {
+        try {
+            return parse.get();
+        } catch (GatunException e) {
+            throw new GatunException(ErrorCode.INVALID_ARGUMENT, "Failed to parse warmup record: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.grpc;
+
+import gatun.grpc.message.RawAlignment;
+import gatun.grpc.message.RepeatedField;
+import gatun.grpc.message.WireReader;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.tensorflow.serving.DataTypes;
+import gatun.tensorflow.serving.grpc.PredictMessage.TensorField;
+import gatun.wire.tensorflow.DataType;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Makes the tensors of one message: in its own memory where they lie there as engines want them, otherwise in a buffer of the pool, which
+ * the request owns. Tensors are asked for in the order of the message.
+ */
+final class TensorReader {
+    /**
+     * The most bytes of one message's tensors that stand for values which the message does not have: a tiny message must not take the pool.
+     */
+    static final long MAX_FILLED_BYTES = 64L << 20;
+
+    private final MemorySegment message;
+    private final BufferPool pool;
+    private final RawAlignment raw;
+    private long filledBytes;
+
+    TensorReader(MemorySegment message, BufferPool pool) {
+        this.message = message;
+        this.pool = pool;
+        this.raw = new RawAlignment(message, pool);
+    }
+
+    /**
+     * The tensor that a field holds.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it holds none
+     */
+    Tensor read(TensorField field, InferenceRequest request) {
+        DataType type = DataType.forNumber(field.dtype);
+        if (type == null || type == DataType.DT_INVALID || field.shape.isEmpty()) {
+            throw unreadable(field);
+        }
+        Datatype datatype = DataTypes.datatype(type);
+        if (datatype == Datatype.INVALID) {
+            throw GatunException.invalidArgument(
+                    "input '" + field.name + "' is of type " + type + ", which no model here takes; expected a type of"
+                            + " numbers up to 64 bits, DT_BOOL, DT_HALF, DT_BFLOAT16 or DT_STRING");
+        }
+        Shape shape = field.shape.get();
+        long count = shape.elementCount();
+        if (count < 0 || shape.byteSize(datatype) == Shape.OVERFLOW) {
+            throw unreadable(field);
+        }
+        MemorySegment bytes;
+        if (field.contentLength == 0) {
+            bytes = typed(field, datatype, count, request);
+        } else if (datatype == Datatype.BYTES) {
+            bytes = strings(field, count, request);
+        } else {
+            if (field.contentLength != shape.byteSize(datatype)) {
+                throw unreadable(field);
+            }
+            bytes = raw.aligned(field.contentStart, field.contentLength, datatype, request);
+        }
+        return new Tensor(new TensorSpec(field.name, datatype, shape), bytes);
+    }
+
+    private static GatunException unreadable(TensorField field) {
+        return GatunException.invalidArgument("tensor parsing error: " + field.name);
+    }
+
+    private MemorySegment buffer(long byteSize, InferenceRequest request) {
+        if (byteSize == 0) {
+            return MemorySegment.NULL;
+        }
+        Buffer buffer = pool.take(byteSize);
+        request.hold(buffer);
+        return buffer.segment();
+    }
+
+    /** The tensor of the values in the field of its type. The last stands for all that are not there; where there is none, zero does. */
+    private MemorySegment typed(TensorField field, Datatype datatype, long count, InferenceRequest request) {
+        int number = TensorTypes.valueField(datatype);
+        int wireType = TensorTypes.wireType(datatype);
+        TypedValues values = TypedValues.count(message, field, number, wireType);
+        if (values.count() > count) {
+            throw unreadable(field);
+        }
+        if (values.isOnePiece() && values.count() == count && datatype.isFixedSize() && wireType != WireReader.VARINT) {
+            return raw.aligned(values.pieceStart(), values.pieceLength(), datatype, request);
+        }
+        long missing = count - values.count();
+        long unit = datatype.isFixedSize() ? datatype.byteSize() : BytesCodec.LENGTH_BYTES + values.pieceLength();
+        long present = datatype.isFixedSize()
+                ? values.count() * unit
+                : values.stringBytes() + BytesCodec.LENGTH_BYTES * values.count();
+        if (Math.multiplyHigh(missing, unit) != 0 || missing * unit < 0 || missing * unit + present < 0) {
+            throw unreadable(field);
+        }
+        requireRoomFor(missing * unit, field);
+        MemorySegment target = buffer(missing * unit + present, request);
+        new RepeatedField(message, number, wireType, datatype).write(field.start, field.end, target, 0);
+        if (missing > 0) {
+            repeat(target, present, values.count() == 0 ? 0 : unit);
+        }
+        return target;
+    }
+
+    private void requireRoomFor(long missingBytes, TensorField field) {
+        filledBytes += missingBytes;
+        if (missingBytes > MAX_FILLED_BYTES || filledBytes > MAX_FILLED_BYTES) {
+            throw GatunException.invalidArgument("input '" + field.name + "' of shape "
+                    + field.shape.orElseThrow() + " leaves out values of " + missingBytes
+                    + " bytes; of one request at most "
+                    + MAX_FILLED_BYTES + " are filled in. Send the values, best as tensor_content");
+        }
+    }
+
+    /** Fills what lies behind {@code present} bytes with the {@code unit} bytes before it again and again; with zeros for none. */
+    private static void repeat(MemorySegment target, long present, long unit) {
+        if (unit == 0) {
+            target.asSlice(present).fill((byte) 0);
+            return;
+        }
+        long start = present - unit;
+        long done = present;
+        while (done < target.byteSize()) {
+            long step = Math.min(done - start, target.byteSize() - done);
+            MemorySegment.copy(target, start, target, done, step);
+            done += step;
+        }
+    }
+
+    /** The strings of a tensor_content: all their lengths as numbers of as few bytes as they need, then the strings. */
+    private MemorySegment strings(TensorField field, long count, InferenceRequest request) {
+        int end = field.contentStart + field.contentLength;
+        if (count > field.contentLength) {
+            throw unreadable(field);
+        }
+        WireReader lengths = new WireReader(message);
+        lengths.window(field.contentStart, end);
+        long total = 0;
+        for (long i = 0; i < count; i++) {
+            long length = lengths.varint();
+            if (length < 0 || length > field.contentLength) {
+                throw unreadable(field);
+            }
+            total += length;
+        }
+        int first = lengths.position();
+        if (total != end - first) {
+            throw unreadable(field);
+        }
+        MemorySegment target = buffer(total + BytesCodec.LENGTH_BYTES * count, request);
+        lengths.window(field.contentStart, end);
+        long from = first;
+        long to = 0;
+        for (long i = 0; i < count; i++) {
+            long length = lengths.varint();
+            to = BytesCodec.put(target, to, message, from, length);
+            from += length;
+        }
+        return target;
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.http;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import gatun.http.json.JsonWriter;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Base64 in the standard alphabet, from and to native memory. */
+final class Base64Text {
+    /** What {@link #decode} answers for what is no Base64. */
+    static final long MALFORMED = -1;
+
+    private static final byte[] ALPHABET =
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] VALUES = new byte[128];
+    private static final byte NONE = -1;
+
+    static {
+        Arrays.fill(VALUES, NONE);
+        for (byte i = 0; i < ALPHABET.length; i++) {
+            VALUES[ALPHABET[i]] = i;
+        }
+    }
+
+    private Base64Text() {}
+
+    /**
+     * Replaces the {@code byteSize} bytes of text at {@code offset} by what they stand for, which is shorter. Padding may be
+     * missing.
+     *
+     * @return how many bytes they stand for; {@link #MALFORMED} when there is something in them that is no Base64
+     */
+    static long decode(MemorySegment segment, long offset, long byteSize) {
+        long end = offset + byteSize;
+        int padding = 0;
+        while (padding < 2 && end > offset && segment.get(JAVA_BYTE, end - 1) == '=') {
+            end--;
+            padding++;
+        }
+        long count = end - offset;
+        if (count % 4 == 1 || (padding > 0 && (count + padding) % 4 != 0)) {
+            return MALFORMED;
+        }
+        long out = offset;
+        int bits = 0;
+        int bitCount = 0;
+        for (long at = offset; at < end; at++) {
+            byte c = segment.get(JAVA_BYTE, at);
+            int value = c < 0 ? NONE : VALUES[c];
+            if (value == NONE) {
+                return MALFORMED;
+            }
+            bits = bits << 6 | value;
+            bitCount += 6;
+            if (bitCount >= Byte.SIZE) {
+                bitCount -= Byte.SIZE;
+                segment.set(JAVA_BYTE, out++, (byte) (bits >> bitCount));
+            }
+        }
+        return out - offset;
+    }
+
+    /** Writes {@code byteSize} bytes at {@code offset} as text, without quotes. */
+    static void encode(JsonWriter json, MemorySegment bytes, long offset, long byteSize) {
+        long at = offset;
+        long end = offset + byteSize;
+        while (end - at >= 3) {
+            int three = unsigned(bytes, at) << 16 | unsigned(bytes, at + 1) << 8 | unsigned(bytes, at + 2);
+            letters(json, three, 4);
+            at += 3;
+        }
+        if (end - at == 2) {
+            letters(json, unsigned(bytes, at) << 16 | unsigned(bytes, at + 1) << 8, 3);
+            json.raw('=');
+        } else if (end - at == 1) {
+            letters(json, unsigned(bytes, at) << 16, 2);
+            json.raw("==");
+        }
+    }
+
+    private static int unsigned(MemorySegment bytes, long at) {
+        return Byte.toUnsignedInt(bytes.get(JAVA_BYTE, at));
+    }
+
+    private static void letters(JsonWriter json, int bits, int count) {
+        for (int i = 0; i < count; i++) {
+            json.raw((char) ALPHABET[bits >> (18 - 6 * i) & 63]);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.http;
+
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonReader.Kind;
+
+/** Bytes in JSON: an object whose only member is a string, {@code b64}. */
+final class Base64Value {
+    private static final String NAME = "b64";
+
+    /** What {@link #find} answers for an object that is another. */
+    static final long NONE = -1;
+
+    private Base64Value() {}
+
+    /** Reads over the object that {@code json} stands at; answers where its string begins, or {@link #NONE}. */
+    static long find(JsonReader json) {
+        long string = NONE;
+        long members = 0;
+        json.enterObject("");
+        while (json.nextMember()) {
+            if (json.nameIs(NAME) && json.peek() == Kind.STRING) {
+                string = json.position();
+            }
+            json.skipValue();
+            members++;
+        }
+        return members == 1 ? string : NONE;
+    }
+
+    /** Whether {@code json} stands at an object that is not Base64; it stands there afterwards too. */
+    static boolean isOtherObject(JsonReader json) {
+        return json.peek() == Kind.OBJECT && !json.isObjectOf(NAME);
+    }
+}

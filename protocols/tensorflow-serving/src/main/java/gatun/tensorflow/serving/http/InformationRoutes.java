@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.http;
+
+import gatun.http.connection.Exchange;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.server.InferenceServer;
+import gatun.tensorflow.serving.ExampleMappings;
+import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.VersionStatuses;
+import gatun.wire.tensorflow.serving.ModelVersionStatus;
+import java.util.List;
+
+/** The states of a model's versions, and its signatures. Safe for any thread. */
+final class InformationRoutes {
+    private static final int INDENT = 1;
+
+    private final InferenceServer server;
+    private final Servables servables;
+
+    InformationRoutes(InferenceServer server, Servables servables) {
+        this.server = server;
+        this.servables = servables;
+    }
+
+    /** Answers with the states of all versions, or of the one that the path has; a label makes no difference. */
+    void status(Exchange exchange, ServablePath path) {
+        List<ModelVersionStatus> versions = VersionStatuses.of(server, path.model(), path.versionNumber());
+        IndentedJson json = RestAnswer.text(exchange, INDENT);
+        json.beginObject().name("model_version_status").beginArray();
+        versions.forEach(version -> write(json, version));
+        json.endArray().endObject();
+        json.text().raw('\n');
+        RestAnswer.send(exchange, json);
+    }
+
+    private static void write(IndentedJson json, ModelVersionStatus version) {
+        json.beginObject().name("version").string(Long.toString(version.getVersion()));
+        json.name("state").string(version.getState().name());
+        json.name("status").beginObject();
+        json.name("error_code").string(version.getStatus().getErrorCode().name());
+        json.name("error_message").string(version.getStatus().getErrorMessage());
+        json.endObject().endObject();
+    }
+
+    /** Answers with the signatures of a version. */
+    void metadata(Exchange exchange, ServablePath path) {
+        ModelVersion model = servables.find(path.servable(""));
+        IndentedJson json = RestAnswer.text(exchange, INDENT);
+        json.text().raw("{\n\"model_spec\":");
+        json.beginObject().name("name").string(model.name());
+        json.name("signature_name").string("");
+        json.name("version").string(model.versionText());
+        json.endObject();
+        json.text().raw("\n,\n\"metadata\": {\"signature_def\": ");
+        SignatureJson.write(json, ExampleMappings.signatures(model));
+        json.text().raw("\n}\n}\n");
+        RestAnswer.send(exchange, json);
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.http;
+
+import gatun.http.connection.Exchange;
+import gatun.http.connection.TracedExchange;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.server.InferenceServer;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
+import gatun.tensorflow.serving.Servable;
+import gatun.tensorflow.serving.ServingMetrics;
+import gatun.tensorflow.serving.ServingMetrics.Api;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** Asks models, and sends what is made of their outputs. Safe for any thread; the calling one waits for the model. */
+final class ModelCalls {
+    private final InferenceServer server;
+    private final Duration timeout;
+    private final @Nullable ServingMetrics metrics;
+
+    /**
+     * Asks the models of {@code server}, and gives up those that take longer than {@code timeout}.
+     *
+     * @param metrics where runs are counted; null for nowhere
+     */
+    ModelCalls(InferenceServer server, Duration timeout, @Nullable ServingMetrics metrics) {
+        this.server = server;
+        this.timeout = timeout;
+        this.metrics = metrics;
+    }
+
+    /** A request without inputs, whose trace, if it has one, has begun. */
+    InferenceRequest request(Exchange exchange, ModelVersion model, Servable servable) {
+        InferenceRequest request = new InferenceRequest(model);
+        TracedExchange.begin(server, model, exchange).ifPresent(request::trace);
+        request.origin(Origin.TENSORFLOW_HTTP);
+        request.anyVersion(servable.isAnyVersion());
+        return request;
+    }
+
+    /** Closes a request that cannot be answered, and ends its trace. */
+    static void giveUp(InferenceRequest request) {
+        request.close();
+        request.trace().ifPresent(RequestTrace::end);
+    }
+
+    /**
+     * Answers by what {@code writer} writes of the outputs; owns {@code request}.
+     *
+     * @param api what runs are counted as
+     * @throws ModelTimeout when the model took too long, and nothing was answered
+     */
+    void answer(
+            Exchange exchange, InferenceRequest request, Api api, BiConsumer<IndentedJson, List<OutputTensor>> writer) {
+        long askedNanos = metrics == null ? 0 : System.nanoTime();
+        CompletableFuture<Void> timer =
+                new CompletableFuture<Void>().completeOnTimeout(null, timeout.toNanos(), TimeUnit.NANOSECONDS);
+        CompletableFuture<Void> ignored = timer.thenRun(request.cancellation()::cancel);
+        Optional<RequestTrace> trace = request.trace();
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));
+        try (InferenceResponse response =
+                exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
+            timer.cancel(false);
+            trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+            if (metrics != null) {
+                metrics.ran(request.model().name(), api, System.nanoTime() - askedNanos);
+            }
+            IndentedJson json = RestAnswer.text(exchange);
+            writer.accept(json, response.outputs());
+            trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
+            RestAnswer.send(exchange, json);
+            trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
+        } catch (GatunException e) {
+            // The timer is done before it gives the request up, what it does then perhaps not yet.
+            if (e.code() != ErrorCode.CANCELLED || !timer.isDone()) {
+                throw request.afterRun(e); // there may be no memory for the answer
+            }
+            throw new ModelTimeout("the model has not answered within " + timeout.toMillis()
+                    + " ms, which --rest_api_timeout_in_ms allows");
+        } finally {
+            timer.cancel(false);
+            trace.ifPresent(RequestTrace::end);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.http;
+
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonReader.Kind;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.limits.RequestUsage;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
+
+/**
+ * The JSON of a request, with the places of the members that the protocol knows. Of several members of one name the first counts. For one
+ * thread.
+ *
+ * <p>What is no JSON fails the request before anything else does. Tensors are large, and not read twice for that: in a document {@linkplain
+ * #forPredict for predict} they are passed over by their brackets, and whoever reads one asks {@link #firstFailure} when something is wrong.
+ */
+final class RequestDocument {
+    /** The name of the member that says what a request is to be answered by. */
+    private static final String SIGNATURE_NAME = "signature_name";
+
+    private static final String FAILING = "";
+
+    private final MemorySegment text;
+    private final long start;
+    private final long byteSize;
+    private final RequestUsage usage;
+    private final ValueText values;
+
+    private String signatureName = "";
+    private Member instances = Member.MISSING;
+    private Member inputs = Member.MISSING;
+    private Member context = Member.MISSING;
+    private Member examples = Member.MISSING;
+
+    /**
+     * Where a member's value is.
+     *
+     * @param position where it begins in the segment; negative when there is no such member
+     * @param kind what it is
+     * @param elementCount how many elements it has; 1 when it is no array
+     * @param end where it and the blanks behind it end
+     */
+    record Member(long position, Kind kind, long elementCount, long end) {
+        private static final Member MISSING = new Member(-1, Kind.NULL, 0, -1);
+
+        /** The member whose value {@code json} stands at, and is read over. */
+        static Member at(JsonReader json) {
+            Kind kind = json.peek();
+            long position = json.position();
+            long elementCount = json.countElements();
+            return new Member(position, kind, elementCount, json.position());
+        }
+
+        /** The same, and what is between its brackets has not been looked at. */
+        static Member passedOver(JsonReader json) {
+            Kind kind = json.peek();
+            long position = json.position();
+            long elementCount = json.passOver();
+            return new Member(position, kind, elementCount, json.position());
+        }
+
+        /** Whether there is such a member. */
+        boolean present() {
+            return position >= 0;
+        }
+    }
+
+    /**
+     * Reads {@code byteSize} bytes from {@code start} of {@code text}, which has been found to be JSON afterwards but for its tensors.
+     *
+     * @param usage counts the texts that are made of it
+     * @throws GatunException INVALID_ARGUMENT when they are no JSON, no object, or name a signature by something else than a string,
+     *     RESOURCE_EXHAUSTED when a text is longer than texts may be
+     */
+    static RequestDocument forPredict(MemorySegment text, long start, long byteSize, RequestUsage usage) {
+        return new RequestDocument(text, start, byteSize, usage, Member::passedOver);
+    }
+
+    /** The same for classify and regress, and all of it has been found to be JSON. */
+    static RequestDocument forExamples(MemorySegment text, long start, long byteSize, RequestUsage usage) {
+        return new RequestDocument(text, start, byteSize, usage, Member::at);
+    }
+
+    private RequestDocument(
+            MemorySegment text, long start, long byteSize, RequestUsage usage, Function<JsonReader, Member> tensors) {
+        this.usage = usage;
+        this.text = text;
+        this.start = start;
+        this.byteSize = byteSize;
+        this.values = new ValueText(text, start, byteSize);
+        if (byteSize == 0) {
+            throw GatunException.invalidArgument("JSON Parse error: The document is empty");
+        }
+        try {
+            find(tensors);
+        } catch (GatunException e) {
+            throw firstFailure(e);
+        }
+    }
+
+    /** What the request fails of where {@code found} was found: of what is no JSON, wherever it is. */
+    GatunException firstFailure(GatunException found) {
+        try {
+            reader().skipValue();
+        } catch (GatunException noJson) {
+            return noJson;
+        }
+        return found;
+    }
+
+    private void find(Function<JsonReader, Member> tensors) {
+        JsonReader json = reader();
+        if (json.peek() != Kind.OBJECT) {
+            json.skipValue();
+            throw failure("Is not object");
+        }
+        long signature = -1;
+        json.enterObject(FAILING);
+        while (json.nextMember()) {
+            if (signature < 0 && json.nameIs(SIGNATURE_NAME)) {
+                signature = json.position();
+                json.skipValue();
+            } else if (!instances.present() && json.nameIs("instances")) {
+                instances = tensors.apply(json);
+            } else if (!inputs.present() && json.nameIs("inputs")) {
+                inputs = tensors.apply(json);
+            } else if (!context.present() && json.nameIs("context")) {
+                context = Member.at(json);
+            } else if (!examples.present() && json.nameIs("examples")) {
+                examples = Member.at(json);
+            } else {
+                json.skipValue();
+            }
+        }
+        if (signature >= 0) {
+            JsonReader name = reader(signature);
+            if (name.peek() != Kind.STRING) {
+                throw failure("not formatted correctly. 'signature_name' key must be a string value.");
+            }
+            signatureName = name.readString(FAILING);
+        }
+    }
+
+    /** What the request is to be answered by; empty when it does not say. */
+    String signatureName() {
+        return signatureName;
+    }
+
+    /** Tensors in rows. */
+    Member instances() {
+        return instances;
+    }
+
+    /** Tensors in columns. */
+    Member inputs() {
+        return inputs;
+    }
+
+    /** What all examples have in common. */
+    Member context() {
+        return context;
+    }
+
+    /** Examples to classify, or to find values for. */
+    Member examples() {
+        return examples;
+    }
+
+    /** Shows values. */
+    ValueText values() {
+        return values;
+    }
+
+    /** A reader that stands at the begin of the document. */
+    private JsonReader reader() {
+        return new JsonReader(
+                text, start, byteSize, (what, offset) -> "JSON Parse error: " + what + " at offset: " + offset, usage);
+    }
+
+    /** A reader that stands at {@code position}, where a value begins. */
+    JsonReader reader(long position) {
+        JsonReader json = reader();
+        json.position(position);
+        return json;
+    }
+
+    /** The failure of the whole document. */
+    GatunException failure(String reason) {
+        return GatunException.invalidArgument("JSON Value: " + values.at(start) + " " + reason);
+    }
+}

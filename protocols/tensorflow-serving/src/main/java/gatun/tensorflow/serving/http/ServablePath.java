@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.http;
+
+import gatun.http.routes.PathValues;
+import gatun.tensorflow.serving.Servable;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * What a path is about.
+ *
+ * @param model the model's name; empty when the path has none
+ * @param version the version, in decimal digits; empty when the path has none
+ * @param label the version's label; empty when the path has none
+ */
+record ServablePath(String model, String version, String label) {
+    /** What the open parts of a path say. */
+    static ServablePath of(PathValues path) {
+        return new ServablePath(decoded(path.value("model")), path.value("version"), decoded(path.value("label")));
+    }
+
+    /** The version; empty when the path has none. Not for those {@linkplain #versionOverflows greater than any can be}. */
+    OptionalLong versionNumber() {
+        return version.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(version));
+    }
+
+    /** What a request to this path is for; {@code signature} is as the request has it, empty for the default one. */
+    Servable servable(String signature) {
+        return new Servable(model, versionNumber(), label.isEmpty() ? Optional.empty() : Optional.of(label), signature);
+    }
+
+    /** What is not encoded rightly stays as it was sent. */
+    private static String decoded(String part) {
+        if (part.indexOf('%') < 0) {
+            return part;
+        }
+        try {
+            return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            return part;
+        }
+    }
+
+    /** Whether the version is greater than any can be. */
+    boolean versionOverflows() {
+        String digits = version.replaceFirst("^0+", "");
+        String greatest = Long.toString(Long.MAX_VALUE);
+        return digits.length() > greatest.length()
+                || (digits.length() == greatest.length() && digits.compareTo(greatest) > 0);
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.http;
+
+import static gatun.http.routes.Route.get;
+import static gatun.http.routes.Route.post;
+
+import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
+import gatun.http.connection.Routes;
+import gatun.http.routes.Route;
+import gatun.http.routes.RouteConventions;
+import gatun.http.routes.RouteHandler;
+import gatun.http.routes.RouteTable;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.access.ApiGroup;
+import gatun.runtime.access.HeaderRules;
+import gatun.runtime.server.InferenceServer;
+import gatun.tensorflow.serving.ExampleMethod;
+import gatun.tensorflow.serving.Monitoring;
+import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.ServingMetrics;
+import gatun.tensorflow.serving.ServingMetrics.Api;
+import gatun.tensorflow.serving.ServingMetrics.Entrypoint;
+import gatun.tensorflow.serving.TensorFlowSettings;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.Method;
+import io.helidon.http.Status;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The paths of TensorFlow Serving's protocol, all below {@code /v1/}, and what pages of other servers may do with them.
+ * Safe for any thread.
+ */
+public final class TensorFlowRoutes implements Routes {
+    private static final String ROOT = "/v1/";
+    private static final String MODEL = "/v1/models/{model:word}";
+    private static final String VERSION = "[/versions/{version:number}|/labels/{label:word}]";
+    private static final ResponseHeaders UNEXPECTED_PATH =
+            ResponseHeaders.of(ResponseHeaders.constant(Status.BAD_REQUEST_400, "Content-Type: text/plain"));
+
+    private final RouteTable table;
+    private final PredictRoute predict;
+    private final ExampleRoute examples;
+    private final boolean anyOrigin;
+
+    /** TensorFlow Serving's metrics; null where nothing is counted. */
+    private final @Nullable Monitoring monitoring;
+
+    /**
+     * Routes to {@code server}.
+     *
+     * @param maxInputByteSize the longest body of a request, in bytes
+     * @param headers which requests need which headers
+     */
+    public TensorFlowRoutes(
+            InferenceServer server, long maxInputByteSize, HeaderRules headers, TensorFlowSettings settings) {
+        this.anyOrigin = settings.anyOrigin();
+        Servables servables = new Servables(server);
+        RestBodies bodies = new RestBodies(server.buffers(), maxInputByteSize);
+        this.monitoring = settings.monitoring().orElse(null);
+        @Nullable ServingMetrics metrics = monitoring == null ? null : monitoring.metrics();
+        ModelCalls calls = new ModelCalls(server, settings.timeout(), metrics);
+        this.predict = new PredictRoute(server, servables, bodies, calls);
+        this.examples = new ExampleRoute(server, servables, bodies, calls, settings.methodNames(), metrics);
+        InformationRoutes information = new InformationRoutes(server, servables);
+        List<Route> rows = List.of(
+                post(MODEL + VERSION + ":predict", ApiGroup.INFERENCE, "Predicts", inference(Api.PREDICT)),
+                post(MODEL + VERSION + ":classify", ApiGroup.INFERENCE, "Classifies examples", inference(Api.CLASSIFY)),
+                post(MODEL + VERSION + ":regress", ApiGroup.INFERENCE, "Regresses examples", inference(Api.REGRESS)),
+                get(
+                        MODEL + VERSION,
+                        ApiGroup.METADATA,
+                        "The states of a model's versions",
+                        telling(information::status)),
+                get(
+                        MODEL + VERSION + "/metadata",
+                        ApiGroup.METADATA,
+                        "The signatures of a model",
+                        telling(information::metadata)),
+                get(
+                        "/v1/models[/versions/{version:number}]",
+                        ApiGroup.METADATA,
+                        "Answers that the model's name is missing",
+                        (exchange, path) -> {
+                            throw GatunException.invalidArgument("Missing model name in request.");
+                        }));
+        this.table = new RouteTable(ROOT, rows, headers.access(), new Conventions());
+    }
+
+    /** The paths. */
+    public RouteTable table() {
+        return table;
+    }
+
+    @Override
+    public boolean answer(Exchange exchange) {
+        String path = exchange.path();
+        if (monitoring != null && path.equals(monitoring.path())) {
+            answerMetrics(exchange, monitoring);
+            return true;
+        }
+        if (!path.startsWith(ROOT)) {
+            return false;
+        }
+        if (anyOrigin) {
+            exchange.header(HeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+            exchange.header(HeaderNames.ACCESS_CONTROL_ALLOW_METHODS, "POST, GET");
+            exchange.header(HeaderNames.ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type");
+        }
+        if (exchange.method().equals(Method.OPTIONS)) {
+            answerOptions(exchange);
+            return true;
+        }
+        try {
+            return table.answer(exchange);
+        } catch (GatunException e) {
+            RestAnswer.fail(exchange, e);
+        } catch (ModelTimeout e) {
+            RestAnswer.fail(exchange, Status.GATEWAY_TIMEOUT_504, String.valueOf(e.getMessage()));
+        }
+        return true;
+    }
+
+    private static void answerMetrics(Exchange exchange, Monitoring monitoring) {
+        if (exchange.query().isEmpty()) {
+            exchange.header(HeaderNames.CONTENT_TYPE, "text/plain");
+            exchange.answer(monitoring.metrics().page());
+            return;
+        }
+        String text =
+                "Unexpected path: " + monitoring.path() + "?" + exchange.query() + ". Should be " + monitoring.path();
+        exchange.answer(UNEXPECTED_PATH, exchange.json().raw(text));
+    }
+
+    private static void answerOptions(Exchange exchange) {
+        String origin = exchange.header(HeaderNames.ORIGIN).orElse("");
+        boolean page = origin.contains("http://") || origin.contains("https://");
+        exchange.answerEmpty(page ? Status.OK_200 : Status.BAD_REQUEST_400);
+    }
+
+    private interface ServableHandler {
+        void answer(Exchange exchange, ServablePath path);
+    }
+
+    /** No path has a query here. */
+    private static RouteHandler telling(ServableHandler handler) {
+        return (exchange, values) -> {
+            ServablePath path = ServablePath.of(values);
+            if (!exchange.query().isEmpty()) {
+                throw malformed(exchange);
+            }
+            if (path.versionOverflows()) {
+                RestAnswer.failSilently(exchange, Status.BAD_REQUEST_400);
+                return;
+            }
+            handler.answer(exchange, path);
+        };
+    }
+
+    private RouteHandler inference(Api api) {
+        return telling((exchange, path) -> {
+            if (monitoring == null) {
+                infer(exchange, path, api);
+            } else {
+                inferCounted(exchange, path, api, monitoring.metrics());
+            }
+        });
+    }
+
+    private void infer(Exchange exchange, ServablePath path, Api api) {
+        switch (api) {
+            case PREDICT -> predict.answer(exchange, path);
+            case CLASSIFY -> examples.answer(exchange, path, ExampleMethod.CLASSIFY, api);
+            case REGRESS -> examples.answer(exchange, path, ExampleMethod.REGRESS, api);
+            case MULTI_INFERENCE -> throw new AssertionError("there is no path for it");
+        }
+    }
+
+    private void inferCounted(Exchange exchange, ServablePath path, Api api, ServingMetrics metrics) {
+        long arrivedNanos = System.nanoTime();
+        try {
+            infer(exchange, path, api);
+            metrics.answered(path.model(), api, Entrypoint.REST, System.nanoTime() - arrivedNanos);
+        } catch (GatunException e) {
+            metrics.failed(path.model(), e.code());
+            throw e;
+        } catch (ModelTimeout e) {
+            metrics.failed(path.model(), "DEADLINE_EXCEEDED");
+            throw e;
+        }
+    }
+
+    private static GatunException malformed(Exchange exchange) {
+        String query = exchange.query().isEmpty() ? "" : "?" + exchange.query();
+        return GatunException.invalidArgument(
+                "Malformed request: " + exchange.method().text() + " " + exchange.path() + query);
+    }
+
+    /** Whatever is no route, by its path or by its method, is malformed. */
+    private static final class Conventions implements RouteConventions {
+        @Override
+        public void answerUnknownPath(Exchange exchange) {
+            throw malformed(exchange);
+        }
+
+        @Override
+        public void answerOtherMethod(Exchange exchange, String allowed) {
+            throw malformed(exchange);
+        }
+
+        @Override
+        public boolean answersHeadAndOptions() {
+            return false;
+        }
+
+        @Override
+        public boolean ignoresCase() {
+            return true;
+        }
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/** TensorFlow Serving's protocol: what its requests mean, its routes over HTTP and its services over gRPC. */
+module gatun.tensorflow.serving {
+    requires static org.jspecify;
+    requires transitive gatun.protocol;
+    requires transitive gatun.wire;
+    requires com.google.protobuf;
+    requires org.slf4j;
+
+    exports gatun.tensorflow.serving to
+            gatun.server;
+    exports gatun.tensorflow.serving.protocol;
+    // Requests that were recorded in the words of that protocol warm models up.
+    exports gatun.tensorflow.serving.grpc to
+            gatun.server;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1;
+
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.runtime.limits.HeapBudget;
+import gatun.wire.v1.ServerStatus;
+import java.util.function.Supplier;
+
+/**
+ * The server and all of its models, with the heap that the message about them takes, which is reserved from when it is made until this is
+ * closed: when the answer is sent. For one thread.
+ */
+public final class AllStatuses implements AutoCloseable {
+    private final HeapBudget budget;
+    private final long byteSize;
+    private final Supplier<ServerStatus> status;
+    private Hold heap = () -> {};
+
+    /** A message of about {@code byteSize} bytes that {@code status} makes. */
+    AllStatuses(HeapBudget budget, long byteSize, Supplier<ServerStatus> status) {
+        this.budget = budget;
+        this.byteSize = byteSize;
+        this.status = status;
+    }
+
+    /**
+     * Makes the message; once.
+     *
+     * @throws GatunException as {@link HeapBudget#reserve}
+     */
+    public ServerStatus read() {
+        heap = budget.reserve(byteSize);
+        return status.get();
+    }
+
+    @Override
+    public void close() {
+        heap.close();
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1;
+
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ServerMetadata;
+import gatun.wire.v1.RequestStatus;
+import gatun.wire.v1.RequestStatusCode;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Says what became of requests, each of which gets a number of its own. Safe for any thread. */
+public final class RequestStatuses {
+    /** What v1 servers that were given no id call themselves. */
+    private static final String STANDARD_ID = "inference:0";
+
+    /** What the runtime puts before its texts, and v1 servers did not. */
+    private static final String ID_PREFIX = "[request id: ";
+
+    private final String serverId;
+    private final AtomicLong lastRequest = new AtomicLong();
+
+    RequestStatuses(String serverId) {
+        this.serverId = serverId;
+    }
+
+    /** The id of a server: the operator's, or what v1 servers have when there is none. */
+    static String serverId(ServerMetadata metadata) {
+        return metadata.name().equals(ServerMetadata.STANDARD_NAME) ? STANDARD_ID : metadata.name();
+    }
+
+    /** The next request was answered. */
+    public RequestStatus success() {
+        return next(RequestStatusCode.SUCCESS).build();
+    }
+
+    /** The next request was not answered. */
+    public RequestStatus failure(GatunException failure) {
+        RequestStatusCode code =
+                switch (failure.code()) {
+                    case UNKNOWN -> RequestStatusCode.UNKNOWN;
+                    case INTERNAL -> RequestStatusCode.INTERNAL;
+                    case NOT_FOUND -> RequestStatusCode.NOT_FOUND;
+                    case INVALID_ARGUMENT -> RequestStatusCode.INVALID_ARG;
+                    // There was no code for a client that does not want its answer any more.
+                    case UNAVAILABLE, CANCELLED -> RequestStatusCode.UNAVAILABLE;
+                    case RESOURCE_EXHAUSTED -> RequestStatusCode.INVALID_ARG;
+                    case UNSUPPORTED -> RequestStatusCode.UNSUPPORTED;
+                    case ALREADY_EXISTS -> RequestStatusCode.ALREADY_EXISTS;
+                };
+        return next(code).setMsg(text(failure)).build();
+    }
+
+    private RequestStatus.Builder next(RequestStatusCode code) {
+        return RequestStatus.newBuilder()
+                .setCode(code)
+                .setServerId(serverId)
+                .setRequestId(lastRequest.incrementAndGet());
+    }
+
+    private static String text(GatunException failure) {
+        // Sequences had no names then.
+        String text = failure.getMessage().replace("non-zero or non-empty correlation ID", "non-zero correlation ID");
+        int end = text.startsWith(ID_PREFIX) ? text.indexOf("] ") : -1;
+        return end < 0 ? text : text.substring(end + 2);
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1;
+
+import com.google.protobuf.DiscardUnknownFieldsParser;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Parser;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.RequestStatistics;
+import gatun.runtime.server.InferenceServer;
+import gatun.wire.v1.HealthRequestStats;
+import gatun.wire.v1.InferRequestStats;
+import gatun.wire.v1.ModelConfig;
+import gatun.wire.v1.ModelControlRequestStats;
+import gatun.wire.v1.ModelReadyState;
+import gatun.wire.v1.ModelReadyStateReason;
+import gatun.wire.v1.ModelStatus;
+import gatun.wire.v1.ModelVersionStatus;
+import gatun.wire.v1.RepositoryRequestStats;
+import gatun.wire.v1.ServerReadyState;
+import gatun.wire.v1.ServerStatus;
+import gatun.wire.v1.StatDuration;
+import gatun.wire.v1.StatusRequestStats;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Says what the server and its models do. Safe for any thread. */
+public final class ServerStatuses {
+    /** What a model has as its platform whose engine v1 has no name for. */
+    private static final String OTHER_PLATFORM = "custom";
+
+    /** What one model's configuration and statistics take of the heap, or more. */
+    private static final long MODEL_BYTE_SIZE = 8 << 10;
+
+    private static final Parser<ModelConfig> CONFIG = DiscardUnknownFieldsParser.wrap(ModelConfig.parser());
+
+    private final InferenceServer server;
+    private final ControlCounters counters;
+    private final long startNanos = System.nanoTime();
+
+    ServerStatuses(InferenceServer server, ControlCounters counters) {
+        this.server = server;
+        this.counters = counters;
+    }
+
+    /**
+     * Whether the server is {@code live} or {@code ready}.
+     *
+     * @throws GatunException UNKNOWN for another mode, UNAVAILABLE when the server stops
+     */
+    public boolean healthy(String mode) {
+        return switch (mode) {
+            case "live" -> server.live();
+            case "ready" -> server.ready();
+            default -> throw new GatunException(ErrorCode.UNKNOWN, "unknown health mode '" + mode + "'");
+        };
+    }
+
+    /** The server and all models; the caller closes it when the answer is sent. */
+    public AllStatuses all() {
+        List<gatun.runtime.ModelStatus> index = server.index();
+        return new AllStatuses(server.heap(), index.size() * MODEL_BYTE_SIZE, () -> status(index));
+    }
+
+    /**
+     * The server and one model.
+     *
+     * @throws GatunException INVALID_ARGUMENT when there is no such model
+     */
+    public ServerStatus of(String model) {
+        List<gatun.runtime.ModelStatus> lines = server.index().stream()
+                .filter(line -> line.name().equals(model))
+                .toList();
+        if (lines.isEmpty()) {
+            throw GatunException.invalidArgument("no status available for unknown model '" + model + "'");
+        }
+        return status(lines);
+    }
+
+    private ServerStatus status(List<gatun.runtime.ModelStatus> lines) {
+        ServerStatus.Builder status = ServerStatus.newBuilder()
+                .setId(RequestStatuses.serverId(server.metadata()))
+                .setVersion(server.metadata().version())
+                .setReadyState(server.exiting() ? ServerReadyState.SERVER_EXITING : ServerReadyState.SERVER_READY)
+                .setUptimeNs(System.nanoTime() - startNanos)
+                .setStatusStats(StatusRequestStats.newBuilder().setSuccess(counters.of(ControlCounters.Kind.STATUS)))
+                .setHealthStats(HealthRequestStats.newBuilder().setSuccess(counters.of(ControlCounters.Kind.HEALTH)))
+                .setModelControlStats(ModelControlRequestStats.newBuilder()
+                        .setSuccess(counters.of(ControlCounters.Kind.MODEL_CONTROL)))
+                .setRepositoryStats(
+                        RepositoryRequestStats.newBuilder().setSuccess(counters.of(ControlCounters.Kind.REPOSITORY)));
+        Map<String, ModelStatistics> statistics = server.statistics().stream()
+                .collect(Collectors.toMap(
+                        model -> model.name() + '/' + model.version(), Function.identity(), (one, other) -> one));
+        lines.stream()
+                .collect(Collectors.groupingBy(gatun.runtime.ModelStatus::name, TreeMap::new, Collectors.toList()))
+                .forEach((name, versions) -> status.putModelStatus(name, model(name, versions, statistics)));
+        return status.build();
+    }
+
+    private ModelStatus model(
+            String name, List<gatun.runtime.ModelStatus> versions, Map<String, ModelStatistics> statistics) {
+        ModelStatus.Builder model = ModelStatus.newBuilder();
+        for (gatun.runtime.ModelStatus version : versions) {
+            if (version.version().isEmpty()) {
+                continue;
+            }
+            ModelVersionStatus.Builder told = ModelVersionStatus.newBuilder().setReadyState(state(version.state()));
+            if (!version.reason().isEmpty()) {
+                told.setReadyStateReason(ModelReadyStateReason.newBuilder().setMessage(version.reason()));
+            }
+            ModelStatistics counted = statistics.get(name + '/' + version.version());
+            if (counted != null) {
+                addCounts(told, counted);
+            }
+            model.putVersionStatus(Long.parseLong(version.version()), told.build());
+        }
+        if (versions.stream().anyMatch(version -> version.state() == ModelState.READY)) {
+            addConfig(model, name);
+        }
+        return model.build();
+    }
+
+    private void addConfig(ModelStatus.Builder model, String name) {
+        try {
+            model.setConfig(config(server.model(name, "").config()));
+        } catch (GatunException e) {
+            // It was unloaded in this very moment: then there is no configuration to tell.
+            model.clearConfig();
+        }
+    }
+
+    /** What v1 knows of a configuration: the same fields, of which some came later. */
+    static ModelConfig config(gatun.wire.inference.ModelConfig config) {
+        try {
+            ModelConfig.Builder known = CONFIG.parseFrom(config.toByteString()).toBuilder();
+            if (known.getPlatform().isEmpty()) {
+                known.setPlatform(OTHER_PLATFORM);
+            }
+            return known.build();
+        } catch (InvalidProtocolBufferException e) {
+            throw new AssertionError("a configuration that was written just now", e);
+        }
+    }
+
+    private static ModelReadyState state(ModelState state) {
+        return switch (state) {
+            case UNKNOWN -> ModelReadyState.MODEL_UNKNOWN;
+            case LOADING -> ModelReadyState.MODEL_LOADING;
+            case READY -> ModelReadyState.MODEL_READY;
+            case UNLOADING -> ModelReadyState.MODEL_UNLOADING;
+            case UNAVAILABLE -> ModelReadyState.MODEL_UNAVAILABLE;
+        };
+    }
+
+    private static void addCounts(ModelVersionStatus.Builder version, ModelStatistics counted) {
+        version.setModelExecutionCount(counted.executionCount())
+                .setModelInferenceCount(counted.inferenceCount())
+                .setLastInferenceTimestampMilliseconds(counted.lastInferenceMillis());
+        counted.requests().forEach(size -> version.putInferStats(size.batchSize(), durations(size)));
+        if (counted.failureCount() > 0) {
+            // Most requests fail before their batch size is known.
+            version.putInferStats(
+                    1,
+                    version.getInferStatsOrDefault(1, InferRequestStats.getDefaultInstance()).toBuilder()
+                            .setFailed(duration(counted.failureCount(), counted.failureNanos()))
+                            .build());
+        }
+    }
+
+    private static InferRequestStats durations(RequestStatistics size) {
+        long computeNanos = size.computeInputNanos() + size.computeInferNanos() + size.computeOutputNanos();
+        return InferRequestStats.newBuilder()
+                .setSuccess(duration(size.count(), size.requestNanos()))
+                .setQueue(duration(size.count(), size.queueNanos()))
+                .setCompute(duration(size.count(), computeNanos))
+                .setComputeInput(duration(size.count(), size.computeInputNanos()))
+                .setComputeInfer(duration(size.count(), size.computeInferNanos()))
+                .setComputeOutput(duration(size.count(), size.computeOutputNanos()))
+                .build();
+    }
+
+    private static StatDuration duration(long count, long nanos) {
+        return StatDuration.newBuilder().setCount(count).setTotalTimeNs(nanos).build();
+    }
+}

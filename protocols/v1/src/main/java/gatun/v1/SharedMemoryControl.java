@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1;
+
+import gatun.memory.regions.CudaRegionStatus;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.regions.RegionStatus;
+import gatun.memory.regions.SystemRegionStatus;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.wire.v1.SharedMemoryRegion;
+import java.util.List;
+
+/** Registers shared memory that clients offer. Safe for any thread. */
+public final class SharedMemoryControl {
+    private final RegionRegistry regions;
+    private final boolean enabled;
+
+    SharedMemoryControl(RegionRegistry regions, boolean enabled) {
+        this.regions = regions;
+        this.enabled = enabled;
+    }
+
+    /**
+     * Registers {@code byteSize} bytes at {@code offset} of a POSIX shared memory object, both unsigned.
+     *
+     * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken, INVALID_ARGUMENT when
+     *     the object cannot be used
+     */
+    public void registerSystem(String name, String key, long offset, long byteSize) {
+        requireEnabled();
+        regions.register(name, key, offset, byteSize);
+    }
+
+    /**
+     * Registers the first {@code byteSize} bytes, unsigned, of memory of a GPU.
+     *
+     * @param handle what CUDA gave the client for its allocation
+     * @param device the number of the GPU
+     * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken, INVALID_ARGUMENT when
+     *     the memory cannot be used or there is no GPU
+     */
+    public void registerCuda(String name, byte[] handle, long device, long byteSize) {
+        requireEnabled();
+        regions.registerCuda(name, handle, device, byteSize);
+    }
+
+    /**
+     * Forgets a region; does nothing when there is none of that name.
+     *
+     * @throws GatunException UNSUPPORTED where the operator does not allow shared memory
+     */
+    public void unregister(String name) {
+        requireEnabled();
+        regions.unregister(name);
+    }
+
+    /**
+     * Forgets all regions.
+     *
+     * @throws GatunException UNSUPPORTED where the operator does not allow shared memory
+     */
+    public void unregisterAll() {
+        requireEnabled();
+        regions.unregisterAll();
+    }
+
+    /** All regions, by name. */
+    public List<SharedMemoryRegion> regions() {
+        return regions.statuses().stream().map(SharedMemoryControl::message).toList();
+    }
+
+    private static SharedMemoryRegion message(RegionStatus region) {
+        SharedMemoryRegion.Builder message =
+                SharedMemoryRegion.newBuilder().setName(region.name()).setByteSize(region.byteSize());
+        switch (region) {
+            case SystemRegionStatus system ->
+                message.getSystemSharedMemoryBuilder()
+                        .setSharedMemoryKey(system.key())
+                        .setOffset(system.offset());
+            case CudaRegionStatus cuda -> message.getCudaSharedMemoryBuilder().setDeviceId(cuda.device());
+        }
+        return message.build();
+    }
+
+    private void requireEnabled() {
+        if (!enabled) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1.grpc;
+
+import com.google.protobuf.UnknownFieldSet;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.v1.AllStatuses;
+import gatun.v1.ControlCounters;
+import gatun.v1.SharedMemoryControl;
+import gatun.v1.V1Api;
+import gatun.wire.v1.GRPCServiceGrpc.GRPCServiceImplBase;
+import gatun.wire.v1.HealthRequest;
+import gatun.wire.v1.HealthResponse;
+import gatun.wire.v1.ModelControlRequest;
+import gatun.wire.v1.ModelControlResponse;
+import gatun.wire.v1.RepositoryRequest;
+import gatun.wire.v1.RepositoryResponse;
+import gatun.wire.v1.RequestStatus;
+import gatun.wire.v1.SharedMemoryControlRequest;
+import gatun.wire.v1.SharedMemoryControlResponse;
+import gatun.wire.v1.SharedMemoryRegion;
+import gatun.wire.v1.SharedMemoryStatus;
+import gatun.wire.v1.StatusRequest;
+import gatun.wire.v1.StatusResponse;
+import io.grpc.stub.StreamObserver;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The calls that are no inferences. Safe for any thread. */
+final class ControlService extends GRPCServiceImplBase {
+    private static final Logger LOG = LoggerFactory.getLogger(ControlService.class);
+
+    private final V1Api api;
+
+    ControlService(V1Api api) {
+        this.api = api;
+    }
+
+    @Override
+    public void status(StatusRequest request, StreamObserver<StatusResponse> answers) {
+        StatusResponse.Builder response = StatusResponse.newBuilder();
+        String model = request.getModelName();
+        try (AllStatuses all = api.serverStatuses().all()) {
+            RequestStatus status = run(
+                    Optional.of(ControlCounters.Kind.STATUS),
+                    () -> response.setServerStatus(
+                            model.isEmpty() ? all.read() : api.serverStatuses().of(model)));
+            answer(answers, response.setRequestStatus(status).build());
+        }
+    }
+
+    @Override
+    public void health(HealthRequest request, StreamObserver<HealthResponse> answers) {
+        HealthResponse.Builder response = HealthResponse.newBuilder();
+        RequestStatus status = run(
+                Optional.of(ControlCounters.Kind.HEALTH),
+                () -> response.setHealth(api.serverStatuses().healthy(request.getMode())));
+        answer(answers, response.setRequestStatus(status).build());
+    }
+
+    @Override
+    public void modelControl(ModelControlRequest request, StreamObserver<ModelControlResponse> answers) {
+        RequestStatus status = run(Optional.of(ControlCounters.Kind.MODEL_CONTROL), () -> {
+            switch (request.getType()) {
+                case LOAD -> api.modelControl().load(request.getModelName());
+                case UNLOAD -> api.modelControl().unload(request.getModelName());
+                case UNRECOGNIZED ->
+                    throw new GatunException(ErrorCode.UNKNOWN, "unknown action type '" + request.getTypeValue() + "'");
+            }
+        });
+        answer(
+                answers,
+                ModelControlResponse.newBuilder().setRequestStatus(status).build());
+    }
+
+    @Override
+    public void sharedMemoryControl(
+            SharedMemoryControlRequest request, StreamObserver<SharedMemoryControlResponse> answers) {
+        SharedMemoryControlResponse.Builder response = SharedMemoryControlResponse.newBuilder();
+        SharedMemoryControl regions = api.sharedMemory();
+        RequestStatus status = run(Optional.empty(), () -> {
+            switch (request.getSharedMemoryControlCase()) {
+                case REGISTER -> register(regions, request.getRegister());
+                case UNREGISTER -> regions.unregister(request.getUnregister().getName());
+                case UNREGISTER_ALL -> regions.unregisterAll();
+                case STATUS -> response.setSharedMemoryStatus(status(regions.regions()));
+                case SHAREDMEMORYCONTROL_NOT_SET ->
+                    throw new GatunException(ErrorCode.UNKNOWN, "unknown sharedmemorycontrol request type");
+            }
+        });
+        answer(answers, response.setRequestStatus(status).build());
+    }
+
+    /**
+     * The regions as the message has them, and once more under the number that the list has in SharedMemoryStatus: the last clients in C++
+     * read the bytes of the one message as the other.
+     */
+    private static SharedMemoryControlResponse.Status status(List<SharedMemoryRegion> regions) {
+        UnknownFieldSet.Field.Builder again = UnknownFieldSet.Field.newBuilder();
+        regions.forEach(region -> again.addLengthDelimited(region.toByteString()));
+        return SharedMemoryControlResponse.Status.newBuilder()
+                .addAllSharedMemoryRegion(regions)
+                .setUnknownFields(UnknownFieldSet.newBuilder()
+                        .addField(SharedMemoryStatus.SHARED_MEMORY_REGION_FIELD_NUMBER, again.build())
+                        .build())
+                .build();
+    }
+
+    private static void register(SharedMemoryControl regions, SharedMemoryControlRequest.Register request) {
+        switch (request.getSharedMemoryTypesCase()) {
+            case SYSTEM_SHARED_MEMORY ->
+                regions.registerSystem(
+                        request.getName(),
+                        request.getSystemSharedMemory().getSharedMemoryKey(),
+                        request.getSystemSharedMemory().getOffset(),
+                        request.getByteSize());
+            case CUDA_SHARED_MEMORY ->
+                regions.registerCuda(
+                        request.getName(),
+                        request.getCudaSharedMemory().getRawHandle().toByteArray(),
+                        request.getCudaSharedMemory().getDeviceId(),
+                        request.getByteSize());
+            case SHAREDMEMORYTYPES_NOT_SET ->
+                throw GatunException.invalidArgument("failed to register shared memory region: '" + request.getName()
+                        + "', improperly formed request.");
+        }
+    }
+
+    @Override
+    public void repository(RepositoryRequest request, StreamObserver<RepositoryResponse> answers) {
+        RepositoryResponse.Builder response = RepositoryResponse.newBuilder();
+        RequestStatus status = run(Optional.of(ControlCounters.Kind.REPOSITORY), () -> {
+            if (request.getRequestTypeCase() != RepositoryRequest.RequestTypeCase.INDEX) {
+                throw new GatunException(ErrorCode.UNKNOWN, "unknown repository request type");
+            }
+            response.setIndex(api.modelControl().index());
+        });
+        answer(answers, response.setRequestStatus(status).build());
+    }
+
+    private RequestStatus run(Optional<ControlCounters.Kind> kind, Runnable work) {
+        long beganNanos = System.nanoTime();
+        try {
+            work.run();
+        } catch (GatunException e) {
+            return api.statuses().failure(e);
+        } catch (RuntimeException e) {
+            // Clients look for what went wrong in the answer alone.
+            LOG.error("a request failed", e);
+            return api.statuses().failure(new GatunException(ErrorCode.INTERNAL, "unexpected failure, see the log", e));
+        }
+        kind.ifPresent(present -> api.counters().answered(present, beganNanos));
+        return api.statuses().success();
+    }
+
+    private static <A> void answer(StreamObserver<A> answers, A answer) {
+        answers.onNext(answer);
+        answers.onCompleted();
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1.grpc;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.InvalidProtocolBufferException;
+import gatun.grpc.message.LimitedReader;
+import gatun.grpc.message.RawMessage;
+import gatun.grpc.message.TextCache;
+import gatun.grpc.message.WireReader;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
+import gatun.wire.v1.InferRequestHeader;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+
+/** Reads InferRequest messages. Data of tensors is not copied, only found. Safe for any thread. */
+final class InferDecoder {
+    // Field numbers of InferRequest.
+    private static final int MODEL_NAME = 1;
+    private static final int MODEL_VERSION = 2;
+    private static final int META_DATA = 3;
+    static final int RAW_INPUT = 4;
+
+    // Field numbers of InferRequestHeader.
+    private static final int INPUT = 2;
+    private static final int OUTPUT = 3;
+
+    /** The heap that a byte of a header takes at most: the shortest field of all becomes a list of its own. */
+    private static final int HEADER_HEAP = 64;
+
+    /** The most pieces that a header may come in: each is put together anew with those before. */
+    private static final int MAX_HEADER_PIECES = 16;
+
+    private final RequestLimits limits;
+    private final HeapBudget heap;
+    private final TextCache texts = new TextCache();
+
+    /** A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}. */
+    InferDecoder(RequestLimits limits, HeapBudget heap) {
+        this.limits = limits;
+        this.heap = heap;
+    }
+
+    /**
+     * Reads a message, which owns nothing yet.
+     *
+     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more than a limit allows,
+     *     UNAVAILABLE when other requests have taken the heap that it needs
+     */
+    InferMessage decode(MemorySegment bytes) {
+        LimitedReader in = new LimitedReader(bytes, limits, heap);
+        try {
+            InferMessage message = decode(in, bytes);
+            message.reserve(in.takeReservation());
+            return message;
+        } finally {
+            in.takeReservation().close();
+        }
+    }
+
+    private InferMessage decode(LimitedReader in, MemorySegment bytes) {
+        InferMessage message = new InferMessage(bytes, RawMessage.NOTHING);
+        int pieces = 0;
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (WireReader.field(tag) == MODEL_VERSION && WireReader.type(tag) == WireReader.VARINT) {
+                message.modelVersion = in.varint();
+                continue;
+            }
+            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                in.skip(tag);
+                continue;
+            }
+            int length = in.length();
+            int start = in.advance(length);
+            switch (WireReader.field(tag)) {
+                case MODEL_NAME -> message.modelName = in.text(texts, start, length, "the model's name");
+                case META_DATA -> {
+                    if (++pieces > MAX_HEADER_PIECES) {
+                        throw in.malformed("meta_data in more than " + MAX_HEADER_PIECES + " pieces");
+                    }
+                    countHeader(in, start, length);
+                    message.header = merged(in, message.header, bytes.asSlice(start, length));
+                }
+                case RAW_INPUT -> {
+                    in.countRange();
+                    message.addRaw(start, length);
+                }
+                default -> {
+                    // A field of another protocol version: passed over already.
+                }
+            }
+        }
+        return message;
+    }
+
+    /** Counts what parsing a header makes, before it is parsed. */
+    private static void countHeader(LimitedReader in, int start, int length) {
+        in.countText(length, "the request's meta_data");
+        in.countHeap((long) HEADER_HEAP * length);
+        int limit = in.limit();
+        in.window(start, start + length);
+        while (in.hasMore()) {
+            int tag = in.tag();
+            switch (WireReader.field(tag)) {
+                case INPUT -> in.countInput();
+                case OUTPUT -> in.countOutput();
+                default -> {
+                    // A number.
+                }
+            }
+            in.skip(tag);
+        }
+        in.window(start + length, limit);
+    }
+
+    /** What a field that comes again adds to what it said before. */
+    private static InferRequestHeader merged(WireReader in, InferRequestHeader before, MemorySegment more) {
+        try {
+            return before.toBuilder()
+                    .mergeFrom(CodedInputStream.newInstance(more.asByteBuffer()))
+                    .build();
+        } catch (InvalidProtocolBufferException e) {
+            throw in.malformed("meta_data that is no InferRequestHeader: " + e.getMessage());
+        } catch (IOException e) {
+            throw new AssertionError("memory is read", e);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1.grpc;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.CallTrace;
+import gatun.grpc.message.TensorMessage;
+import gatun.grpc.message.WireWriter;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
+import gatun.runtime.server.InferenceServer;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
+import gatun.v1.InferAnswer;
+import gatun.v1.V1Api;
+import gatun.wire.v1.InferResponseHeader;
+import gatun.wire.v1.RequestStatus;
+import io.grpc.Metadata;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Optional;
+
+/** Makes inference requests of InferRequest messages, and InferResponse messages of answers. Safe for any thread. */
+final class Inferences {
+    // Field numbers of InferResponse.
+    private static final int REQUEST_STATUS = 1;
+    private static final int META_DATA = 2;
+    private static final int RAW_OUTPUT = 3;
+
+    private static final Hold NOTHING = () -> {};
+    private static final MemorySegment[] NO_TENSORS = {};
+
+    private final InferenceServer server;
+    private final V1Api api;
+
+    Inferences(InferenceServer server, V1Api api) {
+        this.server = server;
+        this.api = api;
+    }
+
+    /**
+     * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace.
+     *
+     * @throws GatunException with the protocol's text for the first thing that is wrong; nothing is held then
+     */
+    InferenceRequest request(InferMessage message, Metadata headers, Origin origin) {
+        try (message) {
+            ModelVersion model = api.requests().model(message.modelName, message.modelVersion);
+            message.model = model;
+            Optional<RequestTrace> trace = CallTrace.begin(server, model, headers);
+            try {
+                InferenceRequest request = api.requests()
+                        .request(
+                                model,
+                                message.modelVersion,
+                                message.header,
+                                origin,
+                                new RawInputs(message, server.buffers()));
+                request.hold(message.takeOwnership());
+                trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_END));
+                trace.ifPresent(request::trace);
+                return request;
+            } catch (Throwable t) {
+                trace.ifPresent(RequestTrace::end);
+                throw t;
+            }
+        }
+    }
+
+    /**
+     * The answer's message. Takes over the response.
+     *
+     * @throws GatunException when there can be no message for it; the response is closed then
+     */
+    OutboundMessage answer(InferMessage message, InferenceResponse response) {
+        try {
+            InferAnswer answer =
+                    InferAnswer.of(message.header, Objects.requireNonNull(message.model), response, server.heap());
+            try {
+                return encode(
+                        api.statuses().success(), answer.header(), answer.raw().toArray(MemorySegment[]::new), () -> {
+                            response.close();
+                            answer.close();
+                        });
+            } catch (Throwable t) {
+                answer.close();
+                throw t;
+            }
+        } catch (Throwable t) {
+            response.close();
+            throw t;
+        }
+    }
+
+    /** The message that tells of a failure. */
+    OutboundMessage failure(InferMessage message, GatunException failure) {
+        InferResponseHeader onlyId =
+                InferResponseHeader.newBuilder().setId(message.header.getId()).build();
+        return encode(api.statuses().failure(failure), onlyId, NO_TENSORS, NOTHING);
+    }
+
+    private static OutboundMessage encode(
+            RequestStatus status, InferResponseHeader header, MemorySegment[] tensors, Hold hold) {
+        WireWriter head = new WireWriter();
+        head.bytes(REQUEST_STATUS, status.toByteArray());
+        head.bytes(META_DATA, header.toByteArray());
+        return TensorMessage.of(TensorMessage.NOT_NESTED, head, RAW_OUTPUT, tensors, hold);
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1.grpc;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.InferenceStream;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.Origin;
+import io.grpc.Metadata;
+import java.util.Optional;
+
+/** What one StreamInfer call makes of messages and answers. A failure is an answer, and the stream goes on. */
+final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
+    private final Inferences inferences;
+    private final Metadata headers;
+
+    /** A call with these headers. */
+    StreamExchange(Inferences inferences, Metadata headers) {
+        this.inferences = inferences;
+        this.headers = headers;
+    }
+
+    @Override
+    public boolean isOfSequence(InferMessage message) {
+        return message.header.getCorrelationId() != 0;
+    }
+
+    @Override
+    public InferenceRequest request(InferMessage message) {
+        return inferences.request(message, headers, Origin.V1_GRPC_STREAM);
+    }
+
+    @Override
+    public OutboundMessage answer(InferMessage message, InferenceResponse response, boolean last) {
+        return inferences.answer(message, response);
+    }
+
+    /** Models with several responses were refused. */
+    @Override
+    public Optional<OutboundMessage> end(InferMessage message, InferenceRequest request) {
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<OutboundMessage> failure(InferMessage message, GatunException failure, boolean executed) {
+        return Optional.of(inferences.failure(message, failure));
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1.grpc;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.InferenceCall;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.Origin;
+import io.grpc.Metadata;
+import java.util.Optional;
+
+/** What Infer calls make of messages and answers. Safe for any thread. */
+final class UnaryExchange implements InferenceCall.Exchange<InferMessage> {
+    private final Inferences inferences;
+
+    UnaryExchange(Inferences inferences) {
+        this.inferences = inferences;
+    }
+
+    @Override
+    public InferenceRequest request(InferMessage message, Metadata headers) {
+        return inferences.request(message, headers, Origin.V1_GRPC);
+    }
+
+    @Override
+    public OutboundMessage answer(InferMessage message, InferenceResponse response) {
+        return inferences.answer(message, response);
+    }
+
+    @Override
+    public Optional<OutboundMessage> failureMessage(InferMessage message, GatunException failure) {
+        return Optional.of(inferences.failure(message, failure));
+    }
+}

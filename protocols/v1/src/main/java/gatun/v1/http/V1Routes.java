@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v1.http;
+
+import static gatun.http.routes.Route.get;
+import static gatun.http.routes.Route.post;
+
+import gatun.http.connection.Exchange;
+import gatun.http.routes.Route;
+import gatun.http.routes.RouteConventions;
+import gatun.http.routes.RouteTable;
+import gatun.runtime.access.ApiAccess;
+import gatun.runtime.access.ApiGroup;
+import gatun.runtime.server.InferenceServer;
+import gatun.v1.V1Api;
+import io.helidon.http.Method;
+import io.helidon.http.Status;
+import java.util.List;
+import java.util.Map;
+
+/** The paths of the v1 API, all below {@code /api/}. */
+public final class V1Routes {
+    private static final String ROOT = "/api/";
+    private static final String REGIONS = "/api/sharedmemorycontrol";
+
+    private V1Routes() {}
+
+    /**
+     * The routes to {@code api}.
+     *
+     * @param access which groups of requests need which headers
+     */
+    public static RouteTable to(InferenceServer server, V1Api api, ApiAccess access) {
+        ControlRoute control = new ControlRoute(api);
+        InferRoute infer = new InferRoute(server, api);
+        StatusRoutes status = new StatusRoutes(api, control);
+        ModelControlRoutes models = new ModelControlRoutes(api.modelControl(), control);
+        SharedMemoryRoutes regions = new SharedMemoryRoutes(server.buffers(), api.sharedMemory(), control);
+        List<Route> rows = List.of(
+                post("/api/infer/{model}[/{version:number}]", ApiGroup.INFERENCE, "Infers", infer::answer),
+                get("/api/health/{state}", ApiGroup.HEALTH, "Whether the server is live, or ready", status::health),
+                // It tells the configurations of models and what they have counted too, which nobody had to keep apart
+                // then.
+                get("/api/status[/{model}]", ApiGroup.METADATA, "What the server and its models do", status::status),
+                get(
+                        "/api/repository/index",
+                        ApiGroup.MODEL_REPOSITORY,
+                        "The models of the repository",
+                        status::repository),
+                post("/api/modelcontrol/load/{model}", ApiGroup.MODEL_REPOSITORY, "Loads a model", models::load),
+                post("/api/modelcontrol/unload/{model}", ApiGroup.MODEL_REPOSITORY, "Unloads a model", models::unload),
+                get(REGIONS + "/status", ApiGroup.SHARED_MEMORY, "The registered regions", regions::status),
+                // A key keeps its slash, so that two stand before it.
+                post(
+                        REGIONS + "/register/{region}//{key}/{offset:number}/{size:number}",
+                        ApiGroup.SHARED_MEMORY,
+                        "Registers a region of system memory",
+                        regions::registerSystem),
+                post(
+                        REGIONS + "/cudaregister/{region}/{size:number}/{device:number}",
+                        ApiGroup.SHARED_MEMORY,
+                        "Registers a region of CUDA memory, whose handle is the body",
+                        regions::registerCuda),
+                post(
+                        REGIONS + "/unregister/{region}",
+                        ApiGroup.SHARED_MEMORY,
+                        "Unregisters a region",
+                        regions::unregister),
+                post(
+                        REGIONS + "/unregisterall",
+                        ApiGroup.SHARED_MEMORY,
+                        "Unregisters all regions",
+                        regions::unregisterAll));
+        return new RouteTable(ROOT, rows, access, new Conventions());
+    }
+
+    /**
+     * The wrong method is answered 405 and a path that is none 400, both without a body. V1 servers looked at the method
+     * first, as soon as the beginning of the path told them which it must be.
+     */
+    private static final class Conventions implements RouteConventions {
+        private static final Map<String, Method> METHODS = Map.of(
+                "health", Method.GET,
+                "status", Method.GET,
+                "repository", Method.GET,
+                "infer", Method.POST,
+                "modelcontrol", Method.POST);
+
+        @Override
+        public void answerUnknownPath(Exchange exchange) {
+            String rest = exchange.path().substring(ROOT.length());
+            int slash = rest.indexOf('/');
+            Method only = METHODS.get(slash < 0 ? rest : rest.substring(0, slash));
+            boolean wrong = only != null && !only.equals(exchange.method());
+            exchange.answerEmpty(wrong ? Status.METHOD_NOT_ALLOWED_405 : Status.BAD_REQUEST_400);
+        }
+
+        @Override
+        public void answerOtherMethod(Exchange exchange, String allowed) {
+            exchange.answerEmpty(Status.METHOD_NOT_ALLOWED_405);
+        }
+
+        @Override
+        public boolean answersHeadAndOptions() {
+            return false;
+        }
+
+        @Override
+        public boolean ignoresCase() {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.grpc;
+
+import gatun.memory.tensor.Datatype;
+import java.util.Arrays;
+
+/**
+ * Where an input's typed data (InferTensorContents) lies in its message, and how much of each type there is. Made by the
+ * decoder, which has read all of it once.
+ */
+final class Contents {
+    /** The datatypes of the fields, by field number; nothing has number 0. */
+    private static final Datatype[] FIELD_TYPES = {
+        Datatype.INVALID,
+        Datatype.BOOL,
+        Datatype.INT32,
+        Datatype.INT64,
+        Datatype.UINT32,
+        Datatype.UINT64,
+        Datatype.FP32,
+        Datatype.FP64,
+        Datatype.BYTES
+    };
+
+    /** The number of the last field. */
+    static final int LAST_FIELD = FIELD_TYPES.length - 1;
+
+    /** What an input has that came without. */
+    static final Contents ABSENT = new Contents();
+
+    private final long[] counts = new long[FIELD_TYPES.length];
+    private int[] ranges = new int[2];
+    private int rangeCount;
+    private long byteCount;
+
+    /** Whether the input has typed data, be it none. */
+    boolean isPresent() {
+        return rangeCount > 0;
+    }
+
+    /** A message may be sent in pieces, which are one. */
+    void addRange(int start, int end) {
+        if (2 * rangeCount == ranges.length) {
+            ranges = Arrays.copyOf(ranges, 2 * ranges.length);
+        }
+        ranges[2 * rangeCount] = start;
+        ranges[2 * rangeCount + 1] = end;
+        rangeCount++;
+    }
+
+    int rangeCount() {
+        return rangeCount;
+    }
+
+    int rangeStart(int index) {
+        return ranges[2 * index];
+    }
+
+    int rangeEnd(int index) {
+        return ranges[2 * index + 1];
+    }
+
+    /** Notes elements of a field. */
+    void count(int field, long elements) {
+        counts[field] += elements;
+    }
+
+    /** Notes the size of a string. */
+    void countBytes(long size) {
+        byteCount += size;
+    }
+
+    /** How many elements a field has. */
+    long elements(int field) {
+        return counts[field];
+    }
+
+    /** The size of all strings together. */
+    long stringBytes() {
+        return byteCount;
+    }
+
+    /** The type that a field stands for in error texts. */
+    static Datatype typeOf(int field) {
+        return FIELD_TYPES[field];
+    }
+
+    /** Whether a field is the one for tensors of that datatype. */
+    static boolean fits(int field, Datatype datatype) {
+        return switch (datatype) {
+            case INT8, INT16, INT32 -> FIELD_TYPES[field] == Datatype.INT32;
+            case UINT8, UINT16, UINT32 -> FIELD_TYPES[field] == Datatype.UINT32;
+            case BOOL, INT64, UINT64, FP32, FP64, BYTES -> FIELD_TYPES[field] == datatype;
+            case FP16, BF16, INVALID -> false;
+        };
+    }
+}

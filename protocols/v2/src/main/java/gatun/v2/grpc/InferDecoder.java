@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.grpc;
+
+import gatun.grpc.message.LimitedReader;
+import gatun.grpc.message.TextCache;
+import gatun.grpc.message.WireReader;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Shape;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
+import gatun.spi.ParameterValue;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * Reads ModelInferRequest messages. Data of tensors is not copied, only found: what is allocated depends on the number of
+ * tensors, not on their size. Safe for any thread.
+ */
+public final class InferDecoder {
+    // Field numbers of ModelInferRequest.
+    private static final int MODEL_NAME = 1;
+    private static final int MODEL_VERSION = 2;
+    private static final int ID = 3;
+    private static final int PARAMETERS = 4;
+    private static final int INPUTS = 5;
+    private static final int OUTPUTS = 6;
+    static final int RAW_INPUT_CONTENTS = 7;
+
+    // Field numbers of InferInputTensor; InferRequestedOutputTensor has the first, and the parameters as its second.
+    private static final int TENSOR_NAME = 1;
+    private static final int TENSOR_DATATYPE = 2;
+    private static final int TENSOR_SHAPE = 3;
+    private static final int TENSOR_PARAMETERS = 4;
+    private static final int TENSOR_CONTENTS = 5;
+    private static final int OUTPUT_PARAMETERS = 2;
+
+    // Field numbers of an entry of a map.
+    private static final int KEY = 1;
+    private static final int VALUE = 2;
+
+    // Tags of InferParameter's choices: number and wire type.
+    private static final int BOOL_PARAM = 1 << 3 | WireReader.VARINT;
+    private static final int INT64_PARAM = 2 << 3 | WireReader.VARINT;
+    private static final int STRING_PARAM = 3 << 3 | WireReader.LENGTH_DELIMITED;
+    private static final int DOUBLE_PARAM = 4 << 3 | WireReader.FIXED64;
+    private static final int UINT64_PARAM = 5 << 3 | WireReader.VARINT;
+
+    private static final int MAX_RANK = 1024;
+    private static final int USUAL_RANK = 4;
+
+    private final TextCache texts = new TextCache();
+    private final RequestLimits limits;
+    private final HeapBudget heap;
+
+    /** A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}. */
+    public InferDecoder(RequestLimits limits, HeapBudget heap) {
+        this.limits = limits;
+        this.heap = heap;
+    }
+
+    /**
+     * Reads a message. The result owns {@code hold}; a failure leaves it to the caller.
+     *
+     * @param bytes the message
+     * @param hold what keeps the bytes valid
+     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more than a limit allows,
+     *     UNAVAILABLE when other requests have taken the heap that it needs
+     */
+    public InferMessage decode(MemorySegment bytes, Hold hold) {
+        LimitedReader in = new LimitedReader(bytes, limits, heap);
+        try {
+            InferMessage message = decode(in, bytes, hold);
+            message.reserve(in.takeReservation());
+            return message;
+        } finally {
+            in.takeReservation().close();
+        }
+    }
+
+    private InferMessage decode(LimitedReader in, MemorySegment bytes, Hold hold) {
+        InferMessage message = new InferMessage(bytes, hold);
+        long[] dims = new long[USUAL_RANK];
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                in.skip(tag);
+                continue;
+            }
+            int length = in.length();
+            int start = in.advance(length);
+            switch (WireReader.field(tag)) {
+                case MODEL_NAME -> message.modelName = in.text(texts, start, length, "the model's name");
+                case MODEL_VERSION -> message.modelVersion = in.text(texts, start, length, "the model's version");
+                case ID -> message.id = in.text(texts, start, length, "the request's id");
+                case PARAMETERS -> message.add(parameter(in, start, length));
+                case INPUTS -> message.inputs.add(input(in, start, length, dims));
+                case OUTPUTS -> message.add(output(in, start, length));
+                case RAW_INPUT_CONTENTS -> {
+                    in.countRange();
+                    message.addRaw(start, length);
+                }
+                default -> {
+                    // A field of a newer protocol: passed over already.
+                }
+            }
+        }
+        return message;
+    }
+
+    private InferMessage.Input input(LimitedReader in, int start, int length, long[] scratch) {
+        in.countInput();
+        InferMessage.Input input = new InferMessage.Input();
+        long[] dims = scratch;
+        int rank = 0;
+        int outerLimit = in.limit();
+        in.window(start, start + length);
+        while (in.hasMore()) {
+            int tag = in.tag();
+            int field = WireReader.field(tag);
+            if (field == TENSOR_SHAPE && WireReader.type(tag) == WireReader.VARINT) {
+                dims = withRoom(in, dims, rank);
+                dims[rank++] = in.varint();
+                continue;
+            }
+            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                in.skip(tag);
+                continue;
+            }
+            int innerLength = in.length();
+            int innerStart = in.position();
+            int end = innerStart + innerLength;
+            switch (field) {
+                case TENSOR_NAME -> input.name = in.text(texts, innerStart, innerLength, "an input's name");
+                case TENSOR_DATATYPE ->
+                    input.datatype = Datatype.of(in.text(texts, innerStart, innerLength, "an input's datatype"));
+                case TENSOR_SHAPE -> {
+                    int limit = in.limit();
+                    in.window(innerStart, end);
+                    while (in.hasMore()) {
+                        dims = withRoom(in, dims, rank);
+                        dims[rank++] = in.varint();
+                    }
+                    in.window(end, limit);
+                }
+                case TENSOR_PARAMETERS -> input.add(parameter(in, innerStart, innerLength));
+                case TENSOR_CONTENTS -> {
+                    if (!input.contents.isPresent()) {
+                        input.contents = new Contents();
+                    }
+                    ContentsReader.survey(in, input.contents, innerStart, end);
+                }
+                default -> {
+                    // A field of a newer protocol.
+                }
+            }
+            in.window(end, start + length);
+        }
+        in.window(start + length, outerLimit);
+        input.shape = Shape.ofFirst(dims, rank);
+        return input;
+    }
+
+    private static long[] withRoom(LimitedReader in, long[] dims, int rank) {
+        in.countDimension();
+        if (rank < dims.length) {
+            return dims;
+        }
+        if (rank >= MAX_RANK) {
+            throw in.malformed("a shape of more than " + MAX_RANK + " dimensions");
+        }
+        return Arrays.copyOf(dims, 2 * rank);
+    }
+
+    private InferMessage.Output output(LimitedReader in, int start, int length) {
+        in.countOutput();
+        InferMessage.Output output = new InferMessage.Output();
+        int outerLimit = in.limit();
+        in.window(start, start + length);
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                in.skip(tag);
+                continue;
+            }
+            int innerLength = in.length();
+            int innerStart = in.advance(innerLength);
+            switch (WireReader.field(tag)) {
+                case TENSOR_NAME -> output.name = in.text(texts, innerStart, innerLength, "an output's name");
+                case OUTPUT_PARAMETERS -> output.add(parameter(in, innerStart, innerLength));
+                default -> {
+                    // A field of a newer protocol.
+                }
+            }
+        }
+        in.window(start + length, outerLimit);
+        return output;
+    }
+
+    /** An entry of a map of parameters: key and value. Leaves the reader behind the entry. */
+    private InferMessage.Parameter parameter(LimitedReader in, int start, int length) {
+        in.countParameter();
+        String name = "";
+        Optional<ParameterValue> value = Optional.empty();
+        int outerLimit = in.limit();
+        in.window(start, start + length);
+        while (in.hasMore()) {
+            int tag = in.tag();
+            if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                in.skip(tag);
+                continue;
+            }
+            int innerLength = in.length();
+            int innerStart = in.advance(innerLength);
+            switch (WireReader.field(tag)) {
+                case KEY -> name = in.text(texts, innerStart, innerLength, "a parameter's name");
+                case VALUE -> value = value(in, innerStart, innerLength);
+                default -> {
+                    // A field of a newer protocol.
+                }
+            }
+        }
+        in.window(start + length, outerLimit);
+        return new InferMessage.Parameter(name, value);
+    }
+
+    private Optional<ParameterValue> value(LimitedReader in, int start, int length) {
+        Optional<ParameterValue> value = Optional.empty();
+        int outerLimit = in.limit();
+        in.window(start, start + length);
+        while (in.hasMore()) {
+            int tag = in.tag();
+            switch (tag) {
+                case BOOL_PARAM -> value = Optional.of(new ParameterValue.Bool(in.varint() != 0));
+                case INT64_PARAM -> value = Optional.of(new ParameterValue.Int64(in.varint()));
+                case STRING_PARAM -> {
+                    int textLength = in.length();
+                    value = Optional.of(new ParameterValue.Text(
+                            in.text(texts, in.advance(textLength), textLength, "a parameter's value")));
+                }
+                case DOUBLE_PARAM ->
+                    value = Optional.of(new ParameterValue.Fp64(Double.longBitsToDouble(in.fixed64())));
+                case UINT64_PARAM -> value = Optional.of(new ParameterValue.Uint64(in.varint()));
+                default -> in.skip(tag);
+            }
+        }
+        in.window(start + length, outerLimit);
+        return value;
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.grpc;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.TensorMessage;
+import gatun.grpc.message.Utf8;
+import gatun.grpc.message.WireReader;
+import gatun.grpc.message.WireWriter;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
+import gatun.spi.ParameterValue;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Writes ModelInferResponse messages: names and shapes to the heap, and between them the tensors' own memory, which is
+ * sent from where it lies.
+ */
+public final class InferEncoder {
+    /** Parameter of every answer of a stream that comes from an execution. */
+    private static final String FINAL_RESPONSE = "triton_final_response";
+
+    // Field numbers of ModelInferResponse.
+    private static final int MODEL_NAME = 1;
+    private static final int MODEL_VERSION = 2;
+    private static final int ID = 3;
+    private static final int PARAMETERS = 4;
+    private static final int OUTPUTS = 5;
+    private static final int RAW_OUTPUT_CONTENTS = 6;
+
+    // Field numbers of ModelStreamInferResponse.
+    private static final int ERROR_MESSAGE = 1;
+    private static final int INFER_RESPONSE = 2;
+
+    private InferEncoder() {}
+
+    /**
+     * The answer of a unary call. Takes over the response, which is closed when the message is.
+     *
+     * @throws GatunException INVALID_ARGUMENT when the answer is larger than gRPC's messages may be; the response is closed
+     *     then
+     */
+    public static OutboundMessage encode(InferenceResponse response) {
+        return assemble(response, false, true);
+    }
+
+    /**
+     * An answer to a request of a stream. Otherwise as {@link #encode}.
+     *
+     * @param last whether it is the only one or the last
+     */
+    static OutboundMessage encodeStreamed(InferenceResponse response, boolean last) {
+        return assemble(response, true, last);
+    }
+
+    /** Says that a decoupled model is done with a request of a stream, without one more response. */
+    static OutboundMessage encodeEmptyFinal(String modelName, String modelVersion, String id) {
+        WireWriter inner = new WireWriter();
+        inner.text(MODEL_NAME, modelName);
+        inner.text(MODEL_VERSION, modelVersion);
+        inner.text(ID, id);
+        writeParameter(inner, FINAL_RESPONSE, new ParameterValue.Bool(true));
+        WireWriter message = new WireWriter();
+        message.header(INFER_RESPONSE, inner.size());
+        message.raw(inner);
+        return OutboundMessage.of(message.toByteArray());
+    }
+
+    /**
+     * The answer to a request of a stream that failed.
+     *
+     * @param executed whether it failed after it had been accepted: the answer then tells model and version
+     */
+    static OutboundMessage encodeError(String text, InferMessage request, boolean executed) {
+        WireWriter inner = new WireWriter();
+        if (executed) {
+            inner.text(MODEL_NAME, request.modelName());
+            inner.text(MODEL_VERSION, request.modelVersion());
+        }
+        inner.text(ID, request.id());
+        if (executed) {
+            writeParameter(inner, FINAL_RESPONSE, new ParameterValue.Bool(true));
+        }
+        WireWriter message = new WireWriter();
+        message.text(ERROR_MESSAGE, text);
+        message.header(INFER_RESPONSE, inner.size());
+        message.raw(inner);
+        return OutboundMessage.of(message.toByteArray());
+    }
+
+    private static void writeHead(WireWriter out, InferenceResponse response, boolean streamed, boolean last) {
+        out.text(MODEL_NAME, response.modelName());
+        out.text(MODEL_VERSION, response.modelVersion());
+        out.text(ID, response.id());
+        for (Map.Entry<String, ParameterValue> parameter : response.parameters().entrySet()) {
+            writeParameter(out, parameter.getKey(), parameter.getValue());
+        }
+        if (streamed) {
+            writeParameter(out, FINAL_RESPONSE, new ParameterValue.Bool(last));
+        }
+        List<OutputTensor> outputs = response.outputs();
+        for (int i = 0; i < outputs.size(); i++) {
+            writeOutput(out, outputs.get(i).tensor().spec());
+        }
+    }
+
+    private static void writeOutput(WireWriter out, TensorSpec spec) {
+        Shape shape = spec.shape();
+        int dimsSize = 0;
+        for (int i = 0; i < shape.rank(); i++) {
+            dimsSize += WireWriter.varintSize(shape.dim(i));
+        }
+        String datatype = spec.datatype().wireName();
+        int shapeSize = dimsSize == 0 ? 0 : 1 + WireWriter.varintSize(dimsSize) + dimsSize;
+        out.header(OUTPUTS, WireWriter.textSize(spec.name()) + WireWriter.textSize(datatype) + shapeSize);
+        out.text(1, spec.name());
+        out.text(2, datatype);
+        if (dimsSize > 0) {
+            out.header(3, dimsSize);
+            for (int i = 0; i < shape.rank(); i++) {
+                out.varint(shape.dim(i));
+            }
+        }
+    }
+
+    private static void writeParameter(WireWriter out, String name, ParameterValue value) {
+        WireWriter choice = new WireWriter();
+        switch (value) {
+            case ParameterValue.Bool bool -> {
+                choice.varint(1 << 3 | WireReader.VARINT);
+                choice.varint(bool.value() ? 1 : 0);
+            }
+            case ParameterValue.Int64 number -> {
+                choice.varint(2 << 3 | WireReader.VARINT);
+                choice.varint(number.value());
+            }
+            case ParameterValue.Text text -> {
+                choice.header(3, Utf8.length(text.value()));
+                choice.raw(text.value());
+            }
+            case ParameterValue.Fp64 number -> {
+                choice.varint(4 << 3 | WireReader.FIXED64);
+                choice.fixed64(Double.doubleToRawLongBits(number.value()));
+            }
+            case ParameterValue.Uint64 number -> {
+                choice.varint(5 << 3 | WireReader.VARINT);
+                choice.varint(number.value());
+            }
+        }
+        out.header(PARAMETERS, WireWriter.textSize(name) + 1 + WireWriter.varintSize(choice.size()) + choice.size());
+        out.text(1, name);
+        out.header(2, choice.size());
+        out.raw(choice);
+    }
+
+    /** What of an output is sent: nothing of one that lies in the client's own memory. */
+    private static MemorySegment sent(OutputTensor output) {
+        return output.inSharedMemory() ? MemorySegment.NULL : output.tensor().bytes();
+    }
+
+    private static OutboundMessage assemble(InferenceResponse response, boolean streamed, boolean last) {
+        try {
+            WireWriter head = new WireWriter();
+            writeHead(head, response, streamed, last);
+            List<OutputTensor> outputs = response.outputs();
+            MemorySegment[] tensors = new MemorySegment[outputs.size()];
+            for (int i = 0; i < tensors.length; i++) {
+                tensors[i] = sent(outputs.get(i));
+            }
+            int outer = streamed ? INFER_RESPONSE : TensorMessage.NOT_NESTED;
+            return TensorMessage.of(outer, head, RAW_OUTPUT_CONTENTS, tensors, response::close);
+        } catch (Throwable t) {
+            response.close();
+            throw t;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.grpc;
+
+import gatun.grpc.message.RawMessage;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Shape;
+import gatun.spi.ParameterValue;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A ModelInferRequest as it was read: well formed, but not yet checked against anything. Tensor data stays where it is, in
+ * the message's own memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
+ */
+public final class InferMessage extends RawMessage {
+    /**
+     * A parameter of the request or of a tensor.
+     *
+     * @param value what it is set to; empty when the client set no choice of its oneof
+     */
+    record Parameter(String name, Optional<ParameterValue> value) {}
+
+    /** An input, as far as it stands beside its raw data. */
+    static final class Input {
+        String name = "";
+        Datatype datatype = Datatype.INVALID;
+        Shape shape = Shape.of();
+        List<Parameter> parameters = List.of();
+        Contents contents = Contents.ABSENT;
+
+        void add(Parameter parameter) {
+            parameters = with(parameters, parameter);
+        }
+    }
+
+    /** An output that the client names. */
+    static final class Output {
+        String name = "";
+        List<Parameter> parameters = List.of();
+
+        void add(Parameter parameter) {
+            parameters = with(parameters, parameter);
+        }
+    }
+
+    String modelName = "";
+    String modelVersion = "";
+    String id = "";
+    List<Parameter> parameters = List.of();
+    final List<Input> inputs = new ArrayList<>(4);
+    List<Output> outputs = List.of();
+
+    /** A message in {@code bytes}, which are valid until {@code hold} is closed. */
+    InferMessage(MemorySegment bytes, Hold hold) {
+        super(bytes, hold);
+    }
+
+    /** The request's id, empty when it has none. */
+    public String id() {
+        return id;
+    }
+
+    /** The model that is asked for. */
+    public String modelName() {
+        return modelName;
+    }
+
+    /** The version that is asked for, as the client wrote it. */
+    public String modelVersion() {
+        return modelVersion;
+    }
+
+    /** Whether it names a sequence that it belongs to. */
+    boolean isOfSequence() {
+        for (int i = 0; i < parameters.size(); i++) {
+            if (parameters.get(i).name().equals("sequence_id")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** How many inputs it has. */
+    public int inputCount() {
+        return inputs.size();
+    }
+
+    void add(Parameter parameter) {
+        parameters = with(parameters, parameter);
+    }
+
+    /** Most requests name no outputs. */
+    void add(Output output) {
+        if (outputs.isEmpty()) {
+            outputs = new ArrayList<>(4);
+        }
+        outputs.add(output);
+    }
+
+    /** A map's later entry replaces an earlier one of the same name. */
+    private static List<Parameter> with(List<Parameter> parameters, Parameter parameter) {
+        List<Parameter> more = parameters.isEmpty() ? new ArrayList<>(4) : parameters;
+        more.removeIf(earlier -> earlier.name().equals(parameter.name()));
+        more.add(parameter);
+        return more;
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.grpc;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.CallTrace;
+import gatun.grpc.message.InferenceCall;
+import gatun.grpc.message.RawAlignment;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.server.InferenceServer;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
+import gatun.spi.ParameterValue;
+import io.grpc.Metadata;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * Makes inference requests of messages, by the protocol's rules and in the order of its checks: model, parameters, inputs,
+ * outputs. What depends on the model's configuration is the runtime's to check. Safe for any thread.
+ */
+public final class InferRequests implements InferenceCall.Exchange<InferMessage> {
+    private final InferenceServer server;
+    private final HeaderForwarding forwarding;
+
+    /**
+     * Makes requests to {@code server}.
+     *
+     * @param forwarding which metadata becomes parameters
+     */
+    public InferRequests(InferenceServer server, HeaderForwarding forwarding) {
+        this.server = server;
+        this.forwarding = forwarding;
+    }
+
+    @Override
+    public InferenceRequest request(InferMessage message, Metadata headers) {
+        return request(message, headers, false);
+    }
+
+    @Override
+    public OutboundMessage answer(InferMessage message, InferenceResponse response) {
+        return InferEncoder.encode(response);
+    }
+
+    /**
+     * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace when it has been
+     * answered. The trace of a message that cannot be read has ended.
+     *
+     * @param headers what the client sent with the call
+     * @param streaming whether a model may give several responses
+     * @throws GatunException with the protocol's code and text for the first thing that is wrong; nothing is held then
+     */
+    public InferenceRequest request(InferMessage message, Metadata headers, boolean streaming) {
+        try (message) {
+            ModelVersion model = server.model(message.modelName, message.modelVersion);
+            if (!streaming && model.decoupled()) {
+                throw new GatunException(
+                        ErrorCode.UNSUPPORTED,
+                        "ModelInfer RPC doesn't support models with decoupled transaction policy");
+            }
+            Optional<RequestTrace> trace = CallTrace.begin(server, model, headers);
+            InferenceRequest request = new InferenceRequest(model);
+            request.anyVersion(message.modelVersion.isEmpty());
+            try {
+                request.origin(streaming ? Origin.V2_GRPC_STREAM : Origin.V2_GRPC);
+                request.id(message.id);
+                RequestParameters.apply(message, request);
+                if (!forwarding.isNone()) {
+                    forward(headers, request);
+                }
+                addInputs(message, request);
+                addOutputs(message, request);
+                request.hold(message.takeOwnership());
+                trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_END));
+                trace.ifPresent(request::trace);
+                return request;
+            } catch (Throwable t) {
+                request.close();
+                trace.ifPresent(RequestTrace::end);
+                throw t;
+            }
+        }
+    }
+
+    private void forward(Metadata headers, InferenceRequest request) {
+        for (String name : headers.keys()) {
+            if (!name.endsWith(Metadata.BINARY_HEADER_SUFFIX)) {
+                String value = headers.get(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
+                forwarding.forward(name, value == null ? "" : value, request);
+            }
+        }
+    }
+
+    private void addInputs(InferMessage message, InferenceRequest request) {
+        BufferPool pool = server.buffers();
+        RawAlignment raw = new RawAlignment(message.bytes(), pool);
+        int rawIndex = 0;
+        for (int i = 0; i < message.inputs.size(); i++) {
+            InferMessage.Input input = message.inputs.get(i);
+            TensorSpec spec = new TensorSpec(input.name, input.datatype, input.shape);
+            Optional<RegionWindow> window = RegionWindow.of(input.parameters, input.name);
+            if (window.isPresent()) {
+                if (input.contents.isPresent()) {
+                    throw GatunException.invalidArgument(
+                            "unexpected 'content' provided when using shared memory for input tensor '" + input.name
+                                    + "' for model '" + message.modelName + "'");
+                }
+                RegionLease lease = borrow(window.get(), RegionRegistry.Access.forInput(input.datatype), request);
+                request.addInput(Tensor.inRegion(spec, lease));
+            } else if (input.contents.isPresent()) {
+                request.addInput(new Tensor(spec, typed(message, input, pool, request)));
+            } else if (rawIndex < message.rawCount()) {
+                int start = message.rawStart(rawIndex);
+                int length = message.rawLength(rawIndex);
+                request.addInput(new Tensor(spec, raw.aligned(start, length, input.datatype, request)));
+                rawIndex++;
+            } else {
+                throw GatunException.invalidArgument("unable to find data for input tensor '" + input.name
+                        + "' for model '" + message.modelName + "' in request.");
+            }
+        }
+    }
+
+    private RegionLease borrow(RegionWindow window, RegionRegistry.Access access, InferenceRequest request) {
+        RegionLease lease = server.regions().borrow(window.region(), window.offset(), window.byteSize(), access);
+        request.hold(lease);
+        return lease;
+    }
+
+    /** The memory that an input's typed data was written to. */
+    private static MemorySegment typed(
+            InferMessage message, InferMessage.Input input, BufferPool pool, InferenceRequest request) {
+        if (message.rawCount() > 0) {
+            throw GatunException.invalidArgument(
+                    "contents field must not be specified when using raw_input_contents for '" + input.name
+                            + "' for model '" + message.modelName + "'");
+        }
+        int field = filledField(message, input);
+        if (field == 0) {
+            return MemorySegment.NULL;
+        }
+        Buffer buffer = pool.take(ContentsReader.byteSize(input.contents, field, input.datatype));
+        request.hold(buffer);
+        ContentsReader.write(message.bytes(), input.contents, field, input.datatype, buffer.segment());
+        return buffer.segment();
+    }
+
+    /** The one field of the contents that has elements; 0 when none has. */
+    private static int filledField(InferMessage message, InferMessage.Input input) {
+        int filled = 0;
+        for (int field = 1; field <= Contents.LAST_FIELD; field++) {
+            if (input.contents.elements(field) == 0) {
+                continue;
+            }
+            String subject = "unexpected explicit tensor data for input tensor '" + input.name + "' for model '"
+                    + message.modelName + "' of type '" + Contents.typeOf(field).wireName() + "', ";
+            if (!Contents.fits(field, input.datatype)) {
+                throw GatunException.invalidArgument(subject + "expected datatype '" + input.datatype.wireName() + "'");
+            }
+            if (filled > 0) {
+                throw GatunException.invalidArgument(subject + "binary data was already supplied.");
+            }
+            filled = field;
+        }
+        return filled;
+    }
+
+    private void addOutputs(InferMessage message, InferenceRequest request) {
+        for (InferMessage.Output output : message.outputs) {
+            if (output.parameters.isEmpty()) {
+                request.addOutput(RequestedOutput.of(output.name));
+                continue;
+            }
+            Optional<RegionWindow> window = RegionWindow.of(output.parameters, output.name);
+            int classification = classification(output);
+            if (window.isPresent() && classification > 0) {
+                throw GatunException.invalidArgument(
+                        "output can't set both 'shared_memory_region' and 'classification'");
+            }
+            Optional<RegionLease> destination =
+                    window.map(region -> borrow(region, RegionRegistry.Access.WRITE, request));
+            request.addOutput(new RequestedOutput(output.name, destination, classification));
+        }
+    }
+
+    private static int classification(InferMessage.Output output) {
+        for (InferMessage.Parameter parameter : output.parameters) {
+            if (parameter.name().equals("classification")) {
+                if (!(parameter.value().orElse(null) instanceof ParameterValue.Int64 count)) {
+                    throw GatunException.invalidArgument(
+                            "invalid value type for 'classification' parameter, expected int64_param");
+                }
+                if (count.value() <= 0) {
+                    throw GatunException.invalidArgument("invalid value for 'classification' parameter, expected >= 0");
+                }
+                return (int) Math.min(count.value(), Integer.MAX_VALUE);
+            }
+        }
+        return 0;
+    }
+}

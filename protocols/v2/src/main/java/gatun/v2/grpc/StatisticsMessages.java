@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.grpc;
+
+import gatun.runtime.BatchStatistics;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ResponseStatistics;
+import gatun.wire.inference.InferBatchStatistics;
+import gatun.wire.inference.InferResponseStatistics;
+import gatun.wire.inference.InferStatistics;
+import gatun.wire.inference.ModelStatisticsResponse;
+import gatun.wire.inference.StatisticDuration;
+import java.util.List;
+
+/** The counters of models as ModelStatistics tells them. */
+public final class StatisticsMessages {
+    private StatisticsMessages() {}
+
+    /** The counters of {@code models}. */
+    public static ModelStatisticsResponse of(List<ModelStatistics> models) {
+        ModelStatisticsResponse.Builder response = ModelStatisticsResponse.newBuilder();
+        models.forEach(model -> response.addModelStats(message(model)));
+        return response.build();
+    }
+
+    private static gatun.wire.inference.ModelStatistics message(ModelStatistics model) {
+        InferStatistics.Builder times = InferStatistics.newBuilder()
+                .setSuccess(duration(model.successCount(), model.requestNanos()))
+                .setFail(duration(model.failureCount(), model.failureNanos()))
+                .setQueue(duration(model.successCount(), model.queueNanos()))
+                .setComputeInput(duration(model.computedCount(), model.computeInputNanos()))
+                .setComputeInfer(duration(model.computedCount(), model.computeInferNanos()))
+                .setComputeOutput(duration(model.computedCount(), model.computeOutputNanos()))
+                .setCacheHit(duration(model.cache().hitCount(), model.cache().hitNanos()))
+                .setCacheMiss(duration(model.cache().missCount(), model.cache().missNanos()));
+        gatun.wire.inference.ModelStatistics.Builder message = gatun.wire.inference.ModelStatistics.newBuilder()
+                .setName(model.name())
+                .setVersion(model.version())
+                .setLastInference(model.lastInferenceMillis())
+                .setInferenceCount(model.inferenceCount())
+                .setExecutionCount(model.executionCount())
+                .setInferenceStats(times);
+        for (BatchStatistics batch : model.batches()) {
+            message.addBatchStats(InferBatchStatistics.newBuilder()
+                    .setBatchSize(batch.batchSize())
+                    .setComputeInput(duration(batch.executionCount(), batch.computeInputNanos()))
+                    .setComputeInfer(duration(batch.executionCount(), batch.computeInferNanos()))
+                    .setComputeOutput(duration(batch.executionCount(), batch.computeOutputNanos())));
+        }
+        for (int place = 0; place < model.responses().size(); place++) {
+            message.putResponseStats(
+                    Integer.toString(place), message(model.responses().get(place)));
+        }
+        return message.build();
+    }
+
+    private static InferResponseStatistics message(ResponseStatistics responses) {
+        long successes = responses.successCount();
+        return InferResponseStatistics.newBuilder()
+                .setComputeInfer(duration(successes, responses.computeInferNanos()))
+                .setComputeOutput(duration(successes, responses.computeOutputNanos()))
+                .setSuccess(duration(successes, responses.successNanos()))
+                .setFail(duration(responses.failCount(), responses.failNanos()))
+                .setEmptyResponse(duration(responses.emptyCount(), responses.emptyNanos()))
+                .setCancel(duration(responses.cancelCount(), responses.cancelNanos()))
+                .build();
+    }
+
+    private static StatisticDuration duration(long count, long nanos) {
+        return StatisticDuration.newBuilder().setCount(count).setNs(nanos).build();
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.grpc;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.InferenceStream;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelVersion;
+import io.grpc.Metadata;
+import java.util.Optional;
+
+/** What one ModelStreamInfer call makes of messages and answers. Failures go in band, unless the client asked for ends of the stream. */
+final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
+    private static final Metadata.Key<String> STRICT =
+            Metadata.Key.of("triton_grpc_error", Metadata.ASCII_STRING_MARSHALLER);
+
+    private final InferRequests requests;
+    private final Metadata headers;
+    private final boolean strict;
+
+    /** A call with these headers. */
+    StreamExchange(InferRequests requests, Metadata headers) {
+        this.requests = requests;
+        this.headers = headers;
+        this.strict = "true".equals(headers.get(STRICT));
+    }
+
+    @Override
+    public boolean isOfSequence(InferMessage message) {
+        return message.isOfSequence();
+    }
+
+    @Override
+    public InferenceRequest request(InferMessage message) {
+        return requests.request(message, headers, true);
+    }
+
+    @Override
+    public OutboundMessage answer(InferMessage message, InferenceResponse response, boolean last) {
+        return InferEncoder.encodeStreamed(response, last);
+    }
+
+    @Override
+    public Optional<OutboundMessage> end(InferMessage message, InferenceRequest request) {
+        ModelVersion model = request.model();
+        return RequestParameters.wantsEmptyFinal(message)
+                ? Optional.of(InferEncoder.encodeEmptyFinal(model.name(), model.versionText(), message.id()))
+                : Optional.empty();
+    }
+
+    @Override
+    public Optional<OutboundMessage> failure(InferMessage message, GatunException failure, boolean executed) {
+        return strict
+                ? Optional.empty()
+                : Optional.of(InferEncoder.encodeError(failure.getMessage(), message, executed));
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.grpc;
+
+import gatun.grpc.GrpcService;
+import gatun.grpc.ResponseCompression;
+import gatun.grpc.message.ControlMethods;
+import gatun.grpc.message.InPlaceMarshaller;
+import gatun.grpc.message.InPlaceMethods;
+import gatun.grpc.message.InferenceCall;
+import gatun.grpc.message.InferenceStream;
+import gatun.grpc.message.RawAlignment;
+import gatun.grpc.message.RawMessage;
+import gatun.runtime.access.ApiGroup;
+import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.server.InferenceServer;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import io.grpc.ServerServiceDefinition;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Puts together the v2 service, each method with its handler. */
+public final class V2Services {
+    private static final Map<String, ApiGroup> GROUPS = Map.ofEntries(
+            Map.entry("ServerLive", ApiGroup.HEALTH),
+            Map.entry("ServerReady", ApiGroup.HEALTH),
+            Map.entry("ModelReady", ApiGroup.HEALTH),
+            Map.entry("ServerMetadata", ApiGroup.METADATA),
+            Map.entry("ModelMetadata", ApiGroup.METADATA),
+            Map.entry("ModelInfer", ApiGroup.INFERENCE),
+            Map.entry("ModelStreamInfer", ApiGroup.INFERENCE),
+            Map.entry("ModelConfig", ApiGroup.MODEL_CONFIG),
+            Map.entry("ModelStatistics", ApiGroup.STATISTICS),
+            Map.entry("RepositoryIndex", ApiGroup.MODEL_REPOSITORY),
+            Map.entry("RepositoryModelLoad", ApiGroup.MODEL_REPOSITORY),
+            Map.entry("RepositoryModelUnload", ApiGroup.MODEL_REPOSITORY),
+            Map.entry("SystemSharedMemoryStatus", ApiGroup.SHARED_MEMORY),
+            Map.entry("SystemSharedMemoryRegister", ApiGroup.SHARED_MEMORY),
+            Map.entry("SystemSharedMemoryUnregister", ApiGroup.SHARED_MEMORY),
+            Map.entry("CudaSharedMemoryStatus", ApiGroup.SHARED_MEMORY),
+            Map.entry("CudaSharedMemoryRegister", ApiGroup.SHARED_MEMORY),
+            Map.entry("CudaSharedMemoryUnregister", ApiGroup.SHARED_MEMORY),
+            Map.entry("TraceSetting", ApiGroup.TRACE),
+            Map.entry("LogSettings", ApiGroup.LOGGING));
+
+    /** What compression is for. */
+    private static final Set<String> INFERENCES = Set.of("ModelInfer", "ModelStreamInfer");
+
+    private V2Services() {}
+
+    /**
+     * The service {@code inference.GRPCInferenceService} of one server.
+     *
+     * @param clientSharedMemory whether clients may register shared memory
+     * @param forwarding which metadata becomes parameters of inference requests
+     * @param compression how much the responses of inferences are compressed
+     */
+    public static GrpcService of(
+            InferenceServer server,
+            boolean clientSharedMemory,
+            HeaderForwarding forwarding,
+            ResponseCompression compression) {
+        InferRequests requests = new InferRequests(server, forwarding);
+        InferDecoder decoder = new InferDecoder(server.limits(), server.heap());
+        InPlaceMarshaller<InferMessage> marshaller = new InPlaceMarshaller<>(
+                bytes -> decoder.decode(bytes, RawMessage.NOTHING),
+                start -> RawAlignment.landingOffset(start, InferDecoder.RAW_INPUT_CONTENTS));
+        ServerServiceDefinition service = InPlaceMethods.replace(
+                ControlMethods.limit(new ControlService(server, clientSharedMemory).bindService(), server),
+                List.of(
+                        InPlaceMethods.method(
+                                GRPCInferenceServiceGrpc.getModelInferMethod(),
+                                marshaller,
+                                server,
+                                (call, headers) -> InferenceCall.begin(call, headers, server, requests)),
+                        InPlaceMethods.method(
+                                GRPCInferenceServiceGrpc.getModelStreamInferMethod(),
+                                marshaller,
+                                server,
+                                (call, headers) ->
+                                        InferenceStream.begin(call, server, new StreamExchange(requests, headers)))));
+        return new GrpcService(compression.applyTo(service, INFERENCES), GROUPS);
+    }
+}

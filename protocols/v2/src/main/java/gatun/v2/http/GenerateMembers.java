@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.json.JsonReader;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.limits.RequestUsage;
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Turns the members of a generate request into inputs, where the model has one of that name, and into parameters for the backend. The
+ * members of {@code parameters} are taken like those of the object itself. Of members that come twice the first counts. For one request,
+ * by one thread.
+ */
+final class GenerateMembers implements JsonBody.Members {
+    private static final String PARAMETERS = "parameters";
+    private static final String ID = "id";
+
+    private final BufferPool buffers;
+    private final InferenceRequest request;
+    private final RequestUsage usage;
+    private final long maxInputByteSize;
+    private final Set<String> seen = new HashSet<>();
+
+    /**
+     * Fills {@code request}.
+     *
+     * @param usage counts the members, whatever they become
+     * @param maxInputByteSize the most bytes that a tensor may have
+     */
+    GenerateMembers(BufferPool buffers, InferenceRequest request, RequestUsage usage, long maxInputByteSize) {
+        this.buffers = buffers;
+        this.request = request;
+        this.usage = usage;
+        this.maxInputByteSize = maxInputByteSize;
+    }
+
+    @Override
+    public void member(JsonReader json) {
+        if (!json.nameIs(PARAMETERS)) {
+            readMember(json);
+            return;
+        }
+        if (input(PARAMETERS).isPresent()) {
+            throw GatunException.invalidArgument(
+                    "Keyword 'parameters' for nested schema also given as input tensor name");
+        }
+        if (json.peek() != JsonReader.Kind.OBJECT) {
+            throw GatunException.invalidArgument("Expected JSON object for keyword: 'parameters'");
+        }
+        json.enterObject("");
+        while (json.nextMember()) {
+            usage.addParameter();
+            readMember(json);
+        }
+    }
+
+    private void readMember(JsonReader json) {
+        String name = json.name();
+        if (!seen.add(name)) {
+            json.skipValue();
+            return;
+        }
+        if (name.equals(ID)) {
+            long from = json.position();
+            request.id(json.readString("Unable to parse 'id'"));
+            json.position(from);
+        }
+        Optional<TensorSpec> input = input(name);
+        if (input.isPresent()) {
+            readInput(json, input.get());
+        } else {
+            RequestParameters.readCustom(json, name, request);
+        }
+    }
+
+    private Optional<TensorSpec> input(String name) {
+        return request.model().inputs().stream()
+                .filter(input -> input.name().equals(name))
+                .findFirst();
+    }
+
+    private void readInput(JsonReader json, TensorSpec input) {
+        JsonElements.checkHasJsonForm(input);
+        boolean single = json.peek() != JsonReader.Kind.ARRAY;
+        long from = json.position();
+        long count = json.countElements();
+        TensorSpec spec = new TensorSpec(input.name(), input.datatype(), shape(input, count));
+        MemorySegment bytes = MemorySegment.NULL;
+        if (count > 0) {
+            long after = json.position();
+            json.position(from);
+            JsonElements elements = new JsonElements(buffers, request, json, maxInputByteSize);
+            bytes = single ? elements.readSingle(spec) : elements.readArray(spec, count);
+            json.position(after);
+        }
+        request.addInput(new Tensor(spec, bytes));
+    }
+
+    /** What the fixed dimensions leave of the count is the innermost variable one; the other variable ones are 1. */
+    private static Shape shape(TensorSpec input, long count) {
+        long[] dims = input.shape().toArray();
+        int innermost = -1;
+        long rest = count;
+        boolean fits = true;
+        for (int i = 0; i < dims.length; i++) {
+            if (dims[i] == Shape.VARIABLE) {
+                innermost = i;
+                dims[i] = 1;
+            } else if (dims[i] > 0 && rest % dims[i] == 0) {
+                rest /= dims[i];
+            } else {
+                fits = false;
+            }
+        }
+        if (innermost >= 0) {
+            dims[innermost] = rest;
+        } else {
+            fits &= rest == 1;
+        }
+        if (!fits) {
+            throw GatunException.invalidArgument(
+                    "The schema can not convert input '" + input.name() + "' to tensor with proper shape");
+        }
+        return Shape.of(dims);
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.connection.Decompression;
+import gatun.http.connection.Exchange;
+import gatun.http.connection.RequestBody;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.server.InferenceServer;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import java.lang.foreign.MemorySegment;
+import java.util.Locale;
+
+/** Lands the bodies of inference requests so that their tensors are aligned. Safe for any thread. */
+final class InferBodies {
+    /** Tells where in a body the JSON ends. */
+    static final HeaderName HEADER_LENGTH = HeaderNames.create("Inference-Header-Content-Length");
+
+    /** The first tensor after the JSON begins at a multiple of this. */
+    private static final int ALIGNMENT = 64;
+
+    /** What stands for a body that is JSON to its end. */
+    private static final long ALL_JSON = -1;
+
+    private final BufferPool buffers;
+    private final long maxByteSize;
+    private final Decompression decompression;
+    private final JsonBody jsonBody;
+
+    InferBodies(InferenceServer server, long maxByteSize) {
+        this.buffers = server.buffers();
+        this.maxByteSize = maxByteSize;
+        this.decompression = new Decompression(buffers, maxByteSize);
+        this.jsonBody = new JsonBody(server, maxByteSize);
+    }
+
+    /**
+     * A body in native memory.
+     *
+     * @param buffer owns the memory
+     * @param jsonOffset where the JSON begins
+     * @param jsonByteSize its size
+     * @param binaryOffset where the bytes of tensors begin
+     * @param binaryByteSize their size
+     * @param raw whether there is no JSON, and the bytes are the model's only input
+     */
+    record Body(
+            Buffer buffer, long jsonOffset, long jsonByteSize, long binaryOffset, long binaryByteSize, boolean raw) {
+        /** The memory. */
+        MemorySegment segment() {
+            return buffer.segment();
+        }
+    }
+
+    /**
+     * Reads the body of a request to {@code model}. The caller owns its buffer.
+     *
+     * @throws GatunException when it is refused before its content is looked at
+     */
+    Body land(Exchange exchange, ModelVersion model) {
+        boolean compressed = isCompressed(exchange);
+        long announced = exchange.body().announcedByteSize();
+        long headerLength = headerLength(exchange);
+        boolean raw = headerLength == 0 || (headerLength == ALL_JSON && announced == 0);
+        long jsonByteSize = Math.max(headerLength, 0);
+        if (jsonByteSize > maxByteSize) {
+            throw jsonBody.tooLong(jsonByteSize);
+        }
+        if (!compressed && announced != RequestBody.IN_CHUNKS && jsonByteSize > announced) {
+            throw outOfRange(announced, jsonByteSize);
+        }
+        int landing = raw ? RawInput.landingOffset(model) : (int) (-jsonByteSize & (ALIGNMENT - 1));
+        RequestBody.Landed landed = compressed
+                ? decompressed(exchange, landing)
+                : exchange.body().land(buffers, landing, byteLimit(raw, headerLength), refusal(raw));
+        if (raw) {
+            return new Body(landed.buffer(), 0, 0, landing, landed.byteSize(), true);
+        }
+        if (headerLength == ALL_JSON) {
+            jsonByteSize = landed.byteSize();
+        } else if (jsonByteSize > landed.byteSize()) {
+            landed.buffer().close();
+            throw outOfRange(landed.byteSize(), jsonByteSize);
+        }
+        long binaryOffset = landing + jsonByteSize;
+        return new Body(landed.buffer(), landing, jsonByteSize, binaryOffset, landed.byteSize() - jsonByteSize, false);
+    }
+
+    private RequestBody.Landed decompressed(Exchange exchange, int landing) {
+        RequestBody.Landed landed = exchange.body().land(buffers, 0, maxByteSize, decompression::tooLong);
+        try (Buffer compressed = landed.buffer()) {
+            return decompression.inflate(compressed.segment().asSlice(landed.offset(), landed.byteSize()), landing);
+        }
+    }
+
+    /** Tensors beside JSON are limited by the pool alone. */
+    private long byteLimit(boolean raw, long headerLength) {
+        return raw || headerLength == ALL_JSON ? maxByteSize : Long.MAX_VALUE;
+    }
+
+    private RequestBody.Refusal refusal(boolean raw) {
+        return raw ? this::rawTooLong : jsonBody::tooLong;
+    }
+
+    private GatunException rawTooLong(long byteSize) {
+        return GatunException.invalidArgument("Raw input has a byte_size (" + byteSize
+                + " bytes) that exceeds the maximum allowed value of " + maxByteSize
+                + " bytes. Use --http-max-input-size to increase the limit.");
+    }
+
+    private static long headerLength(Exchange exchange) {
+        if (!exchange.hasHeader(HEADER_LENGTH)) {
+            return ALL_JSON;
+        }
+        String text = exchange.header(HEADER_LENGTH).orElse("");
+        long length;
+        try {
+            length = Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw GatunException.invalidArgument(
+                    isInteger(text) ? outOfInt(text) : "Unable to parse Inference-Header-Content-Length, got: " + text);
+        }
+        if (length != (int) length) {
+            throw GatunException.invalidArgument(outOfInt(text));
+        }
+        if (length < 0) {
+            throw outOfRange(Math.max(0, exchange.body().announcedByteSize()), length);
+        }
+        return length;
+    }
+
+    private static boolean isInteger(String text) {
+        int sign = text.startsWith("-") ? 1 : 0;
+        return text.length() > sign && text.chars().skip(sign).allMatch(c -> c >= '0' && c <= '9');
+    }
+
+    private static String outOfInt(String text) {
+        return "Unable to parse Inference-Header-Content-Length, value is out of range [ -2147483648, 2147483647 ], got: "
+                + text;
+    }
+
+    private static GatunException outOfRange(long bodyByteSize, long length) {
+        return GatunException.invalidArgument(
+                "inference header size should be in range (0, " + bodyByteSize + "), got: " + length);
+    }
+
+    private static boolean isCompressed(Exchange exchange) {
+        if (!exchange.hasHeader(HeaderNames.CONTENT_ENCODING)) {
+            return false;
+        }
+        String encoding =
+                exchange.header(HeaderNames.CONTENT_ENCODING).orElse("").toLowerCase(Locale.ROOT);
+        return switch (encoding) {
+            case "gzip", "deflate" -> true;
+            case "", "identity" -> false;
+            default -> {
+                exchange.header(HeaderNames.ACCEPT_ENCODING, "gzip, deflate");
+                throw new GatunException(ErrorCode.UNSUPPORTED, "Unsupported compression type");
+            }
+        };
+    }
+
+    /** Whether a tensor of {@code datatype} at {@code bytes} can be used where it is. */
+    static boolean isAligned(Datatype datatype, MemorySegment bytes) {
+        return !datatype.isFixedSize() || (bytes.address() & (datatype.byteSize() - 1)) == 0;
+    }
+}

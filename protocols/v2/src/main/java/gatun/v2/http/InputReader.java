@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.json.JsonReader;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.server.InferenceServer;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the inputs of one request: JSON data, bytes beside the JSON, or windows of shared memory. For one thread. */
+final class InputReader {
+    /** Stands for a data array that has not been met, and for a size that was not given. */
+    private static final long NONE = -1;
+
+    private static final String INPUTS = "Unable to parse 'inputs'";
+    private static final String NAME = "Unable to parse 'name'";
+    private static final String DATATYPE = "Unable to parse 'datatype'";
+    private static final String SHAPE = "Unable to parse 'shape'";
+
+    private final InferenceServer server;
+    private final InferenceRequest request;
+    private final InferBodies.Body body;
+    private final JsonReader json;
+    private final RequestUsage usage;
+    private final JsonElements elements;
+    private final List<String> names;
+
+    /** Where the bytes of the next input that has any begin in the body. */
+    private long binaryAt;
+
+    private final long binaryEnd;
+
+    // The input at hand.
+    private @Nullable String name;
+    private @Nullable Datatype datatype;
+    private @Nullable Shape shape;
+    private @Nullable String region;
+    private long regionOffset;
+    private long regionByteSize;
+    private boolean hasBinarySize;
+    private long binaryByteSize;
+    private boolean hasParameters;
+    private boolean hasData;
+    /** Where a data array that could not be read yet begins; {@link #NONE} when there is none. */
+    private long dataAt;
+
+    private @Nullable MemorySegment dataBytes;
+    private long[] dims = new long[4];
+
+    InputReader(
+            InferenceServer server,
+            InferenceRequest request,
+            InferBodies.Body body,
+            JsonReader json,
+            RequestUsage usage,
+            long maxInputByteSize) {
+        this.server = server;
+        this.request = request;
+        this.body = body;
+        this.json = json;
+        this.usage = usage;
+        this.elements = new JsonElements(server.buffers(), request, json, maxInputByteSize);
+        this.names = TensorNames.of(request.model().inputs());
+        this.binaryAt = body.binaryOffset();
+        this.binaryEnd = body.binaryOffset() + body.binaryByteSize();
+    }
+
+    /** Reads the array of inputs into the request. */
+    void readAll() {
+        json.enterArray(INPUTS);
+        int count = 0;
+        while (json.nextElement()) {
+            usage.addTensor(++count, "inputs");
+            read();
+        }
+    }
+
+    /**
+     * Checks that every byte beside the JSON belongs to an input.
+     *
+     * @throws GatunException INVALID_ARGUMENT when some do not
+     */
+    void checkAllBytesUsed() {
+        if (binaryAt != binaryEnd) {
+            throw GatunException.invalidArgument("unexpected additional input data for model '"
+                    + request.model().name() + "'");
+        }
+    }
+
+    private void read() {
+        name = null;
+        datatype = null;
+        shape = null;
+        region = null;
+        regionOffset = 0;
+        regionByteSize = 0;
+        hasBinarySize = false;
+        hasParameters = false;
+        hasData = false;
+        dataAt = NONE;
+        dataBytes = null;
+        json.enterObject(INPUTS);
+        while (json.nextMember()) {
+            if (name == null && json.nameIs("name")) {
+                name = json.readString(NAME, names);
+            } else if (datatype == null && json.nameIs("datatype")) {
+                datatype = readDatatype();
+            } else if (shape == null && json.nameIs("shape")) {
+                shape = readShape();
+            } else if (!hasParameters && json.nameIs("parameters")) {
+                hasParameters = true;
+                readParameters();
+            } else if (!hasData && json.nameIs("data")) {
+                hasData = true;
+                meetData();
+            } else {
+                json.skipValue();
+            }
+        }
+        finish();
+    }
+
+    private Datatype readDatatype() {
+        return Datatype.of(json.readString(DATATYPE, DatatypeNames.ALL));
+    }
+
+    private Shape readShape() {
+        int rank = 0;
+        json.enterArray(SHAPE);
+        while (json.nextElement()) {
+            usage.addDimension();
+            if (rank == dims.length) {
+                dims = Arrays.copyOf(dims, 2 * rank);
+            }
+            dims[rank++] = json.readUnsigned(SHAPE);
+        }
+        return Shape.ofFirst(dims, rank);
+    }
+
+    private void readParameters() {
+        json.enterObject("Unable to parse 'parameters'");
+        while (json.nextMember()) {
+            usage.addParameter();
+            if (json.nameIs("binary_data_size")) {
+                hasBinarySize = true;
+                binaryByteSize = json.readUnsigned("Unable to parse 'binary_data_size'");
+            } else if (json.nameIs("shared_memory_region")) {
+                region = json.readString("Unable to parse 'shared_memory_region'");
+            } else if (json.nameIs("shared_memory_offset")) {
+                regionOffset = json.readUnsigned("Unable to parse 'shared_memory_offset'");
+            } else if (json.nameIs("shared_memory_byte_size")) {
+                regionByteSize = json.readUnsigned("Unable to parse 'shared_memory_byte_size'");
+            } else {
+                json.skipValue();
+            }
+        }
+    }
+
+    /** Reads the data array at once where name, datatype and shape came before it, as they mostly do. */
+    private void meetData() {
+        if (name != null && datatype != null && shape != null) {
+            dataBytes = readData(spec());
+        } else {
+            dataAt = json.position();
+            json.skipValue();
+        }
+    }
+
+    private void finish() {
+        TensorSpec spec = spec();
+        checkOneSource();
+        if (region != null) {
+            addWindow(spec, region);
+        } else if (hasBinarySize) {
+            addBinary(spec);
+        } else {
+            if (dataAt != NONE) {
+                long after = json.position();
+                json.position(dataAt);
+                dataBytes = readData(spec);
+                json.position(after);
+            }
+            if (dataBytes != null) {
+                request.addInput(new Tensor(spec, dataBytes));
+            }
+        }
+    }
+
+    private TensorSpec spec() {
+        if (name == null) {
+            throw JsonReader.missingMember(NAME, "name");
+        }
+        if (datatype == null) {
+            throw JsonReader.missingMember(DATATYPE, "datatype");
+        }
+        if (shape == null) {
+            throw JsonReader.missingMember(SHAPE, "shape");
+        }
+        return new TensorSpec(name, datatype, shape);
+    }
+
+    private void checkOneSource() {
+        int sources = (hasData ? 1 : 0) + (hasBinarySize ? 1 : 0) + (region != null ? 1 : 0);
+        if (sources == 1) {
+            return;
+        }
+        String set = (hasData ? " 'data'" : "")
+                + (hasBinarySize ? " 'binary_data_size'" : "")
+                + (region != null ? " 'shared_memory_region'" : "");
+        throw GatunException.invalidArgument(
+                "Input must set only one of the following fields: 'data', 'binary_data_size'"
+                        + " in 'parameters', 'shared_memory_region' in 'parameters'. But "
+                        + (sources == 0 ? "no field is set" : "set" + set));
+    }
+
+    private void addWindow(TensorSpec spec, String regionName) {
+        RegionLease lease = server.regions()
+                .borrow(regionName, regionOffset, regionByteSize, RegionRegistry.Access.forInput(spec.datatype()));
+        request.hold(lease);
+        request.addInput(Tensor.inRegion(spec, lease));
+    }
+
+    private void addBinary(TensorSpec spec) {
+        long available = binaryEnd - binaryAt;
+        if (Long.compareUnsigned(binaryByteSize, available) > 0) {
+            throw GatunException.invalidArgument("unexpected size for input '" + spec.name() + "', expecting "
+                    + Long.toUnsignedString(binaryByteSize - available) + " additional bytes for model '"
+                    + request.model().name() + "'");
+        }
+        MemorySegment bytes = body.segment().asSlice(binaryAt, binaryByteSize);
+        binaryAt += binaryByteSize;
+        if (!InferBodies.isAligned(spec.datatype(), bytes)) {
+            Buffer aligned = take(binaryByteSize);
+            aligned.segment().copyFrom(bytes);
+            bytes = aligned.segment();
+        }
+        request.addInput(new Tensor(spec, bytes));
+    }
+
+    private MemorySegment readData(TensorSpec spec) {
+        JsonElements.checkHasJsonForm(spec);
+        long count = elementCount(spec);
+        if (count == 0) {
+            json.skipValue();
+            return body.segment().asSlice(0, 0);
+        }
+        return elements.readArray(spec, count);
+    }
+
+    private Buffer take(long byteSize) {
+        Buffer buffer = server.buffers().take(byteSize);
+        request.hold(buffer);
+        return buffer;
+    }
+
+    private static long elementCount(TensorSpec spec) {
+        Shape shape = spec.shape();
+        for (int i = 0; i < shape.rank(); i++) {
+            if (shape.dim(i) < 0) {
+                throw invalidShape(spec, "contains one or more invalid dimensions");
+            }
+        }
+        long count = shape.elementCount();
+        if (count < 0) {
+            throw invalidShape(spec, "causes total element count to exceed maximum size of 9223372036854775807");
+        }
+        return count;
+    }
+
+    private static GatunException invalidShape(TensorSpec spec, String what) {
+        return GatunException.invalidArgument(
+                "invalid shape for input '" + spec.name() + "': shape " + spec.shape() + " " + what);
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.connection.Exchange;
+import gatun.http.connection.RequestBody;
+import gatun.http.json.JsonReader;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.server.InferenceServer;
+
+/** Reads bodies that are one JSON object, in native memory. Safe for any thread. */
+final class JsonBody {
+    private final InferenceServer server;
+    private final long maxByteSize;
+
+    /** Bodies of at most {@code maxByteSize} bytes, or of what {@code server} takes as a request that controls it. */
+    JsonBody(InferenceServer server, long maxByteSize) {
+        this.server = server;
+        this.maxByteSize = maxByteSize;
+    }
+
+    /** Takes what it needs from an object's members. */
+    interface Members {
+        /** Reads, or skips, the value of the member that {@code json} stands at. */
+        void member(JsonReader json);
+
+        /** What is done when all of the body has been read; it is still there, and {@code json} may go back to its values. */
+        default void finish(JsonReader json) {}
+    }
+
+    /**
+     * Shows {@code members} each member of the object that is the body of a request that controls the server; none when there is no body.
+     *
+     * @throws GatunException RESOURCE_EXHAUSTED beyond the limits of such a request, INVALID_ARGUMENT for what is no JSON object
+     */
+    void readControl(Exchange exchange, Members members) {
+        long byteLimit = Math.min(maxByteSize, server.limits().controlByteSize());
+        try (RequestUsage usage = usage()) {
+            read(exchange, byteLimit, usage, members);
+        }
+    }
+
+    /** As {@link #readControl}, but the body may be as long as any; what of it may be long is for {@code members} to check. */
+    void read(Exchange exchange, RequestUsage usage, Members members) {
+        read(exchange, maxByteSize, usage, members);
+    }
+
+    /** Counts one request. */
+    RequestUsage usage() {
+        return new RequestUsage(server.limits(), server.heap());
+    }
+
+    private void read(Exchange exchange, long byteLimit, RequestUsage usage, Members members) {
+        RequestBody.Landed body = exchange.body().land(server.buffers(), 0, byteLimit, this::tooLong);
+        try (var buffer = body.buffer()) {
+            if (body.byteSize() == 0) {
+                return;
+            }
+            JsonReader json = new JsonReader(buffer.segment(), body.offset(), body.byteSize(), usage);
+            try {
+                json.enterObject("");
+                while (json.nextMember()) {
+                    usage.addParameter();
+                    members.member(json);
+                }
+                json.end();
+            } catch (GatunException e) {
+                throw json.failure(e);
+            }
+            members.finish(json);
+        }
+    }
+
+    /** How JSON that is too long is refused. */
+    GatunException tooLong(long byteSize) {
+        if (byteSize <= maxByteSize) {
+            server.limits().requireControl(byteSize);
+        }
+        return GatunException.invalidArgument("request JSON size of " + byteSize
+                + " bytes exceeds the maximum allowed input size of " + maxByteSize
+                + " bytes. Use --http-max-input-size to increase the limit.");
+    }
+}

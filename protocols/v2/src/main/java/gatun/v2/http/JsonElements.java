@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.json.JsonReader;
+import gatun.http.json.TensorDataReader;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import java.lang.foreign.MemorySegment;
+
+/** Reads the elements of inputs that are given in JSON into buffers that the request holds. For one request, by one thread. */
+final class JsonElements {
+    private final BufferPool buffers;
+    private final InferenceRequest request;
+    private final JsonReader json;
+    private final long maxInputByteSize;
+    private final TensorDataReader data = new TensorDataReader();
+
+    /**
+     * Reads what {@code json} stands at.
+     *
+     * @param maxInputByteSize the most bytes that a tensor may have
+     */
+    JsonElements(BufferPool buffers, InferenceRequest request, JsonReader json, long maxInputByteSize) {
+        this.buffers = buffers;
+        this.request = request;
+        this.json = json;
+        this.maxInputByteSize = maxInputByteSize;
+    }
+
+    /** Checks that tensors of this datatype can be given in JSON. */
+    static void checkHasJsonForm(TensorSpec spec) {
+        switch (spec.datatype()) {
+            case FP16, BF16 ->
+                throw GatunException.invalidArgument("receiving " + spec.datatype()
+                        + " data via JSON is not supported. Please use the binary data format for input "
+                        + spec.name());
+            case INVALID -> throw GatunException.invalidArgument("invalid datatype for input " + spec.name());
+            case BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64, BYTES -> {
+                // These have.
+            }
+        }
+    }
+
+    /**
+     * Reads an array of {@code count} elements; of strings there may be more or fewer.
+     *
+     * @throws GatunException INVALID_ARGUMENT when they are of another type, too many or too few
+     */
+    MemorySegment readArray(TensorSpec spec, long count) {
+        return read(spec, count, false);
+    }
+
+    /**
+     * Reads one element that stands there without an array around it.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it is of another type
+     */
+    MemorySegment readSingle(TensorSpec spec) {
+        return read(spec, 1, true);
+    }
+
+    private MemorySegment read(TensorSpec spec, long count, boolean single) {
+        Datatype datatype = spec.datatype();
+        if (datatype == Datatype.BYTES) {
+            return readStrings(single);
+        }
+        long byteSize = spec.shape().byteSize(datatype);
+        if (byteSize < 0 || byteSize > maxInputByteSize) {
+            throw tooLong(spec, byteSize < 0 ? Long.MAX_VALUE : byteSize);
+        }
+        // An element takes at least a digit and a comma; so no memory is taken that the text cannot fill.
+        if (count > json.remaining() / 2 + 1) {
+            throw GatunException.invalidArgument("Failed to parse 'data' field: shape does not match true shape");
+        }
+        MemorySegment elements = take(byteSize);
+        read(data.into(spec.name(), datatype, count, elements), single);
+        data.checkComplete();
+        return elements;
+    }
+
+    /** Measures first, since only the text tells how long the strings are. */
+    private MemorySegment readStrings(boolean single) {
+        long from = json.position();
+        read(data.measuringStrings(), single);
+        long after = json.position();
+        MemorySegment elements = take(data.encodedByteSize());
+        json.position(from);
+        read(data.strings(elements), single);
+        json.position(after);
+        return elements;
+    }
+
+    private void read(TensorDataReader reader, boolean single) {
+        if (single) {
+            json.readElement(reader);
+        } else {
+            json.readTensor(reader);
+        }
+    }
+
+    private MemorySegment take(long byteSize) {
+        Buffer buffer = buffers.take(byteSize);
+        request.hold(buffer);
+        return buffer.segment();
+    }
+
+    private GatunException tooLong(TensorSpec spec, long byteSize) {
+        return GatunException.invalidArgument("JSON input '" + spec.name() + "' has a byte_size (" + byteSize
+                + " bytes) that exceeds the maximum allowed value of " + maxInputByteSize
+                + " bytes. Use --http-max-input-size to increase the limit.");
+    }
+}

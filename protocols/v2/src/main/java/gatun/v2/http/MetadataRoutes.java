@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.connection.Exchange;
+import gatun.http.json.JsonWriter;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.ServerMetadata;
+import gatun.runtime.server.InferenceServer;
+import io.helidon.http.Status;
+import java.util.List;
+
+/** Health, metadata and configuration. Safe for any thread. */
+final class MetadataRoutes {
+    private final InferenceServer server;
+
+    MetadataRoutes(InferenceServer server) {
+        this.server = server;
+    }
+
+    void live(Exchange exchange) {
+        exchange.answerEmpty(server.live() ? Status.OK_200 : Status.BAD_REQUEST_400);
+    }
+
+    void ready(Exchange exchange) {
+        exchange.answerEmpty(server.ready() ? Status.OK_200 : Status.BAD_REQUEST_400);
+    }
+
+    void server(Exchange exchange) {
+        ServerMetadata metadata = server.metadata();
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        json.raw("{\"name\":").string(metadata.name());
+        json.raw(",\"version\":").string(metadata.version());
+        json.raw(",\"extensions\":");
+        writeStrings(json, metadata.extensions());
+        JsonAnswer.send(exchange, json.raw('}'));
+    }
+
+    void model(Exchange exchange, String name, String version) {
+        ModelVersion model = server.model(name, version);
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        json.raw("{\"name\":").string(model.name());
+        json.raw(",\"versions\":");
+        writeStrings(json, version.isEmpty() ? model.readyVersions() : List.of(model.versionText()));
+        json.raw(",\"platform\":").string(model.platform());
+        json.raw(",\"inputs\":");
+        writeSpecs(json, model.inputs());
+        json.raw(",\"outputs\":");
+        writeSpecs(json, model.outputs());
+        JsonAnswer.send(exchange, json.raw('}'));
+    }
+
+    void modelReady(Exchange exchange, String name, String version) {
+        if (server.model(name, version).ready()) {
+            JsonAnswer.sendEmpty(exchange);
+        } else {
+            exchange.answerFailure(Status.BAD_REQUEST_400, "Model version not ready");
+        }
+    }
+
+    void modelConfig(Exchange exchange, String name, String version) {
+        ModelVersion model = server.model(name, version);
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        ConfigJson.write(json, model.config());
+        JsonAnswer.send(exchange, json);
+    }
+
+    private static void writeSpecs(JsonWriter json, List<TensorSpec> specs) {
+        json.raw('[');
+        for (int i = 0; i < specs.size(); i++) {
+            TensorSpec spec = specs.get(i);
+            json.raw(i == 0 ? "{\"name\":" : ",{\"name\":").string(spec.name());
+            json.raw(",\"datatype\":\"").raw(spec.datatype().wireName()).raw("\",\"shape\":");
+            writeShape(json, spec.shape());
+            json.raw('}');
+        }
+        json.raw(']');
+    }
+
+    /** Writes a shape as an array of numbers. */
+    static void writeShape(JsonWriter json, Shape shape) {
+        json.raw('[');
+        for (int i = 0; i < shape.rank(); i++) {
+            if (i > 0) {
+                json.raw(',');
+            }
+            json.signed(shape.dim(i));
+        }
+        json.raw(']');
+    }
+
+    private static void writeStrings(JsonWriter json, List<String> texts) {
+        json.raw('[');
+        for (int i = 0; i < texts.size(); i++) {
+            if (i > 0) {
+                json.raw(',');
+            }
+            json.string(texts.get(i));
+        }
+        json.raw(']');
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import java.util.Arrays;
+
+/** In which form each output is answered: as bytes beside the JSON, or in it. For one thread. */
+final class OutputForms {
+    private boolean[] binary = new boolean[4];
+    private int listedCount;
+    private boolean binaryByDefault;
+
+    /** Sets the form of outputs of a request that lists none. */
+    void binaryByDefault(boolean enabled) {
+        binaryByDefault = enabled;
+    }
+
+    /** Adds the form of the next output that the request lists. */
+    void list(boolean asBinary) {
+        if (listedCount == binary.length) {
+            binary = Arrays.copyOf(binary, 2 * listedCount);
+        }
+        binary[listedCount++] = asBinary;
+    }
+
+    /** Whether output {@code index} of the response, in the order that was listed, is answered as bytes. */
+    boolean isBinary(int index) {
+        return index < listedCount ? binary[index] : listedCount == 0 && binaryByDefault;
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.connection.Exchange;
+import gatun.http.json.JsonWriter;
+import gatun.memory.tensor.Hold;
+import gatun.runtime.BatchStatistics;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ResponseStatistics;
+import gatun.runtime.server.InferenceServer;
+import java.util.List;
+
+/** The counters of models. Safe for any thread. */
+final class StatisticsRoutes {
+    /** What the counters of a version take of the heap, while a client reads them. */
+    private static final int STATISTICS_BYTE_SIZE = 1024;
+
+    private final InferenceServer server;
+
+    StatisticsRoutes(InferenceServer server) {
+        this.server = server;
+    }
+
+    /** Answers the counters of every ready version of every model. */
+    void all(Exchange exchange) {
+        answer(exchange, server.statistics());
+    }
+
+    /** Answers the counters of a model's ready versions, or of one version where {@code version} is not empty. */
+    void model(Exchange exchange, String name, String version) {
+        answer(exchange, server.statistics(name, version));
+    }
+
+    private void answer(Exchange exchange, List<ModelStatistics> models) {
+        Hold held = server.heap().reserve((long) models.size() * STATISTICS_BYTE_SIZE);
+        try {
+            send(exchange, models);
+        } finally {
+            held.close();
+        }
+    }
+
+    private static void send(Exchange exchange, List<ModelStatistics> models) {
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw("{\"model_stats\":[");
+        for (int i = 0; i < models.size(); i++) {
+            if (i > 0) {
+                json.raw(',');
+            }
+            write(json, models.get(i));
+        }
+        JsonAnswer.send(exchange, json.raw("]}"));
+    }
+
+    private static void write(JsonWriter json, ModelStatistics model) {
+        json.raw("{\"name\":").string(model.name());
+        json.raw(",\"version\":").string(model.version());
+        json.raw(",\"last_inference\":").signed(model.lastInferenceMillis());
+        json.raw(",\"inference_count\":").signed(model.inferenceCount());
+        json.raw(",\"execution_count\":").signed(model.executionCount());
+        long successes = model.successCount();
+        json.raw(",\"inference_stats\":{");
+        duration(json, "\"success\":", successes, model.requestNanos());
+        duration(json, ",\"fail\":", model.failureCount(), model.failureNanos());
+        duration(json, ",\"queue\":", successes, model.queueNanos());
+        long computed = model.computedCount();
+        duration(json, ",\"compute_input\":", computed, model.computeInputNanos());
+        duration(json, ",\"compute_infer\":", computed, model.computeInferNanos());
+        duration(json, ",\"compute_output\":", computed, model.computeOutputNanos());
+        duration(
+                json, ",\"cache_hit\":", model.cache().hitCount(), model.cache().hitNanos());
+        duration(
+                json,
+                ",\"cache_miss\":",
+                model.cache().missCount(),
+                model.cache().missNanos());
+        json.raw("},\"response_stats\":{");
+        for (int place = 0; place < model.responses().size(); place++) {
+            if (place > 0) {
+                json.raw(',');
+            }
+            json.raw('"').signed(place).raw("\":");
+            write(json, model.responses().get(place));
+        }
+        json.raw("},\"batch_stats\":[");
+        for (int i = 0; i < model.batches().size(); i++) {
+            if (i > 0) {
+                json.raw(',');
+            }
+            write(json, model.batches().get(i));
+        }
+        json.raw("],\"memory_usage\":[]}");
+    }
+
+    private static void write(JsonWriter json, ResponseStatistics responses) {
+        long successes = responses.successCount();
+        json.raw('{');
+        duration(json, "\"compute_infer\":", successes, responses.computeInferNanos());
+        duration(json, ",\"compute_output\":", successes, responses.computeOutputNanos());
+        duration(json, ",\"success\":", successes, responses.successNanos());
+        duration(json, ",\"fail\":", responses.failCount(), responses.failNanos());
+        duration(json, ",\"empty_response\":", responses.emptyCount(), responses.emptyNanos());
+        duration(json, ",\"cancel\":", responses.cancelCount(), responses.cancelNanos());
+        json.raw('}');
+    }
+
+    private static void write(JsonWriter json, BatchStatistics batch) {
+        json.raw("{\"batch_size\":").signed(batch.batchSize());
+        duration(json, ",\"compute_input\":", batch.executionCount(), batch.computeInputNanos());
+        duration(json, ",\"compute_infer\":", batch.executionCount(), batch.computeInferNanos());
+        duration(json, ",\"compute_output\":", batch.executionCount(), batch.computeOutputNanos());
+        json.raw('}');
+    }
+
+    private static void duration(JsonWriter json, String key, long count, long nanos) {
+        json.raw(key)
+                .raw("{\"count\":")
+                .signed(count)
+                .raw(",\"ns\":")
+                .signed(nanos)
+                .raw('}');
+    }
+}

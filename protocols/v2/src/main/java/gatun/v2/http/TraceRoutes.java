@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.connection.Exchange;
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonWriter;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.server.InferenceServer;
+import gatun.runtime.tracing.TraceSettings;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Which requests are traced, for all models and for single ones: told, and changed. Safe for any thread. */
+final class TraceRoutes {
+    private static final String LEVELS = "trace_level";
+    private static final String COUNT = "trace_count";
+
+    /** What a request may name; the rest of it is left alone. */
+    private static final Set<String> SETTINGS = Set.of(LEVELS, "trace_rate", COUNT, "log_frequency", "trace_file");
+
+    private final InferenceServer server;
+    private final JsonBody jsonBody;
+
+    TraceRoutes(InferenceServer server, JsonBody jsonBody) {
+        this.server = server;
+        this.jsonBody = jsonBody;
+    }
+
+    /** Answers with the settings of all models. */
+    void show(Exchange exchange) {
+        show(exchange, "");
+    }
+
+    /** Changes the settings of all models that the body names, and answers with all. */
+    void change(Exchange exchange) {
+        change(exchange, "");
+    }
+
+    /** As {@link #show(Exchange)}, for one model. */
+    void showModel(Exchange exchange, String model) {
+        server.model(model, "");
+        show(exchange, model);
+    }
+
+    /** As {@link #change(Exchange)}, for one model. */
+    void changeModel(Exchange exchange, String model) {
+        server.model(model, "");
+        change(exchange, model);
+    }
+
+    private void show(Exchange exchange, String model) {
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        char separator = '{';
+        for (Map.Entry<String, List<String>> setting :
+                server.tracing().settings(model).entrySet()) {
+            json.raw(separator).string(setting.getKey()).raw(':');
+            if (setting.getKey().equals(LEVELS)) {
+                writeArray(json, setting.getValue());
+            } else {
+                json.string(setting.getValue().getFirst());
+            }
+            separator = ',';
+        }
+        JsonAnswer.send(exchange, json.raw('}'));
+    }
+
+    private static void writeArray(JsonWriter json, List<String> texts) {
+        char separator = '[';
+        for (String text : texts) {
+            json.raw(separator).string(text);
+            separator = ',';
+        }
+        json.raw(']');
+    }
+
+    private void change(Exchange exchange, String model) {
+        Map<String, List<String>> changes = new LinkedHashMap<>();
+        jsonBody.readControl(exchange, json -> {
+            String name = json.name();
+            if (SETTINGS.contains(name) && !changes.containsKey(name)) {
+                changes.put(name, values(json));
+            } else {
+                json.skipValue();
+            }
+        });
+        checkCount(changes.getOrDefault(COUNT, List.of()));
+        server.tracing().change(model, changes);
+        show(exchange, model);
+    }
+
+    /** Refuses what the settings refuse too, but in the words of HTTP's clients, which have no blank before the number. */
+    private static void checkCount(List<String> texts) {
+        for (String text : texts) {
+            try {
+                if (Integer.parseInt(text) < TraceSettings.UNLIMITED) {
+                    throw GatunException.invalidArgument(
+                            "Unable to parse 'trace_count'. Expecting value >= -1, got:" + text);
+                }
+            } catch (NumberFormatException e) {
+                // No number: the settings say so.
+            }
+        }
+    }
+
+    /** A text, several of them, or for null none, which takes the setting back. */
+    private static List<String> values(JsonReader json) {
+        return switch (json.peek()) {
+            case NULL -> {
+                json.skipValue();
+                yield List.of();
+            }
+            case ARRAY -> {
+                List<String> texts = new ArrayList<>();
+                json.enterArray("");
+                while (json.nextElement()) {
+                    texts.add(json.readString(""));
+                }
+                yield texts;
+            }
+            case STRING, NUMBER, BOOLEAN, OBJECT -> List.of(json.readString(""));
+        };
+    }
+}

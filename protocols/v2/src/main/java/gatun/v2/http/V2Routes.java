@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import static gatun.http.routes.Route.get;
+import static gatun.http.routes.Route.post;
+
+import gatun.http.connection.Exchange;
+import gatun.http.routes.Route;
+import gatun.http.routes.RouteHandler;
+import gatun.http.routes.RouteTable;
+import gatun.http.routes.StandardConventions;
+import gatun.runtime.access.ApiGroup;
+import gatun.runtime.access.HeaderRules;
+import gatun.runtime.server.InferenceServer;
+import java.util.List;
+
+/**
+ * The paths of the v2 protocol. Model and region names are what stands between two slashes, as it was sent: nothing is
+ * decoded.
+ */
+public final class V2Routes {
+    private static final String ROOT = "/v2";
+    private static final String MODEL = "/v2/models/{model}[/versions/{version:number}]";
+    private static final String REPOSITORY = "/v2/repository[/{repository}]";
+
+    private V2Routes() {}
+
+    /**
+     * The routes to {@code server}.
+     *
+     * @param maxInputByteSize the longest body of a request, in bytes
+     * @param clientSharedMemory whether clients may register regions
+     * @param headers which requests need which headers, and what of them models learn
+     */
+    public static RouteTable to(
+            InferenceServer server, long maxInputByteSize, boolean clientSharedMemory, HeaderRules headers) {
+        JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
+        InferRoute infer = new InferRoute(server, maxInputByteSize, headers.forwarding());
+        GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, headers.forwarding());
+        MetadataRoutes metadata = new MetadataRoutes(server);
+        StatisticsRoutes statistics = new StatisticsRoutes(server);
+        LoggingRoutes logging = new LoggingRoutes(server, jsonBody);
+        TraceRoutes trace = new TraceRoutes(server, jsonBody);
+        RepositoryRoutes repository = new RepositoryRoutes(server, jsonBody);
+        SharedMemoryRoutes system = new SharedMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
+        CudaMemoryRoutes cuda = new CudaMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
+        List<Route> rows = List.of(
+                post(MODEL + "/infer", ApiGroup.INFERENCE, "Infers", ofVersion(infer::answer)),
+                post(
+                        MODEL + "/generate",
+                        ApiGroup.INFERENCE,
+                        "Infers from plain JSON",
+                        ofVersion(generate::answerOnce)),
+                post(
+                        MODEL + "/generate_stream",
+                        ApiGroup.INFERENCE,
+                        "Infers from plain JSON, and streams the responses as server-sent events",
+                        ofVersion(generate::answerStream)),
+                get(ROOT, ApiGroup.METADATA, "The server's name, version and extensions", plain(metadata::server)),
+                get(ROOT + "/health/live", ApiGroup.HEALTH, "Whether the server is live", plain(metadata::live)),
+                get(ROOT + "/health/ready", ApiGroup.HEALTH, "Whether the server is ready", plain(metadata::ready)),
+                get(MODEL, ApiGroup.METADATA, "A model's inputs and outputs", ofVersion(metadata::model)),
+                get(MODEL + "/ready", ApiGroup.HEALTH, "Whether a model is ready", ofVersion(metadata::modelReady)),
+                get(
+                        MODEL + "/config",
+                        ApiGroup.MODEL_CONFIG,
+                        "A model's configuration",
+                        ofVersion(metadata::modelConfig)),
+                get(
+                        ROOT + "/models/stats",
+                        ApiGroup.STATISTICS,
+                        "The statistics of all models",
+                        plain(statistics::all)),
+                get(MODEL + "/stats", ApiGroup.STATISTICS, "A model's statistics", ofVersion(statistics::model)),
+                post(
+                        REPOSITORY + "/index",
+                        ApiGroup.MODEL_REPOSITORY,
+                        "The models of the repositories and their states",
+                        plain(repository::index)),
+                post(
+                        REPOSITORY + "/models/{model}/load",
+                        ApiGroup.MODEL_REPOSITORY,
+                        "Loads a model, or loads it anew",
+                        repository::load),
+                post(
+                        REPOSITORY + "/models/{model}/unload",
+                        ApiGroup.MODEL_REPOSITORY,
+                        "Unloads a model",
+                        repository::unload),
+                get(
+                        ROOT + "/systemsharedmemory[/region/{region}]/status",
+                        ApiGroup.SHARED_MEMORY,
+                        "The registered regions of system memory",
+                        ofRegion(system::status)),
+                post(
+                        ROOT + "/systemsharedmemory[/region/{region}]/register",
+                        ApiGroup.SHARED_MEMORY,
+                        "Registers a region of system memory",
+                        ofRegion(system::register)),
+                post(
+                        ROOT + "/systemsharedmemory[/region/{region}]/unregister",
+                        ApiGroup.SHARED_MEMORY,
+                        "Unregisters one region of system memory, or all",
+                        ofRegion(system::unregister)),
+                get(
+                        ROOT + "/cudasharedmemory[/region/{region}]/status",
+                        ApiGroup.SHARED_MEMORY,
+                        "The registered regions of CUDA memory",
+                        ofRegion(cuda::status)),
+                post(
+                        ROOT + "/cudasharedmemory[/region/{region}]/register",
+                        ApiGroup.SHARED_MEMORY,
+                        "Registers a region of CUDA memory",
+                        ofRegion(cuda::register)),
+                post(
+                        ROOT + "/cudasharedmemory[/region/{region}]/unregister",
+                        ApiGroup.SHARED_MEMORY,
+                        "Unregisters one region of CUDA memory, or all",
+                        ofRegion(cuda::unregister)),
+                get(ROOT + "/trace/setting", ApiGroup.TRACE, "The settings of traces", plain(trace::show)),
+                post(ROOT + "/trace/setting", ApiGroup.TRACE, "Changes the settings of traces", plain(trace::change)),
+                get(
+                        ROOT + "/models/{model}/trace/setting",
+                        ApiGroup.TRACE,
+                        "The settings of a model's traces",
+                        ofModel(trace::showModel)),
+                post(
+                        ROOT + "/models/{model}/trace/setting",
+                        ApiGroup.TRACE,
+                        "Changes the settings of a model's traces",
+                        ofModel(trace::changeModel)),
+                get(ROOT + "/logging", ApiGroup.LOGGING, "The settings of the log", plain(logging::show)),
+                post(ROOT + "/logging", ApiGroup.LOGGING, "Changes the settings of the log", plain(logging::change)));
+        return new RouteTable(ROOT, rows, headers.access(), StandardConventions.INSTANCE);
+    }
+
+    private interface PlainHandler {
+        void answer(Exchange exchange);
+    }
+
+    private interface NameHandler {
+        void answer(Exchange exchange, String name);
+    }
+
+    private interface VersionHandler {
+        void answer(Exchange exchange, String model, String version);
+    }
+
+    private static RouteHandler plain(PlainHandler handler) {
+        return (exchange, path) -> handler.answer(exchange);
+    }
+
+    private static RouteHandler ofModel(NameHandler handler) {
+        return (exchange, path) -> handler.answer(exchange, path.value("model"));
+    }
+
+    /** The version is empty where the path has none. */
+    private static RouteHandler ofVersion(VersionHandler handler) {
+        return (exchange, path) -> handler.answer(exchange, path.value("model"), path.value("version"));
+    }
+
+    /** The region is empty where the path has none. */
+    private static RouteHandler ofRegion(NameHandler handler) {
+        return (exchange, path) -> handler.answer(exchange, path.value("region"));
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.protocol;
+
+import gatun.grpc.GrpcService;
+import gatun.grpc.ResponseCompression;
+import gatun.http.routes.RouteTable;
+import gatun.protocol.Protocol;
+import gatun.protocol.ProtocolSettings;
+import gatun.runtime.server.InferenceServer;
+import gatun.v2.grpc.V2Services;
+import gatun.v2.http.V2Routes;
+import java.util.List;
+
+/** Triton's protocol, version 2, with all of its extensions; also called the Open Inference Protocol. */
+public final class V2Protocol implements Protocol {
+    private final RouteTable table;
+    private final List<GrpcService> services;
+
+    /** The protocol in front of {@code server}, without compression of responses. */
+    public V2Protocol(InferenceServer server, ProtocolSettings settings) {
+        this(server, settings, ResponseCompression.NONE);
+    }
+
+    /**
+     * The protocol in front of {@code server}.
+     *
+     * @param compression how much the responses of inferences are compressed over gRPC
+     */
+    public V2Protocol(InferenceServer server, ProtocolSettings settings, ResponseCompression compression) {
+        this.table = V2Routes.to(server, settings.maxInputByteSize(), settings.clientSharedMemory(), settings.http());
+        this.services = List.of(V2Services.of(
+                server, settings.clientSharedMemory(), settings.grpc().forwarding(), compression));
+    }
+
+    @Override
+    public RouteTable table() {
+        return table;
+    }
+
+    @Override
+    public List<GrpcService> grpc() {
+        return services;
+    }
+}

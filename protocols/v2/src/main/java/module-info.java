@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Triton's protocol, version 2: its routes over HTTP and its service over gRPC. */
+module gatun.v2 {
+    requires static org.jspecify;
+    requires transitive gatun.protocol;
+    requires gatun.wire;
+    requires com.google.protobuf;
+    requires com.google.protobuf.util;
+    requires org.slf4j;
+
+    exports gatun.v2.protocol;
+    // Counters of models as messages, for callers in the server's own process.
+    exports gatun.v2.grpc to
+            gatun.server;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.runtime.CacheStatistics;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ResponseStatistics;
+import gatun.wire.inference.InferResponseStatistics;
+import gatun.wire.inference.InferStatistics;
+import gatun.wire.inference.StatisticDuration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class StatisticsMessagesTest {
+    private static gatun.wire.inference.ModelStatistics message(
+            CacheStatistics cache, ResponseStatistics... responses) {
+        ModelStatistics model = new ModelStatistics(
+                "m",
+                "1",
+                10,
+                6,
+                0,
+                0,
+                0,
+                0,
+                100,
+                0,
+                30,
+                25,
+                27,
+                18,
+                0,
+                List.of(),
+                0,
+                0,
+                cache,
+                List.of(responses),
+                List.of());
+        return StatisticsMessages.of(List.of(model)).getModelStats(0);
+    }
+
+    private static StatisticDuration duration(long count, long nanos) {
+        return StatisticDuration.newBuilder().setCount(count).setNs(nanos).build();
+    }
+
+    @Test
+    void shouldTellHitsAndMissesAndNotCountHitsAsComputed() {
+        InferStatistics times = message(new CacheStatistics(4, 40, 6, 60)).getInferenceStats();
+        assertThat(times.getCacheHit()).isEqualTo(duration(4, 40));
+        assertThat(times.getCacheMiss()).isEqualTo(duration(6, 60));
+        assertThat(times.getSuccess()).isEqualTo(duration(10, 100));
+        assertThat(times.getQueue()).isEqualTo(duration(10, 30));
+        assertThat(times.getComputeInput()).isEqualTo(duration(6, 25));
+        assertThat(times.getComputeInfer()).isEqualTo(duration(6, 27));
+        assertThat(times.getComputeOutput()).isEqualTo(duration(6, 18));
+    }
+
+    @Test
+    void shouldTellTheResponsesOfADecoupledModelByTheirPlace() {
+        gatun.wire.inference.ModelStatistics message = message(
+                CacheStatistics.NONE,
+                new ResponseStatistics(11, 12, 3, 0, 0, 0, 0, 0, 0),
+                new ResponseStatistics(0, 0, 0, 1, 13, 2, 14, 5, 15));
+        assertThat(message.getResponseStatsMap()).containsOnlyKeys("0", "1");
+        InferResponseStatistics first = message.getResponseStatsOrThrow("0");
+        assertThat(first.getComputeInfer()).isEqualTo(duration(3, 11));
+        assertThat(first.getComputeOutput()).isEqualTo(duration(3, 12));
+        assertThat(first.getSuccess()).isEqualTo(duration(3, 23));
+        InferResponseStatistics second = message.getResponseStatsOrThrow("1");
+        assertThat(second.getFail()).isEqualTo(duration(1, 13));
+        assertThat(second.getEmptyResponse()).isEqualTo(duration(2, 14));
+        assertThat(second.getCancel()).isEqualTo(duration(5, 15));
+    }
+}
