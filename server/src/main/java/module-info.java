@@ -27,6 +27,7 @@ module gatun.server {
     // Stop signals: see gatun.server.StopSignals.
     requires jdk.unsupported;
     requires org.slf4j;
+    requires org.snakeyaml.engine;
 
     exports gatun.embedded;
 

@@ -12,6 +12,7 @@ public final class Main {
     public static void main(String[] arguments) {
         SocketReaders.configure();
         Serving serving = new Serving(System.nanoTime());
-        System.exit(GatunCommand.run(Version.text(), serving::run, EmbeddedServer::ownedClient, arguments));
+        System.exit(GatunCommand.run(
+                Version.text(), serving::run, EmbeddedServer::ownedClient, System.getenv(), arguments));
     }
 }

@@ -267,7 +267,12 @@ public final class CudaDevice {
         return () -> listeners.remove(listener);
     }
 
-    private void requireWorking() {
+    /**
+     * Does nothing while the device works.
+     *
+     * @throws GatunException UNAVAILABLE when it has failed
+     */
+    public void requireWorking() {
         String text = failure.get();
         if (text != null) {
             throw new GatunException(ErrorCode.UNAVAILABLE, text);

@@ -79,6 +79,8 @@ final class CudaMappings {
      * @throws GatunException INVALID_ARGUMENT when CUDA does not open it, UNAVAILABLE when the device has failed or has no room for it
      */
     Mapping open(String region, CudaDevice device, byte[] handle) {
+        // What is still open of a device that failed is not for anybody new.
+        device.requireWorking();
         Key key = new Key(device.ordinal(), ByteBuffer.wrap(handle.clone()));
         DeviceMemory present = enter(key);
         if (present != null) {

@@ -2,7 +2,6 @@
 package gatun.server.commandline;
 
 import java.io.PrintWriter;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -17,6 +16,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Says in two lines what is wrong with a command line and where to read on; the exit status is 2. */
 final class FlagErrors implements IParameterExceptionHandler {
+    private final SettingSources sources;
+
+    /** Names for a flag's value the source that it came from. */
+    FlagErrors(SettingSources sources) {
+        this.sources = sources;
+    }
+
     @Override
     public int handleParseException(ParameterException failure, String[] arguments) {
         CommandLine command = failure.getCommandLine();
@@ -27,7 +33,7 @@ final class FlagErrors implements IParameterExceptionHandler {
         return ExitCode.USAGE;
     }
 
-    private static String text(ParameterException failure, CommandLine command) {
+    private String text(ParameterException failure, CommandLine command) {
         if (failure instanceof UnmatchedArgumentException unmatched) {
             return unmatched(unmatched.getUnmatched().getFirst(), command);
         }
@@ -36,7 +42,7 @@ final class FlagErrors implements IParameterExceptionHandler {
         }
         if (failure.getCause() instanceof TypeConversionException wrong
                 && failure.getArgSpec() instanceof OptionSpec flag) {
-            return firstLongName(flag) + ": " + wrong.getMessage() + ".";
+            return sources.origin(flag).orElse(FlagNames.first(flag)) + ": " + wrong.getMessage() + ".";
         }
         return String.valueOf(failure.getMessage());
     }
@@ -47,16 +53,8 @@ final class FlagErrors implements IParameterExceptionHandler {
             return String.valueOf(failure.getMessage());
         }
         return missing.stream()
-                .map(a -> firstLongName((OptionSpec) a) + "=" + a.paramLabel())
+                .map(a -> FlagNames.first((OptionSpec) a) + "=" + a.paramLabel())
                 .collect(Collectors.joining(", ", "missing ", ""));
-    }
-
-    /** What the help calls it first, of several names. */
-    private static String firstLongName(OptionSpec flag) {
-        return Arrays.stream(flag.names())
-                .filter(name -> name.startsWith("--"))
-                .findFirst()
-                .orElse(flag.longestName());
     }
 
     private static String unmatched(String argument, CommandLine command) {
@@ -67,20 +65,15 @@ final class FlagErrors implements IParameterExceptionHandler {
                     .orElse(wrong);
         }
         CommandLine serve = command.getSubcommands().get("serve");
-        if (serve != null && serve.getCommandSpec().optionsMap().containsKey(name(argument))) {
-            return name(argument) + " is a flag of 'gatun serve'; write the command before its flags.";
+        if (serve != null && serve.getCommandSpec().optionsMap().containsKey(FlagNames.ofArgument(argument))) {
+            return FlagNames.ofArgument(argument) + " is a flag of 'gatun serve'; write the command before its flags.";
         }
-        String unknown = "unknown flag " + name(argument) + ".";
+        String unknown = "unknown flag " + FlagNames.ofArgument(argument) + ".";
         List<String> flags = command.getCommandSpec().optionsMap().keySet().stream()
                 .filter(flag -> flag.startsWith("--"))
                 .toList();
         return NearestFlag.to(argument, flags)
                 .map(nearest -> unknown + " Did you mean " + nearest + "?")
                 .orElse(unknown);
-    }
-
-    private static String name(String argument) {
-        int equals = argument.indexOf('=');
-        return equals < 0 ? argument : argument.substring(0, equals);
     }
 }

@@ -7,6 +7,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -26,6 +28,8 @@ import picocli.CommandLine.Spec;
         optionListHeading = "%nFlags:%n",
         footer = {"", "Start with: gatun serve --model-repository=DIR"})
 public final class GatunCommand implements Callable<Integer> {
+    private static final String SERVE = "serve";
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
     CommandSpec spec;
@@ -46,6 +50,10 @@ public final class GatunCommand implements Callable<Integer> {
      * @param embedded starts a server of a model repository's folder, which ends with its client, for {@code gatun bench}
      */
     public static CommandLine create(String version, ServeAction serve, EmbeddedModels embedded) {
+        return create(version, serve, embedded, new SettingSources());
+    }
+
+    static CommandLine create(String version, ServeAction serve, EmbeddedModels embedded, SettingSources sources) {
         CommandLine serveCommand = new CommandLine(new ServeCommand(serve));
         KnownFlags.addTo(serveCommand.getCommandSpec());
         serveCommand
@@ -58,16 +66,47 @@ public final class GatunCommand implements Callable<Integer> {
         command.addSubcommand(new ModelsCommand());
         command.addSubcommand(new BenchCommand(embedded));
         command.getCommandSpec().version("gatun " + version);
-        command.setParameterExceptionHandler(new FlagErrors());
+        command.setParameterExceptionHandler(new FlagErrors(sources));
         // As with Triton, the last of several values counts.
         command.setOverwrittenOptionsAllowed(true);
         command.setAbbreviatedOptionsAllowed(false);
         return command;
     }
 
-    /** Runs the command line of the program; {@code arguments} may be those of TensorFlow Serving's, after its name. */
-    public static int run(String version, ServeAction serve, EmbeddedModels embedded, String... arguments) {
-        return create(version, serve, embedded).execute(ModelServerArguments.translate(arguments));
+    /**
+     * Runs the command line of the program, with what environment and configuration file say of the flags of {@code serve}.
+     *
+     * @param environment the process's variables
+     * @param arguments may be those of TensorFlow Serving's program, after its name
+     */
+    public static int run(
+            String version,
+            ServeAction serve,
+            EmbeddedModels embedded,
+            Map<String, String> environment,
+            String... arguments) {
+        SettingSources sources = new SettingSources();
+        CommandLine command = create(version, serve, embedded, sources);
+        return execute(command, sources, environment, List.of(ModelServerArguments.translate(arguments)));
+    }
+
+    /** Runs {@code command} with {@code arguments} and what the sources of lower rank add to them. */
+    static int execute(
+            CommandLine command, SettingSources sources, Map<String, String> environment, List<String> arguments) {
+        List<String> all = new ArrayList<>(arguments);
+        if (!arguments.isEmpty() && arguments.getFirst().equals(SERVE)) {
+            CommandSpec serve =
+                    Objects.requireNonNull(command.getSubcommands().get(SERVE)).getCommandSpec();
+            try {
+                all = sources.merge(serve, arguments.subList(1, arguments.size()), environment);
+            } catch (ConfigurationFile.InvalidFileException e) {
+                command.getErr().println("gatun: " + e.getMessage());
+                command.getErr().flush();
+                return ExitCode.USAGE;
+            }
+            all.addFirst(SERVE);
+        }
+        return command.execute(all.toArray(new String[0]));
     }
 
     /**
@@ -77,14 +116,19 @@ public final class GatunCommand implements Callable<Integer> {
      * @throws IllegalArgumentException with the text that the command line would show, for flags that are wrong
      */
     public static void serveSettings(String version, List<String> flags, ServeAction take) {
-        CommandLine command = create(version, take, modelRepository -> {
-            throw new IllegalStateException("only 'gatun serve' is read here");
-        });
+        SettingSources sources = new SettingSources();
+        CommandLine command = create(
+                version,
+                take,
+                modelRepository -> {
+                    throw new IllegalStateException("only 'gatun serve' is read here");
+                },
+                sources);
         StringWriter problem = new StringWriter();
         command.setErr(new PrintWriter(problem));
         List<String> arguments = new ArrayList<>(flags);
-        arguments.addFirst("serve");
-        int status = command.execute(arguments.toArray(new String[0]));
+        arguments.addFirst(SERVE);
+        int status = execute(command, sources, Map.of(), arguments);
         if (status != ExitCode.OK) {
             throw new IllegalArgumentException(
                     problem.toString().lines().findFirst().orElse("wrong flags " + flags));

@@ -7,6 +7,15 @@ import picocli.CommandLine.Option;
 
 /** The server as a whole. Filled by picocli, read once. */
 final class ServerFlags {
+    /** Read before all others, by {@link SettingSources}. */
+    @Option(
+            names = SettingSources.CONFIG_FLAG,
+            paramLabel = "FILE",
+            description =
+                    "Read flags from FILE, in YAML: 'http-port: 8000', or 'port: 8000' under 'http:'. Stronger are"
+                            + " environment variables (GATUN_HTTP_PORT), and stronger than those flags.")
+    Optional<Path> configuration = Optional.empty();
+
     @Option(
             names = "--id",
             paramLabel = "NAME",

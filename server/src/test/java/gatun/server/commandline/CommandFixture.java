@@ -10,7 +10,9 @@ import gatun.server.settings.ServerSettings;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import picocli.CommandLine;
 
 /** Runs the command line as far as what it would serve. */
@@ -23,7 +25,10 @@ abstract class CommandFixture {
     final StringWriter out = new StringWriter();
     final StringWriter err = new StringWriter();
 
+    final Map<String, String> environment = new HashMap<>();
+
     int run(String... arguments) {
+        SettingSources sources = new SettingSources();
         CommandLine command = GatunCommand.create(
                 "1.2.3",
                 (settings, log, warned) -> {
@@ -32,10 +37,11 @@ abstract class CommandFixture {
                     warnings.addAll(warned);
                     return SERVED;
                 },
-                EmbeddedServer::ownedClient);
+                EmbeddedServer::ownedClient,
+                sources);
         command.setOut(new PrintWriter(out, true));
         command.setErr(new PrintWriter(err, true));
-        return command.execute(arguments);
+        return GatunCommand.execute(command, sources, environment, List.of(arguments));
     }
 
     ServerSettings serve(String... flags) {

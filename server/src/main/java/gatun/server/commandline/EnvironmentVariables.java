@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.commandline;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** Flags as environment variables: {@code GATUN_HTTP_PORT} is {@code --http-port}. A flag that takes several values has one on each line. */
+final class EnvironmentVariables {
+    private static final String PREFIX = "GATUN_";
+
+    /** What Kubernetes sets to the address of a service named {@code gatun}: {@code GATUN_PORT=tcp://10.0.0.7:8000}. */
+    private static final String SERVICE_ADDRESS = "tcp://";
+
+    private EnvironmentVariables() {}
+
+    /** The variable of a flag. */
+    static String name(OptionSpec flag) {
+        return PREFIX
+                + FlagNames.first(flag)
+                        .substring(FlagNames.DASHES.length())
+                        .replace('-', '_')
+                        .toUpperCase(Locale.ROOT);
+    }
+
+    /** What {@code environment} says about the flags that the help of {@code command} shows. */
+    static List<SettingSource> read(CommandSpec command, Map<String, String> environment) {
+        List<SettingSource> found = new ArrayList<>();
+        for (OptionSpec flag : command.options()) {
+            String name = name(flag);
+            String value = environment.get(name);
+            if (flag.hidden() || value == null || value.startsWith(SERVICE_ADDRESS)) {
+                continue;
+            }
+            List<String> values = flag.isMultiValue()
+                    ? value.lines().filter(line -> !line.isBlank()).toList()
+                    : List.of(value);
+            found.add(new SettingSource(flag, values, name));
+        }
+        return found;
+    }
+}

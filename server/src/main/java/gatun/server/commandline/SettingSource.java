@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.commandline;
+
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+
+/**
+ * What one source says about one flag.
+ *
+ * @param flag the flag
+ * @param values its values, as the command line would have them; several where the flag takes several
+ * @param origin where that stands, for errors: {@code GATUN_HTTP_PORT}, or file, line, column and key
+ */
+record SettingSource(OptionSpec flag, List<String> values, String origin) {
+    /** Whether both speak of one flag. */
+    boolean isOfSameFlag(SettingSource other) {
+        return flag.equals(other.flag);
+    }
+}
