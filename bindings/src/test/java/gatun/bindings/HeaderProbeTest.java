@@ -23,6 +23,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,13 +58,11 @@ class HeaderProbeTest {
         assertMatches("onnxruntime", HEADERS.resolve("onnxruntime/onnxruntime.h"), Slots.ALL);
     }
 
+    /** Runs where {@code ORT_HEADER} names ONNX Runtime's own header, which no registry of Java packages has. */
     @Test
+    @Tag("onnxruntime-header")
     void onnxRuntimeShouldMatchTheRealHeader() throws Exception {
-        String header = System.getenv().getOrDefault("ORT_HEADER", "");
-        assumeThat(header)
-                .as("ORT_HEADER, the path of the real onnxruntime_c_api.h")
-                .isNotEmpty();
-        assertMatches("onnxruntime", Path.of(header), Slots.USED);
+        assertMatches("onnxruntime", Path.of(System.getenv("ORT_HEADER")), Slots.USED);
     }
 
     @Test

@@ -2,8 +2,8 @@
 package gatun.runtime;
 
 import gatun.memory.tensor.TensorSpec;
-import gatun.wire.inference.ModelConfig;
 import gatun.spi.EntryPoint;
+import gatun.wire.inference.ModelConfig;
 import java.util.Collections;
 import java.util.List;
 import java.util.SequencedMap;

@@ -20,6 +20,7 @@ import gatun.protocol.ProtocolProvider;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.AccessSettings;
+import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
 import gatun.tensorflow.serving.Monitoring;
@@ -60,13 +61,14 @@ final class Edges {
     Edges(ServerSettings settings) {
         this.settings = settings;
         try {
-            this.httpTls = settings.http().tls().map(this::load);
-            this.grpcTls = settings.grpc().tls().map(this::load);
+            this.httpTls = settings.listeners().http().place().tls().map(this::load);
+            this.grpcTls = settings.listeners().grpc().place().tls().map(this::load);
         } catch (TlsException e) {
             throw new StartException(e.getMessage(), e);
         }
         try {
-            this.monitoring = settings.metrics()
+            this.monitoring = settings.listeners()
+                    .tensorFlow()
                     .monitoringFile()
                     .flatMap(MonitoringFile::path)
                     .map(path -> new Monitoring(new ServingMetrics(), path));
@@ -76,7 +78,7 @@ final class Edges {
     }
 
     private ServerTls load(TlsFiles files) {
-        return ServerTls.load(files, settings.connections().handshakeLimit());
+        return ServerTls.load(files, settings.clients().connections().handshakeLimit());
     }
 
     /**
@@ -96,33 +98,38 @@ final class Edges {
 
     private List<Place> places() {
         List<Place> places = new ArrayList<>();
-        ServerSettings.HttpSettings http = settings.http();
+        ListenerSettings listeners = settings.listeners();
+        ListenerSettings.TensorFlowServingSettings tensorFlow = listeners.tensorFlow();
+        ListenerSettings.Place http = listeners.http().place();
         if (http.enabled()) {
-            Endpoint.Protocol onPort = httpTls.isPresent() ? Endpoint.Protocol.HTTPS : Endpoint.Protocol.HTTP;
-            places.add(new Place(onPort, new InetSocketAddress(http.address(), http.port())));
+            places.add(onPort(
+                    httpTls.isPresent() ? Endpoint.Protocol.HTTPS : Endpoint.Protocol.HTTP,
+                    http.address(),
+                    http.port()));
             addUnixSocket(places, Endpoint.Protocol.HTTP, http.unixSocket());
         }
-        if (http.tensorFlow().port() != 0) {
-            places.add(new Place(
-                    Endpoint.Protocol.TENSORFLOW_REST,
-                    new InetSocketAddress(http.address(), http.tensorFlow().port())));
+        if (tensorFlow.restPort() != 0) {
+            places.add(onPort(Endpoint.Protocol.TENSORFLOW_REST, http.address(), tensorFlow.restPort()));
         }
-        ServerSettings.GrpcSettings grpc = settings.grpc();
+        ListenerSettings.Place grpc = listeners.grpc().place();
         if (grpc.enabled()) {
-            places.add(new Place(Endpoint.Protocol.GRPC, new InetSocketAddress(grpc.address(), grpc.port())));
+            places.add(onPort(Endpoint.Protocol.GRPC, grpc.address(), grpc.port()));
         }
-        if (grpc.enabled() || grpc.tensorFlowPort() != 0) {
+        if (grpc.enabled() || tensorFlow.grpcPort() != 0) {
             addUnixSocket(places, Endpoint.Protocol.GRPC, grpc.unixSocket());
         }
-        if (grpc.tensorFlowPort() != 0) {
-            places.add(new Place(
-                    Endpoint.Protocol.TENSORFLOW_GRPC, new InetSocketAddress(grpc.address(), grpc.tensorFlowPort())));
+        if (tensorFlow.grpcPort() != 0) {
+            places.add(onPort(Endpoint.Protocol.TENSORFLOW_GRPC, grpc.address(), tensorFlow.grpcPort()));
         }
-        ServerSettings.MetricsSettings metrics = settings.metrics();
+        ListenerSettings.MetricsSettings metrics = listeners.metrics();
         if (metrics.enabled()) {
-            places.add(new Place(Endpoint.Protocol.METRICS, new InetSocketAddress(metrics.address(), metrics.port())));
+            places.add(onPort(Endpoint.Protocol.METRICS, metrics.address(), metrics.port()));
         }
         return places;
+    }
+
+    private static Place onPort(Endpoint.Protocol protocol, String address, int port) {
+        return new Place(protocol, new InetSocketAddress(address, port));
     }
 
     /** A Unix socket is protected by its mode, and clients that could use TLS there are hardly known. */
@@ -137,30 +144,33 @@ final class Edges {
      * @throws StartException when an address cannot be listened on after all
      */
     List<Endpoint> listen(InferenceServer inference, Opened opened) {
-        AccessSettings access = settings.access();
+        ListenerSettings listening = settings.listeners();
+        AccessSettings access = settings.clients().access();
         ProtocolSettings common = new ProtocolSettings(
-                settings.http().maxInputSize(), settings.memory().clientSharedMemory(), access.http(), access.grpc());
-        Protocol tensorFlow = new TensorFlowProtocol(inference, common, tensorFlowSettings());
+                listening.http().maxInputSize(), settings.memory().clientSharedMemory(), access.http(), access.grpc());
+        TensorFlowSettings serving = listening.tensorFlow().protocol();
+        Protocol tensorFlow = new TensorFlowProtocol(
+                inference, common, monitoring.map(serving::withMonitoring).orElse(serving));
         List<Protocol> protocols = new ArrayList<>();
-        protocols.add(new V2Protocol(inference, common, settings.grpc().compression()));
+        protocols.add(new V2Protocol(inference, common, listening.grpc().compression()));
         protocols.add(tensorFlow);
         ServiceLoader.load(ProtocolProvider.class).forEach(found -> protocols.add(found.create(inference, common)));
         List<Routes> routes = protocols.stream().map(Protocol::http).toList();
         HttpEdge httpEdge = new HttpEdge(
                 inference.buffers(),
-                new HttpSettings(settings.http().patience(), settings.http().allowedOrigins()));
+                new HttpSettings(listening.http().patience(), listening.http().allowedOrigins()));
         GrpcEdge grpcEdge = opened.add(GrpcEdge.of(
                 inference,
                 GrpcSettings.standard()
-                        .withKeepalive(settings.grpc().keepalive())
+                        .withKeepalive(listening.grpc().keepalive())
                         .withAccess(access.grpc().access()),
                 protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
         boolean tls = httpTls.isPresent() || grpcTls.isPresent();
-        OpenConnections open = new OpenConnections(
-                ConnectionHeap.ofProcess().fit(DescriptorLimit.ofProcess().fit(settings.connections()), tls));
+        OpenConnections open = new OpenConnections(ConnectionHeap.ofProcess()
+                .fit(DescriptorLimit.ofProcess().fit(settings.clients().connections()), tls));
         OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
-        Supplier<List<GpuUse>> gpus = settings.metrics().gpus() ? new NvidiaGpus() : List::of;
-        Routes metrics = new MetricsRoutes(inference, settings.metrics().shown(), gpus, open);
+        Supplier<List<GpuUse>> gpus = listening.metrics().gpus() ? new NvidiaGpus() : List::of;
+        Routes metrics = new MetricsRoutes(inference, listening.metrics().shown(), gpus, open);
         Listeners listeners = opened.add(new Listeners());
         http = Optional.of(httpEdge);
         grpc = Optional.of(grpcEdge);
@@ -183,17 +193,6 @@ final class Edges {
                     protocol));
         }
         return listeners.endpoints();
-    }
-
-    private TensorFlowSettings tensorFlowSettings() {
-        TensorFlowSettings rest = settings.http().tensorFlow().settings();
-        return new TensorFlowSettings(
-                rest.anyOrigin(),
-                rest.timeout(),
-                rest.methodNames(),
-                settings.grpc().tensorContent(),
-                settings.grpc().anyLabels(),
-                monitoring);
     }
 
     /** From now on clients hear with each response, and on each gRPC connection, that they should go elsewhere; all are still served. */

@@ -11,6 +11,7 @@ import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.InferenceServer;
@@ -64,7 +65,7 @@ final class Server implements AutoCloseable {
      */
     static Server start(ServerSettings settings, LogControl log, StartReport report) {
         settings.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
-        settings.models().repositories().forEach(Server::requireFolder);
+        settings.models().sources().repositories().forEach(Server::requireFolder);
         Edges edges = new Edges(settings);
         edges.reserve();
         Opened opened = new Opened();
@@ -81,9 +82,10 @@ final class Server implements AutoCloseable {
                     .filter(model -> model.state() != ModelState.UNKNOWN)
                     .toList();
             report.models(loaded);
-            requireAllModels(settings.models(), loaded);
+            requireAllModels(settings.models().control(), loaded);
             List<Endpoint> endpoints = edges.listen(inference, opened);
             settings.models()
+                    .sources()
                     .list()
                     .filter(list -> list.filePoll().isPositive())
                     .ifPresent(list -> opened.add(ModelListPoll.start(list, inference)));
@@ -142,36 +144,40 @@ final class Server implements AutoCloseable {
     private static GatunServer load(
             ServerSettings settings, LogControl log, BufferPool buffers, RegionRegistry regions) {
         ModelSettings models = settings.models();
+        ModelSettings.Control control = models.control();
+        ModelSettings.Loading loading = models.loading();
+        LimitSettings limits = settings.clients().limits();
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .id(settings.id())
                 .version(Version.text())
                 .log(log)
                 .tracing(settings.tracing().open())
-                .controlMode(models.controlMode())
-                .pollInterval(models.pollInterval())
-                .configName(models.configName())
-                .loadThreads(models.loadThreads())
-                .loadRetries(models.loadRetries())
-                .loadRetryInterval(models.loadRetryInterval())
-                .autoComplete(models.autoComplete())
+                .controlMode(control.mode())
+                .pollInterval(control.pollInterval())
+                .configName(models.sources().configName())
+                .loadThreads(loading.threads())
+                .loadRetries(loading.retries())
+                .loadRetryInterval(loading.retryInterval())
+                .autoComplete(models.sources().autoComplete())
                 .configurationRule(ExampleMappings::check)
-                .strictReadiness(models.strictReadiness())
-                .limits(settings.limits())
+                .strictReadiness(control.strictReadiness())
+                .limits(limits)
                 .responseCacheByteSize(settings.memory().responseCacheByteSize())
                 .exitTimeout(settings.lifecycle().exitTimeout());
-        if (models.warmUpIterations() > 0) {
-            options.warmUps(new WarmUpRecords(buffers, settings.limits(), models.warmUpIterations()));
+        if (loading.warmUpIterations() > 0) {
+            options.warmUps(new WarmUpRecords(buffers, limits, loading.warmUpIterations()));
         }
-        models.repositories().forEach(options::repository);
-        models.list().map(Server::read).ifPresent(options::listed);
+        models.sources().repositories().forEach(options::repository);
+        models.sources().list().map(Server::read).ifPresent(options::listed);
         models.batching().map(Server::rules).ifPresent(options::batching);
-        models.backendDirectory().ifPresent(options::backendDirectory);
+        models.backends().directory().ifPresent(options::backendDirectory);
         models.rateLimit().ifPresent(options::rateLimit);
-        models.backendOptions()
+        models.backends()
+                .options()
                 .forEach((backend, values) ->
                         values.forEach((name, value) -> options.backendOption(backend, name, value)));
-        if (models.controlMode() == ControlMode.EXPLICIT && !models.loadModels().contains("*")) {
-            options.onlyModels(models.loadModels());
+        if (control.mode() == ControlMode.EXPLICIT && !control.loadModels().contains("*")) {
+            options.onlyModels(control.loadModels());
         }
         try {
             return GatunServer.open(options);
@@ -203,7 +209,7 @@ final class Server implements AutoCloseable {
         }
     }
 
-    private static void requireAllModels(ModelSettings settings, List<ModelStatus> models) {
+    private static void requireAllModels(ModelSettings.Control control, List<ModelStatus> models) {
         long failed = models.stream()
                 .filter(model -> model.state() == ModelState.UNAVAILABLE)
                 .count();
@@ -212,10 +218,10 @@ final class Server implements AutoCloseable {
         }
         String what = failed + (failed == 1 ? " model" : " models")
                 + " cannot be served; the reasons stand beneath the table.";
-        if (settings.exitOnError()) {
+        if (control.exitOnError()) {
             throw new StartException(what + " Start with --exit-on-error=false to serve the others");
         }
-        if (settings.strictReadiness()) {
+        if (control.strictReadiness()) {
             LOG.warn("{} /v2/health/ready answers 400 for that, unless --strict-readiness=false", what);
         } else {
             LOG.warn("{}", what);

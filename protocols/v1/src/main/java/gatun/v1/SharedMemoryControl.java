@@ -5,19 +5,19 @@ import gatun.memory.regions.CudaRegionStatus;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.regions.RegionStatus;
 import gatun.memory.regions.SystemRegionStatus;
-import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.protocol.ClientRegions;
 import gatun.wire.v1.SharedMemoryRegion;
 import java.util.List;
 
 /** Registers shared memory that clients offer. Safe for any thread. */
 public final class SharedMemoryControl {
-    private final RegionRegistry regions;
-    private final boolean enabled;
+    private final RegionRegistry registry;
+    private final ClientRegions regions;
 
-    SharedMemoryControl(RegionRegistry regions, boolean enabled) {
-        this.regions = regions;
-        this.enabled = enabled;
+    SharedMemoryControl(RegionRegistry registry, boolean enabled) {
+        this.registry = registry;
+        this.regions = new ClientRegions(registry, enabled);
     }
 
     /**
@@ -27,8 +27,7 @@ public final class SharedMemoryControl {
      *     the object cannot be used
      */
     public void registerSystem(String name, String key, long offset, long byteSize) {
-        requireEnabled();
-        regions.register(name, key, offset, byteSize);
+        regions.open().register(name, key, offset, byteSize);
     }
 
     /**
@@ -40,8 +39,7 @@ public final class SharedMemoryControl {
      *     the memory cannot be used or there is no GPU
      */
     public void registerCuda(String name, byte[] handle, long device, long byteSize) {
-        requireEnabled();
-        regions.registerCuda(name, handle, device, byteSize);
+        regions.open().registerCuda(name, handle, device, byteSize);
     }
 
     /**
@@ -50,8 +48,7 @@ public final class SharedMemoryControl {
      * @throws GatunException UNSUPPORTED where the operator does not allow shared memory
      */
     public void unregister(String name) {
-        requireEnabled();
-        regions.unregister(name);
+        regions.open().unregister(name);
     }
 
     /**
@@ -60,13 +57,12 @@ public final class SharedMemoryControl {
      * @throws GatunException UNSUPPORTED where the operator does not allow shared memory
      */
     public void unregisterAll() {
-        requireEnabled();
-        regions.unregisterAll();
+        regions.open().unregisterAll();
     }
 
     /** All regions, by name. */
     public List<SharedMemoryRegion> regions() {
-        return regions.statuses().stream().map(SharedMemoryControl::message).toList();
+        return registry.statuses().stream().map(SharedMemoryControl::message).toList();
     }
 
     private static SharedMemoryRegion message(RegionStatus region) {
@@ -80,13 +76,5 @@ public final class SharedMemoryControl {
             case CudaRegionStatus cuda -> message.getCudaSharedMemoryBuilder().setDeviceId(cuda.device());
         }
         return message.build();
-    }
-
-    private void requireEnabled() {
-        if (!enabled) {
-            throw new GatunException(
-                    ErrorCode.UNSUPPORTED,
-                    "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.");
-        }
     }
 }

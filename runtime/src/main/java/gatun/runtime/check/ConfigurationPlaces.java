@@ -3,10 +3,10 @@ package gatun.runtime.check;
 
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
 import gatun.runtime.check.Problem.Position;
 import gatun.runtime.configuration.ConfigurationFile;
 import gatun.runtime.configuration.ConfigurationProblems;
+import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.wire.inference.ModelConfig;
 import gatun.runtime.BatchingRule;
+import gatun.wire.inference.ModelConfig;
 import java.util.concurrent.TimeUnit;
 
 /** Writes into a configuration what a {@link BatchingRule} means for it. */

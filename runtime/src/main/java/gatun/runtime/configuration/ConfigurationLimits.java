@@ -3,6 +3,7 @@ package gatun.runtime.configuration;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.limits.ModelLimits;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelEnsembling;
 import gatun.wire.inference.ModelInput;
@@ -14,7 +15,6 @@ import gatun.wire.inference.ModelSequenceBatching;
 import gatun.wire.inference.ModelSequenceBatching.InitialState;
 import gatun.wire.inference.ModelSequenceBatching.State;
 import gatun.wire.inference.ModelWarmup;
-import gatun.runtime.limits.ModelLimits;
 import java.util.List;
 
 /**

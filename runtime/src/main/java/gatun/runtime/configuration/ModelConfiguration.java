@@ -2,10 +2,10 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
-import gatun.wire.inference.ModelInput;
 import gatun.runtime.BatchingRule;
 import gatun.spi.Backend;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;

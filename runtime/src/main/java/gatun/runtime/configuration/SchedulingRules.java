@@ -2,12 +2,12 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Device;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelDynamicBatching;
 import gatun.wire.inference.ModelInstanceGroup;
 import gatun.wire.inference.ModelQueuePolicy;
 import gatun.wire.inference.ModelQueuePolicy.TimeoutAction;
-import gatun.spi.Device;
 import java.util.List;
 import java.util.stream.Collectors;
 

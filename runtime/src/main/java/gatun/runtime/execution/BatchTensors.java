@@ -2,11 +2,11 @@
 package gatun.runtime.execution;
 
 import gatun.memory.tensor.Shape;
+import gatun.spi.Datatypes;
 import gatun.wire.inference.BatchInput;
 import gatun.wire.inference.BatchOutput.Kind;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
-import gatun.spi.Datatypes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -4,10 +4,10 @@ package gatun.runtime.execution;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.TensorSpec;
-import gatun.wire.inference.ModelConfig;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
 import gatun.spi.EntryPoint;
+import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import java.util.Map;
 

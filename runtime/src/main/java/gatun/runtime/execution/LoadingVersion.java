@@ -2,9 +2,9 @@
 package gatun.runtime.execution;
 
 import gatun.memory.tensor.TensorSpec;
-import gatun.wire.inference.ModelConfig;
 import gatun.runtime.ModelVersion;
 import gatun.spi.EntryPoint;
+import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import java.util.SequencedMap;
 

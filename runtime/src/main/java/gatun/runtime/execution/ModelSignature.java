@@ -3,14 +3,14 @@ package gatun.runtime.execution;
 
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
-import gatun.wire.inference.ModelConfig;
-import gatun.wire.inference.ModelInput;
-import gatun.wire.inference.ModelOutput;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.Datatypes;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.wire.inference.ModelConfig;
-import gatun.wire.inference.ModelDynamicBatching;
-import gatun.wire.inference.ModelQueuePolicy;
-import gatun.wire.inference.ModelQueuePolicy.TimeoutAction;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.scheduling.BatchPolicy;
 import gatun.runtime.scheduling.Ticket;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelDynamicBatching;
+import gatun.wire.inference.ModelQueuePolicy;
+import gatun.wire.inference.ModelQueuePolicy.TimeoutAction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

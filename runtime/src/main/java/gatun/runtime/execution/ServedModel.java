@@ -2,13 +2,13 @@
 package gatun.runtime.execution;
 
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ResponseReceiver;
+import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ratelimit;
 
-import gatun.wire.inference.ModelInstanceGroup;
 import gatun.runtime.ratelimit.RateLimiter.Need;
 import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.scheduling.Turn;
 import gatun.runtime.scheduling.Worker;
+import gatun.wire.inference.ModelInstanceGroup;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
+import gatun.runtime.ListedModel;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelVersionPolicy;
-import gatun.runtime.ListedModel;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;

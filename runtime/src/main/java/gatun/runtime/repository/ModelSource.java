@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
+import gatun.runtime.configuration.ModelConfiguration;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelEnsembling;
-import gatun.runtime.configuration.ModelConfiguration;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;

@@ -2,9 +2,9 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.configuration.ModelConfiguration;
+import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.wire.inference.ModelConfig;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.execution.ServedModel;
+import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
 import java.util.Optional;
 

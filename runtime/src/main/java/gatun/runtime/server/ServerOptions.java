@@ -3,7 +3,6 @@ package gatun.runtime.server;
 
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.RegionRegistry;
-import gatun.wire.inference.ModelConfig;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModel;
@@ -15,6 +14,7 @@ import gatun.runtime.logging.LogControl;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
+import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
-import gatun.wire.inference.ModelInstanceGroup;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInstanceGroup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

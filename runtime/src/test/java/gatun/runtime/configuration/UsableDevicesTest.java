@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
-import gatun.wire.inference.ModelInstanceGroup;
-import gatun.wire.inference.ModelInstanceGroup.Kind;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelInstanceGroup.Kind;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;

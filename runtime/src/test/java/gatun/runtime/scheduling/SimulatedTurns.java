@@ -3,11 +3,11 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.wire.inference.ModelInstanceGroup;
-import gatun.wire.inference.ModelRateLimiter;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.ratelimit.RateLimitedWorker;
 import gatun.runtime.ratelimit.RateLimiter;
+import gatun.wire.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelRateLimiter;
 import java.util.List;
 import java.util.Random;
 import java.util.function.IntConsumer;

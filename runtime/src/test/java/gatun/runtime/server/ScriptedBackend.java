@@ -3,13 +3,13 @@ package gatun.runtime.server;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
 import gatun.spi.Backend;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
 import gatun.spi.Execution;
 import gatun.spi.InstanceSpec;
+import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

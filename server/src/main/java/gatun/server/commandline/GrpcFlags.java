@@ -4,7 +4,8 @@ package gatun.server.commandline;
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.listener.TlsFiles;
-import gatun.server.settings.ServerSettings.GrpcSettings;
+import gatun.server.settings.ListenerSettings.GrpcSettings;
+import gatun.server.settings.ListenerSettings.Place;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
@@ -82,16 +83,6 @@ final class GrpcFlags {
     int tensorFlowPort;
 
     GrpcSettings settings(Optional<TlsFiles> tls, KeepaliveSettings keepalive) {
-        return new GrpcSettings(
-                allowed,
-                address,
-                port,
-                unixSocket,
-                tls,
-                keepalive,
-                compression,
-                tensorContent,
-                anyLabels,
-                tensorFlowPort);
+        return new GrpcSettings(new Place(allowed, address, port, unixSocket, tls), keepalive, compression);
     }
 }

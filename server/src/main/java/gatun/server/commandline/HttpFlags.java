@@ -3,9 +3,8 @@ package gatun.server.commandline;
 
 import gatun.http.Patience;
 import gatun.listener.TlsFiles;
-import gatun.server.settings.ServerSettings.HttpSettings;
-import gatun.server.settings.ServerSettings.RestSettings;
-import gatun.tensorflow.serving.TensorFlowSettings;
+import gatun.server.settings.ListenerSettings.HttpSettings;
+import gatun.server.settings.ListenerSettings.Place;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
@@ -118,22 +117,9 @@ final class HttpFlags {
     /** The settings, with {@code tls} on the port. */
     HttpSettings settings(Optional<TlsFiles> tls) {
         return new HttpSettings(
-                allowed,
-                address,
-                port,
-                unixSocket,
-                tls,
+                new Place(allowed, address, port, unixSocket, tls),
                 maxInputSize,
                 new Patience(Duration.ofSeconds(idleTimeoutSeconds), bodyByteRate),
-                new RestSettings(
-                        restPort,
-                        new TensorFlowSettings(
-                                restCors,
-                                Duration.ofMillis(restTimeoutMillis),
-                                methodNames,
-                                false,
-                                false,
-                                Optional.empty())),
                 allowedOrigins);
     }
 }

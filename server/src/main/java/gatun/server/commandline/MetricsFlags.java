@@ -2,7 +2,7 @@
 package gatun.server.commandline;
 
 import gatun.http.metrics.ShownMetrics;
-import gatun.server.settings.ServerSettings.MetricsSettings;
+import gatun.server.settings.ListenerSettings.MetricsSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,7 +86,6 @@ final class MetricsFlags {
                 address.orElse(httpAddress),
                 port,
                 new ShownMetrics(MetricsOption.apply(options), hostInterval),
-                gpus,
-                monitoringFile);
+                gpus);
     }
 }

@@ -4,6 +4,10 @@ package gatun.server.commandline;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
 import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ModelSettings.Backends;
+import gatun.server.settings.ModelSettings.Control;
+import gatun.server.settings.ModelSettings.Loading;
+import gatun.server.settings.ModelSettings.Sources;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -205,22 +209,20 @@ final class ModelFlags {
             options.computeIfAbsent(option.backend(), b -> new HashMap<>()).put(option.name(), option.value());
         }
         return new ModelSettings(
-                repositories,
-                list.settings(),
+                new Sources(repositories, list.settings(), configName, !disableAutoComplete && !strictModelConfig),
+                new Control(
+                        versionPoll.isPresent() ? ControlMode.POLL : controlMode,
+                        versionPoll.orElse(Duration.ofSeconds(repositoryPollSeconds)),
+                        loadModels,
+                        exitOnError,
+                        strictReadiness),
+                new Loading(
+                        tensorFlow.loadThreads().orElse(loadThreads),
+                        loadRetries,
+                        Duration.of(retryIntervalMicros, ChronoUnit.MICROS),
+                        warmUp ? Math.max(1, warmUpIterations) : 0),
+                new Backends(options, Optional.ofNullable(backendDirectory)),
                 batching.settings(command),
-                versionPoll.isPresent() ? ControlMode.POLL : controlMode,
-                versionPoll.orElse(Duration.ofSeconds(repositoryPollSeconds)),
-                loadModels,
-                exitOnError,
-                strictReadiness,
-                !disableAutoComplete && !strictModelConfig,
-                configName,
-                tensorFlow.loadThreads().orElse(loadThreads),
-                loadRetries,
-                Duration.of(retryIntervalMicros, ChronoUnit.MICROS),
-                warmUp ? Math.max(1, warmUpIterations) : 0,
-                options,
-                Optional.ofNullable(backendDirectory),
                 rateLimit == RateLimitMode.EXECUTION_COUNT ? Optional.of(resources) : Optional.empty());
     }
 }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.server.settings.ClientSettings;
+import gatun.server.settings.ListenerSettings;
+import gatun.server.settings.ListenerSettings.TensorFlowServingSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.LifecycleSettings;
+import gatun.tensorflow.serving.TensorFlowSettings;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -99,12 +104,23 @@ final class ServeCommand implements Callable<Integer> {
                         Duration.ofSeconds(server.drainSeconds)),
                 models.settings(spec, modelList, batching, tensorFlow),
                 memory.settings(spec),
-                http.settings(httpTls.files(spec)),
-                grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
-                metrics.settings(http.address),
-                access.settings(spec),
-                trace.settings(),
-                limits.settings(),
-                connections.settings());
+                new ListenerSettings(
+                        http.settings(httpTls.files(spec)),
+                        grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
+                        tensorFlowServing(),
+                        metrics.settings(http.address)),
+                new ClientSettings(access.settings(spec), limits.settings(), connections.settings()),
+                trace.settings());
+    }
+
+    private TensorFlowServingSettings tensorFlowServing() {
+        TensorFlowSettings protocol = new TensorFlowSettings(
+                http.restCors,
+                Duration.ofMillis(http.restTimeoutMillis),
+                http.methodNames,
+                grpc.tensorContent,
+                grpc.anyLabels,
+                Optional.empty());
+        return new TensorFlowServingSettings(http.restPort, grpc.tensorFlowPort, protocol, metrics.monitoringFile);
     }
 }

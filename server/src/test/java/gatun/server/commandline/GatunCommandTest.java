@@ -15,13 +15,14 @@ import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
+import gatun.server.settings.ListenerSettings.GrpcSettings;
+import gatun.server.settings.ListenerSettings.HttpSettings;
+import gatun.server.settings.ListenerSettings.MetricsSettings;
+import gatun.server.settings.ListenerSettings.Place;
+import gatun.server.settings.ListenerSettings.TensorFlowServingSettings;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ServerSettings;
-import gatun.server.settings.ServerSettings.GrpcSettings;
-import gatun.server.settings.ServerSettings.HttpSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
-import gatun.server.settings.ServerSettings.MetricsSettings;
-import gatun.server.settings.ServerSettings.RestSettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,81 +43,82 @@ class GatunCommandTest extends CommandFixture {
         assertThat(settings.id()).isEqualTo("triton");
         assertThat(settings.lifecycle().exitTimeout()).isEqualTo(Duration.ofSeconds(30));
         assertThat(settings.lifecycle().readyFile()).isEmpty();
-        assertThat(settings.http())
+        assertThat(settings.listeners().http())
                 .isEqualTo(new HttpSettings(
-                        true,
-                        "0.0.0.0",
-                        8000,
-                        Optional.empty(),
-                        Optional.empty(),
+                        new Place(true, "0.0.0.0", 8000, Optional.empty(), Optional.empty()),
                         64L * 1024 * 1024,
                         Patience.STANDARD,
-                        new RestSettings(0, TensorFlowSettings.STANDARD),
                         Set.of()));
+        assertThat(settings.listeners().tensorFlow())
+                .isEqualTo(new TensorFlowServingSettings(0, 0, TensorFlowSettings.STANDARD, Optional.empty()));
         assertThat(serve("--rest_api_port=8501", "--rest_api_enable_cors_support", "--rest_api_timeout_in_ms=7")
-                        .http()
+                        .listeners()
                         .tensorFlow())
-                .isEqualTo(new RestSettings(
+                .isEqualTo(new TensorFlowServingSettings(
                         8501,
-                        new TensorFlowSettings(true, Duration.ofMillis(7), false, false, false, Optional.empty())));
+                        0,
+                        new TensorFlowSettings(true, Duration.ofMillis(7), false, false, false, Optional.empty()),
+                        Optional.empty()));
         assertThat(serve("--http-idle-timeout-secs=9", "--http-min-body-rate=0")
+                        .listeners()
                         .http()
                         .patience())
                 .isEqualTo(new Patience(Duration.ofSeconds(9), 0));
-        assertThat(settings.grpc())
+        assertThat(settings.listeners().grpc())
                 .isEqualTo(new GrpcSettings(
-                        true,
-                        "0.0.0.0",
-                        8001,
-                        Optional.empty(),
-                        Optional.empty(),
+                        new Place(true, "0.0.0.0", 8001, Optional.empty(), Optional.empty()),
                         KeepaliveSettings.standard(),
-                        ResponseCompression.NONE,
-                        false,
-                        false,
-                        0));
-        assertThat(settings.metrics())
-                .isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD, true, Optional.empty()));
+                        ResponseCompression.NONE));
+        assertThat(settings.listeners().metrics())
+                .isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD, true));
         assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0, List.of()));
-        assertThat(settings.models().repositories()).containsExactly(Path.of("models"));
-        assertThat(settings.models().controlMode()).isEqualTo(ControlMode.NONE);
-        assertThat(settings.models().exitOnError()).isTrue();
+        assertThat(settings.models().sources().repositories()).containsExactly(Path.of("models"));
+        assertThat(settings.models().control().mode()).isEqualTo(ControlMode.NONE);
+        assertThat(settings.models().control().exitOnError()).isTrue();
         assertThat(settings.models().rateLimit()).isEmpty();
-        assertThat(settings.models().strictReadiness()).isTrue();
-        assertThat(settings.models().autoComplete()).isTrue();
-        assertThat(settings.models().loadThreads()).isEqualTo(4);
-        assertThat(settings.models().loadRetries()).isZero();
-        assertThat(settings.models().warmUpIterations()).isEqualTo(1);
-        assertThat(settings.models().backendOptions()).isEmpty();
+        assertThat(settings.models().control().strictReadiness()).isTrue();
+        assertThat(settings.models().sources().autoComplete()).isTrue();
+        assertThat(settings.models().loading().threads()).isEqualTo(4);
+        assertThat(settings.models().loading().retries()).isZero();
+        assertThat(settings.models().loading().warmUpIterations()).isEqualTo(1);
+        assertThat(settings.models().backends().options()).isEmpty();
         assertThat(logs.getLast()).isEqualTo(LogSettings.standard());
         assertThat(warnings).isEmpty();
     }
 
     @Test
     void shouldSendWarmUpRequestsAsOftenAsTold() {
-        assertThat(serve("--num_request_iterations_for_warmup=3").models().warmUpIterations())
+        assertThat(serve("--num_request_iterations_for_warmup=3")
+                        .models()
+                        .loading()
+                        .warmUpIterations())
                 .isEqualTo(3);
         assertThat(serve("--num_request_iterations_for_warmup=3", "--enable_model_warmup=false")
                         .models()
+                        .loading()
                         .warmUpIterations())
                 .isZero();
     }
 
     @Test
     void shouldTakeSeveralRepositoriesUnderEitherName() {
-        assertThat(serve("--model-store=b", "--model-repository", "c").models().repositories())
+        assertThat(serve("--model-store=b", "--model-repository", "c")
+                        .models()
+                        .sources()
+                        .repositories())
                 .containsExactly(Path.of("models"), Path.of("b"), Path.of("c"));
     }
 
     @Test
     void shouldFollowTheRepositoryWhereThatIsAskedFor() {
-        assertThat(serve("--model-control-mode=none").models().pollInterval()).isEqualTo(Duration.ofSeconds(15));
+        assertThat(serve("--model-control-mode=none").models().control().pollInterval())
+                .isEqualTo(Duration.ofSeconds(15));
         ModelSettings models = serve(
                         "--model-control-mode=poll", "--repository-poll-secs=3", "--model-config-name=small")
                 .models();
-        assertThat(models.controlMode()).isEqualTo(ControlMode.POLL);
-        assertThat(models.pollInterval()).isEqualTo(Duration.ofSeconds(3));
-        assertThat(models.configName()).isEqualTo("small");
+        assertThat(models.control().mode()).isEqualTo(ControlMode.POLL);
+        assertThat(models.control().pollInterval()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(models.sources().configName()).isEqualTo("small");
     }
 
     @Test
@@ -126,7 +128,7 @@ class GatunCommandTest extends CommandFixture {
                 "--backend-config",
                 "onnxruntime,x=1",
                 "--backend-config=identity,y=2");
-        assertThat(settings.models().backendOptions())
+        assertThat(settings.models().backends().options())
                 .isEqualTo(Map.of(
                         "onnxruntime", Map.of("library", "/lib/a=b.so", "x", "1"), "identity", Map.of("y", "2")));
     }
@@ -145,10 +147,10 @@ class GatunCommandTest extends CommandFixture {
                 "--id",
                 "mine",
                 "--ready-file=r");
-        assertThat(settings.http().port()).isZero();
-        assertThat(settings.http().unixSocket()).contains(Path.of("/run/g"));
-        assertThat(settings.grpc().port()).isEqualTo(9);
-        assertThat(settings.metrics().enabled()).isFalse();
+        assertThat(settings.listeners().http().place().port()).isZero();
+        assertThat(settings.listeners().http().place().unixSocket()).contains(Path.of("/run/g"));
+        assertThat(settings.listeners().grpc().place().port()).isEqualTo(9);
+        assertThat(settings.listeners().metrics().enabled()).isFalse();
         assertThat(settings.lifecycle().exitTimeout()).isEqualTo(Duration.ofSeconds(1));
         assertThat(settings.id()).isEqualTo("mine");
         assertThat(settings.lifecycle().readyFile()).contains(Path.of("r"));
@@ -158,19 +160,26 @@ class GatunCommandTest extends CommandFixture {
     void shouldTakeAFlagWithoutValueAsTrue() {
         ServerSettings settings = serve("--allow-client-shm", "--disable-auto-complete-config", "--log-verbose");
         assertThat(settings.memory().clientSharedMemory()).isTrue();
-        assertThat(settings.models().autoComplete()).isFalse();
+        assertThat(settings.models().sources().autoComplete()).isFalse();
         assertThat(logs.getLast().verbosity()).isEqualTo(1);
     }
 
     @Test
     void shouldLetTheLastOfSeveralValuesCount() {
-        assertThat(serve("--http-port=1", "--http-port=2").http().port()).isEqualTo(2);
+        assertThat(serve("--http-port=1", "--http-port=2")
+                        .listeners()
+                        .http()
+                        .place()
+                        .port())
+                .isEqualTo(2);
     }
 
     @Test
     void shouldListenForMetricsWhereHttpListensUnlessToldOtherwise() {
-        assertThat(serve("--http-address=127.0.0.1").metrics().address()).isEqualTo("127.0.0.1");
+        assertThat(serve("--http-address=127.0.0.1").listeners().metrics().address())
+                .isEqualTo("127.0.0.1");
         assertThat(serve("--http-address=127.0.0.1", "--metrics-address=127.0.0.2")
+                        .listeners()
                         .metrics()
                         .address())
                 .isEqualTo("127.0.0.2");
@@ -260,6 +269,7 @@ class GatunCommandTest extends CommandFixture {
                 .contains("--load-model needs --model-control-mode=explicit: in mode none all models are loaded.");
         assertThat(serve("--model-control-mode=explicit", "--load-model=digits")
                         .models()
+                        .control()
                         .loadModels())
                 .containsExactly("digits");
     }
@@ -290,6 +300,7 @@ class GatunCommandTest extends CommandFixture {
     @Test
     void shouldRestrictTheGroupsThatAreNamed() {
         ApiAccess http = serve("--http-restricted-api=health,metadata:k=v=w", "--http-restricted-api", "trace:x=y")
+                .clients()
                 .access()
                 .http()
                 .access();
@@ -298,6 +309,7 @@ class GatunCommandTest extends CommandFixture {
                 .contains(new ApiAccess.Refusal.MissingHeader("x"));
         assertThat(http.refusal(ApiGroup.INFERENCE, name -> Optional.empty())).isEmpty();
         ApiAccess grpc = serve("--grpc-restricted-protocol=inference:k=v")
+                .clients()
                 .access()
                 .grpc()
                 .access();
@@ -325,11 +337,17 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldReadWhatTlsIsServedWith() {
-        assertThat(serve("--grpc-use-ssl=false", "--grpc-server-cert=a").grpc().tls())
+        assertThat(serve("--grpc-use-ssl=false", "--grpc-server-cert=a")
+                        .listeners()
+                        .grpc()
+                        .place()
+                        .tls())
                 .isEmpty();
         String[] files = {"--grpc-server-cert=a", "--grpc-server-key=b", "--grpc-root-cert=c"};
         assertThat(serve("--grpc-use-ssl=true", files[0], files[1], files[2])
+                        .listeners()
                         .grpc()
+                        .place()
                         .tls())
                 .contains(new TlsFiles(
                         new PemFile("--grpc-server-cert", Path.of("a")),
@@ -337,7 +355,9 @@ class GatunCommandTest extends CommandFixture {
                         Optional.empty()));
 
         assertThat(serve("--grpc-use-ssl-mutual=1", files[0], files[1], files[2])
+                        .listeners()
                         .grpc()
+                        .place()
                         .tls()
                         .orElseThrow()
                         .clientRoots())
@@ -346,13 +366,19 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldSpeakHttpOverTlsWithACertificate() {
-        assertThat(serve("--http-server-cert=a", "--http-server-key=b").http().tls())
+        assertThat(serve("--http-server-cert=a", "--http-server-key=b")
+                        .listeners()
+                        .http()
+                        .place()
+                        .tls())
                 .contains(new TlsFiles(
                         new PemFile("--http-server-cert", Path.of("a")),
                         new PemFile("--http-server-key", Path.of("b")),
                         Optional.empty()));
         assertThat(serve("--http-server-cert=a", "--http-server-key=b", "--http-root-cert=c")
+                        .listeners()
                         .http()
+                        .place()
                         .tls()
                         .orElseThrow()
                         .clientRoots())
@@ -371,7 +397,7 @@ class GatunCommandTest extends CommandFixture {
                 "--grpc-max-connection-age=6",
                 "--grpc-max-connection-age-grace=7");
 
-        assertThat(settings.grpc().keepalive())
+        assertThat(settings.listeners().grpc().keepalive())
                 .isEqualTo(new KeepaliveSettings(
                         Duration.ofMillis(1),
                         Duration.ofMillis(2),
@@ -386,18 +412,27 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldReadHowPredictAnswers() {
-        assertThat(serve("--enable_serialization_as_tensor_content").grpc().tensorContent())
+        assertThat(serve("--enable_serialization_as_tensor_content")
+                        .listeners()
+                        .tensorFlow()
+                        .protocol()
+                        .tensorContent())
                 .isTrue();
         served.clear();
         assertThat(serve("--enable_serialization_as_tensor_content=false")
-                        .grpc()
+                        .listeners()
+                        .tensorFlow()
+                        .protocol()
                         .tensorContent())
                 .isFalse();
     }
 
     @Test
     void shouldReadHowMuchResponsesAreCompressed() {
-        assertThat(serve("--grpc-infer-response-compression-level=high").grpc().compression())
+        assertThat(serve("--grpc-infer-response-compression-level=high")
+                        .listeners()
+                        .grpc()
+                        .compression())
                 .isEqualTo(ResponseCompression.HIGH);
         served.clear();
         assertThat(refuse("--grpc-infer-response-compression-level=best"))

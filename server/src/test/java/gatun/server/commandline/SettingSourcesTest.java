@@ -29,9 +29,9 @@ class SettingSourcesTest extends CommandFixture {
 
         assertThat(run("serve")).as(err.toString()).isEqualTo(SERVED);
 
-        assertThat(served.getLast().http().port()).isEqualTo(9000);
-        assertThat(served.getLast().http().tensorFlow().port()).isEqualTo(8501);
-        assertThat(served.getLast().models().repositories()).containsExactly(Path.of("a"), Path.of("b"));
+        assertThat(served.getLast().listeners().http().place().port()).isEqualTo(9000);
+        assertThat(served.getLast().listeners().tensorFlow().restPort()).isEqualTo(8501);
+        assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("a"), Path.of("b"));
     }
 
     @Test
@@ -51,11 +51,11 @@ class SettingSourcesTest extends CommandFixture {
 
         assertThat(run("serve", config)).as(err.toString()).isEqualTo(SERVED);
 
-        assertThat(served.getLast().models().repositories()).containsExactly(Path.of("one"), Path.of("two"));
-        assertThat(served.getLast().http().port()).isEqualTo(9000);
-        assertThat(served.getLast().http().allowedOrigins()).isEqualTo(Set.of("https://a.example"));
-        assertThat(served.getLast().grpc().port()).isEqualTo(9001);
-        assertThat(served.getLast().http().tensorFlow().port()).isEqualTo(8501);
+        assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("one"), Path.of("two"));
+        assertThat(served.getLast().listeners().http().place().port()).isEqualTo(9000);
+        assertThat(served.getLast().listeners().http().allowedOrigins()).isEqualTo(Set.of("https://a.example"));
+        assertThat(served.getLast().listeners().grpc().place().port()).isEqualTo(9001);
+        assertThat(served.getLast().listeners().tensorFlow().restPort()).isEqualTo(8501);
         assertThat(logs.getLast().verbosity()).isEqualTo(1);
     }
 
@@ -68,22 +68,23 @@ class SettingSourcesTest extends CommandFixture {
 
         assertThat(run("serve", config, "--http-port=1")).as(err.toString()).isEqualTo(SERVED);
 
-        assertThat(served.getLast().http().port()).isEqualTo(1);
-        assertThat(served.getLast().grpc().port()).isEqualTo(2);
-        assertThat(served.getLast().metrics().port()).isEqualTo(3);
-        assertThat(served.getLast().models().repositories()).containsExactly(Path.of("two"));
+        assertThat(served.getLast().listeners().http().place().port()).isEqualTo(1);
+        assertThat(served.getLast().listeners().grpc().place().port()).isEqualTo(2);
+        assertThat(served.getLast().listeners().metrics().port()).isEqualTo(3);
+        assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("two"));
     }
 
     @Test
     void shouldTakeTheFileThatTheEnvironmentNames() throws IOException {
         environment.put("GATUN_CONFIG", config("http-port: 9000").substring("--config=".length()));
 
-        assertThat(serve().http().port()).isEqualTo(9000);
+        assertThat(serve().listeners().http().place().port()).isEqualTo(9000);
     }
 
     @Test
     void shouldTakeAnEmptyFile() throws IOException {
-        assertThat(serve(config("# nothing yet\n")).http().port()).isEqualTo(8000);
+        assertThat(serve(config("# nothing yet\n")).listeners().http().place().port())
+                .isEqualTo(8000);
     }
 
     @Test
@@ -91,7 +92,7 @@ class SettingSourcesTest extends CommandFixture {
         environment.put("GATUN_PORT", "tcp://10.0.0.7:8000");
         environment.put("GATUN_SERVICE_HOST", "10.0.0.7");
 
-        assertThat(serve().grpc().tensorFlowPort()).isZero();
+        assertThat(serve().listeners().tensorFlow().grpcPort()).isZero();
     }
 
     @Test

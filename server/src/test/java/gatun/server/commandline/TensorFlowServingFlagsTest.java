@@ -23,21 +23,23 @@ class TensorFlowServingFlagsTest extends CommandFixture {
     void shouldReadWhichModelsAreServedAsTensorFlowServingIsTold() {
         served.clear();
         ModelSettings one = serveOnly("--model_name=m", "--model_base_path=/models/m");
-        assertThat(one.repositories()).isEmpty();
-        assertThat(one.list())
+        assertThat(one.sources().repositories()).isEmpty();
+        assertThat(one.sources().list())
                 .contains(new ModelListSettings(
                         new ModelListSettings.Names.One("m", Path.of("/models/m")), Duration.ZERO));
-        assertThat(one.controlMode()).isEqualTo(ControlMode.POLL);
-        assertThat(one.pollInterval()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(one.control().mode()).isEqualTo(ControlMode.POLL);
+        assertThat(one.control().pollInterval()).isEqualTo(Duration.ofSeconds(1));
         ModelSettings listed = serveOnly(
                 "--model_config_file=models.config",
                 "--model_config_file_poll_wait_seconds=7",
                 "--file_system_poll_wait_seconds=0");
-        assertThat(listed.list())
+        assertThat(listed.sources().list())
                 .contains(new ModelListSettings(
                         new ModelListSettings.Names.File(Path.of("models.config")), Duration.ofSeconds(7)));
-        assertThat(listed.controlMode()).isEqualTo(ControlMode.NONE);
-        assertThat(serveOnly("--model_config_file=a", "--model_base_path=b").list())
+        assertThat(listed.control().mode()).isEqualTo(ControlMode.NONE);
+        assertThat(serveOnly("--model_config_file=a", "--model_base_path=b")
+                        .sources()
+                        .list())
                 .contains(new ModelListSettings(new ModelListSettings.Names.File(Path.of("a")), Duration.ZERO));
         served.clear();
         assertThat(refuse("--model_config_file=a", "--model-control-mode=explicit"))
@@ -50,10 +52,10 @@ class TensorFlowServingFlagsTest extends CommandFixture {
                 new String[] {"tensorflow_model_server", "--model_base_path=/models/m", "--port=9000"});
         assertThat(run(translated)).as(err.toString()).isEqualTo(SERVED);
         ServerSettings settings = served.getLast();
-        assertThat(settings.grpc().enabled()).isFalse();
-        assertThat(settings.grpc().tensorFlowPort()).isEqualTo(9000);
-        assertThat(settings.http().enabled()).isFalse();
-        assertThat(settings.metrics().enabled()).isFalse();
+        assertThat(settings.listeners().grpc().place().enabled()).isFalse();
+        assertThat(settings.listeners().tensorFlow().grpcPort()).isEqualTo(9000);
+        assertThat(settings.listeners().http().place().enabled()).isFalse();
+        assertThat(settings.listeners().metrics().enabled()).isFalse();
         String[] others = {"serve", "--model-repository=models"};
         assertThat(ModelServerArguments.translate(others)).isEqualTo(others);
     }
@@ -87,16 +89,16 @@ class TensorFlowServingFlagsTest extends CommandFixture {
                         "--tensorflow_inter_op_parallelism=2",
                         "--saved_model_tags=serve")
                 .models();
-        assertThat(models.loadThreads()).isEqualTo(1);
-        assertThat(models.loadRetries()).isEqualTo(3);
-        assertThat(models.loadRetryInterval()).isEqualTo(Duration.ofNanos(1_500_000));
-        assertThat(models.backendOptions())
+        assertThat(models.loading().threads()).isEqualTo(1);
+        assertThat(models.loading().retries()).isEqualTo(3);
+        assertThat(models.loading().retryInterval()).isEqualTo(Duration.ofNanos(1_500_000));
+        assertThat(models.backends().options())
                 .isEqualTo(Map.of(
                         "tensorflow",
                         Map.of("intra_op_parallelism_threads", "4", "inter_op_parallelism_threads", "2")));
-        assertThat(serve("--load_retry_interval_micros=-1").models().loadRetryInterval())
+        assertThat(serve("--load_retry_interval_micros=-1").models().loading().retryInterval())
                 .isEqualTo(Duration.ZERO);
-        assertThat(serve("--saved_model_tags=serve,gpu").models().backendOptions())
+        assertThat(serve("--saved_model_tags=serve,gpu").models().backends().options())
                 .isEqualTo(Map.of("tensorflow", Map.of("tags", "serve,gpu")));
     }
 
@@ -107,7 +109,7 @@ class TensorFlowServingFlagsTest extends CommandFixture {
                 "--model-repository=models",
                 "--grpc_channel_arguments=grpc.max_connection_age_ms=2000,grpc.so_reuseport=0,grpc.keepalive_time_ms=7");
         assertThat(run(translated)).as(err.toString()).isEqualTo(SERVED);
-        KeepaliveSettings keepalive = served.getLast().grpc().keepalive();
+        KeepaliveSettings keepalive = served.getLast().listeners().grpc().keepalive();
         assertThat(keepalive.age()).contains(Duration.ofSeconds(2));
         assertThat(keepalive.time()).isEqualTo(Duration.ofMillis(7));
         assertThat(warnings)

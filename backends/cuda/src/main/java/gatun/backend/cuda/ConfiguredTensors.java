@@ -5,13 +5,13 @@ import gatun.backend.cuda.TensorTable.Kind;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.Datatypes;
+import gatun.spi.SequenceTensors;
 import gatun.wire.inference.BatchInput;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelTensorReshape;
-import gatun.spi.Datatypes;
-import gatun.spi.SequenceTensors;
 import java.util.List;
 import java.util.Optional;
 

@@ -4,10 +4,10 @@ package gatun.backend.cuda;
 import gatun.memory.cuda.CudaDevices;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
+import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.Map;
 

@@ -2,9 +2,9 @@
 package gatun.backend.delay;
 
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
+import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;

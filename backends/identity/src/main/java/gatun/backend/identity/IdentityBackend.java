@@ -2,11 +2,11 @@
 package gatun.backend.identity;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
-import gatun.spi.Backend;
-import gatun.spi.BackendModel;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;

@@ -3,13 +3,13 @@ package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.Datatypes;
+import gatun.spi.SequenceTensors;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelDynamicBatching;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelTensorReshape;
-import gatun.spi.Datatypes;
-import gatun.spi.SequenceTensors;
 
 /** Completes a configuration from what the model file says, by the rules of Triton's ONNX Runtime backend. */
 final class ConfigCompletion {

@@ -2,11 +2,11 @@
 package gatun.backend.repeat;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelSequenceBatching.State;
-import gatun.spi.Backend;
-import gatun.spi.BackendModel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

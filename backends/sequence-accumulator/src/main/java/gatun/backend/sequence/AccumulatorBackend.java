@@ -2,10 +2,10 @@
 package gatun.backend.sequence;
 
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.DataType;
-import gatun.wire.inference.ModelConfig;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 
 /**

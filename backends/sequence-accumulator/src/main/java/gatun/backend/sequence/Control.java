@@ -5,8 +5,8 @@ import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
-import gatun.wire.inference.ModelSequenceBatching;
 import gatun.spi.Execution;
+import gatun.wire.inference.ModelSequenceBatching;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

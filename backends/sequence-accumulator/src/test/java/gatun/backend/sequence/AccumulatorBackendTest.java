@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
-import gatun.wire.inference.ModelConfig;
 import gatun.spi.Backend;
 import gatun.spi.BackendInstance;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

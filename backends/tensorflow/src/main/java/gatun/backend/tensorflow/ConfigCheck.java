@@ -4,12 +4,12 @@ package gatun.backend.tensorflow;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
-import gatun.wire.inference.ModelConfig;
-import gatun.wire.inference.ModelInput;
-import gatun.wire.inference.ModelOutput;
 import gatun.spi.Datatypes;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelOutput;
 import java.util.List;
 
 /** Compares a configuration with the signature that it describes, at load, so that no request is the first to find out. */

@@ -3,14 +3,14 @@ package gatun.backend.tensorflow;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.Datatypes;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelDynamicBatching;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelTensorReshape;
-import gatun.spi.Datatypes;
-import gatun.spi.EntryPoint;
-import gatun.spi.EntryTensor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
-import gatun.wire.inference.ModelConfig;
 import gatun.spi.EntryPoint;
+import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,12 +2,12 @@
 package com.example.affine;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
-import gatun.spi.Backend;
-import gatun.spi.BackendModel;
 import java.nio.file.Path;
 import java.util.Map;
 

@@ -3,13 +3,13 @@ package gatun.v2.grpc;
 
 import gatun.grpc.message.StatusTable;
 import gatun.memory.regions.CudaRegionStatus;
-import gatun.memory.regions.RegionStatus;
 import gatun.memory.regions.SystemRegionStatus;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
@@ -67,16 +67,16 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     private static final long STATUS_BYTE_SIZE = 512;
 
     private final InferenceServer server;
-    private final boolean clientSharedMemory;
+    private final ClientRegions regions;
 
     /**
      * The service of one server.
      *
-     * @param clientSharedMemory whether clients may register shared memory
+     * @param regions the shared memory of clients
      */
-    ControlService(InferenceServer server, boolean clientSharedMemory) {
+    ControlService(InferenceServer server, ClientRegions regions) {
         this.server = server;
-        this.clientSharedMemory = clientSharedMemory;
+        this.regions = regions;
     }
 
     private static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
@@ -234,7 +234,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             SystemSharedMemoryStatusRequest request, StreamObserver<SystemSharedMemoryStatusResponse> observer) {
         answer(observer, () -> {
             SystemSharedMemoryStatusResponse.Builder status = SystemSharedMemoryStatusResponse.newBuilder();
-            for (SystemRegionStatus region : regions(request.getName(), SystemRegionStatus.class)) {
+            for (SystemRegionStatus region : regions.statuses(request.getName(), SystemRegionStatus.class)) {
                 status.putRegions(
                         region.name(),
                         SystemSharedMemoryStatusResponse.RegionStatus.newBuilder()
@@ -252,8 +252,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void systemSharedMemoryRegister(
             SystemSharedMemoryRegisterRequest request, StreamObserver<SystemSharedMemoryRegisterResponse> observer) {
         answer(observer, () -> {
-            requireClientSharedMemory();
-            server.regions().register(request.getName(), request.getKey(), request.getOffset(), request.getByteSize());
+            regions.open().register(request.getName(), request.getKey(), request.getOffset(), request.getByteSize());
             return SystemSharedMemoryRegisterResponse.getDefaultInstance();
         });
     }
@@ -263,7 +262,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             SystemSharedMemoryUnregisterRequest request,
             StreamObserver<SystemSharedMemoryUnregisterResponse> observer) {
         answer(observer, () -> {
-            unregister(request.getName(), SystemRegionStatus.class);
+            regions.unregister(request.getName(), SystemRegionStatus.class);
             return SystemSharedMemoryUnregisterResponse.getDefaultInstance();
         });
     }
@@ -307,7 +306,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             CudaSharedMemoryStatusRequest request, StreamObserver<CudaSharedMemoryStatusResponse> observer) {
         answer(observer, () -> {
             CudaSharedMemoryStatusResponse.Builder status = CudaSharedMemoryStatusResponse.newBuilder();
-            for (CudaRegionStatus region : regions(request.getName(), CudaRegionStatus.class)) {
+            for (CudaRegionStatus region : regions.statuses(request.getName(), CudaRegionStatus.class)) {
                 status.putRegions(
                         region.name(),
                         CudaSharedMemoryStatusResponse.RegionStatus.newBuilder()
@@ -324,8 +323,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void cudaSharedMemoryRegister(
             CudaSharedMemoryRegisterRequest request, StreamObserver<CudaSharedMemoryRegisterResponse> observer) {
         answer(observer, () -> {
-            requireClientSharedMemory();
-            server.regions()
+            regions.open()
                     .registerCuda(
                             request.getName(),
                             request.getRawHandle().toByteArray(),
@@ -339,32 +337,8 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void cudaSharedMemoryUnregister(
             CudaSharedMemoryUnregisterRequest request, StreamObserver<CudaSharedMemoryUnregisterResponse> observer) {
         answer(observer, () -> {
-            unregister(request.getName(), CudaRegionStatus.class);
+            regions.unregister(request.getName(), CudaRegionStatus.class);
             return CudaSharedMemoryUnregisterResponse.getDefaultInstance();
         });
-    }
-
-    /** The region of that name and kind; all of the kind without a name. */
-    private <S extends RegionStatus> List<S> regions(String name, Class<S> kind) {
-        return name.isEmpty()
-                ? server.regions().statuses(kind)
-                : List.of(server.regions().status(name, kind));
-    }
-
-    private void unregister(String name, Class<? extends RegionStatus> kind) {
-        requireClientSharedMemory();
-        if (name.isEmpty()) {
-            server.regions().unregisterAll(kind);
-        } else {
-            server.regions().unregister(name, kind);
-        }
-    }
-
-    private void requireClientSharedMemory() {
-        if (!clientSharedMemory) {
-            throw new GatunException(
-                    ErrorCode.UNSUPPORTED,
-                    "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.");
-        }
     }
 }

@@ -10,6 +10,7 @@ import gatun.grpc.message.InferenceCall;
 import gatun.grpc.message.InferenceStream;
 import gatun.grpc.message.RawAlignment;
 import gatun.grpc.message.RawMessage;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.server.InferenceServer;
@@ -51,13 +52,13 @@ public final class V2Services {
     /**
      * The service {@code inference.GRPCInferenceService} of one server.
      *
-     * @param clientSharedMemory whether clients may register shared memory
+     * @param regions the shared memory of clients
      * @param forwarding which metadata becomes parameters of inference requests
      * @param compression how much the responses of inferences are compressed
      */
     public static GrpcService of(
             InferenceServer server,
-            boolean clientSharedMemory,
+            ClientRegions regions,
             HeaderForwarding forwarding,
             ResponseCompression compression) {
         InferRequests requests = new InferRequests(server, forwarding);
@@ -66,7 +67,7 @@ public final class V2Services {
                 bytes -> decoder.decode(bytes, RawMessage.NOTHING),
                 start -> RawAlignment.landingOffset(start, InferDecoder.RAW_INPUT_CONTENTS));
         ServerServiceDefinition service = InPlaceMethods.replace(
-                ControlMethods.limit(new ControlService(server, clientSharedMemory).bindService(), server),
+                ControlMethods.limit(new ControlService(server, regions).bindService(), server),
                 List.of(
                         InPlaceMethods.method(
                                 GRPCInferenceServiceGrpc.getModelInferMethod(),

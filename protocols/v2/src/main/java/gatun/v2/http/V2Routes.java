@@ -9,6 +9,7 @@ import gatun.http.routes.Route;
 import gatun.http.routes.RouteHandler;
 import gatun.http.routes.RouteTable;
 import gatun.http.routes.StandardConventions;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderRules;
 import gatun.runtime.server.InferenceServer;
@@ -29,11 +30,11 @@ public final class V2Routes {
      * The routes to {@code server}.
      *
      * @param maxInputByteSize the longest body of a request, in bytes
-     * @param clientSharedMemory whether clients may register regions
+     * @param regions the shared memory of clients
      * @param headers which requests need which headers, and what of them models learn
      */
     public static RouteTable to(
-            InferenceServer server, long maxInputByteSize, boolean clientSharedMemory, HeaderRules headers) {
+            InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers) {
         JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
         InferRoute infer = new InferRoute(server, maxInputByteSize, headers.forwarding());
         GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, headers.forwarding());
@@ -42,8 +43,8 @@ public final class V2Routes {
         LoggingRoutes logging = new LoggingRoutes(server, jsonBody);
         TraceRoutes trace = new TraceRoutes(server, jsonBody);
         RepositoryRoutes repository = new RepositoryRoutes(server, jsonBody);
-        SharedMemoryRoutes system = new SharedMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
-        CudaMemoryRoutes cuda = new CudaMemoryRoutes(server.regions(), clientSharedMemory, jsonBody);
+        SharedMemoryRoutes system = new SharedMemoryRoutes(regions, jsonBody);
+        CudaMemoryRoutes cuda = new CudaMemoryRoutes(regions, jsonBody);
         List<Route> rows = List.of(
                 post(MODEL + "/infer", ApiGroup.INFERENCE, "Infers", ofVersion(infer::answer)),
                 post(

@@ -4,6 +4,7 @@ package gatun.v2.protocol;
 import gatun.grpc.GrpcService;
 import gatun.grpc.ResponseCompression;
 import gatun.http.routes.RouteTable;
+import gatun.protocol.ClientRegions;
 import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
@@ -27,9 +28,9 @@ public final class V2Protocol implements Protocol {
      * @param compression how much the responses of inferences are compressed over gRPC
      */
     public V2Protocol(InferenceServer server, ProtocolSettings settings, ResponseCompression compression) {
-        this.table = V2Routes.to(server, settings.maxInputByteSize(), settings.clientSharedMemory(), settings.http());
-        this.services = List.of(V2Services.of(
-                server, settings.clientSharedMemory(), settings.grpc().forwarding(), compression));
+        ClientRegions regions = new ClientRegions(server.regions(), settings.clientSharedMemory());
+        this.table = V2Routes.to(server, settings.maxInputByteSize(), regions, settings.http());
+        this.services = List.of(V2Services.of(server, regions, settings.grpc().forwarding(), compression));
     }
 
     @Override

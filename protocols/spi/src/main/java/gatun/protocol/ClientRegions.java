@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.protocol;
+
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.regions.RegionStatus;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.util.List;
+
+/** The shared memory of clients, as any protocol lets them register it. Safe for any thread; does not own the registry. */
+public final class ClientRegions {
+    private final RegionRegistry regions;
+    private final boolean enabled;
+
+    /**
+     * The regions of {@code regions}.
+     *
+     * @param enabled whether clients may register and unregister regions
+     */
+    public ClientRegions(RegionRegistry regions, boolean enabled) {
+        this.regions = regions;
+        this.enabled = enabled;
+    }
+
+    /**
+     * The registry, for who changes it.
+     *
+     * @throws GatunException UNSUPPORTED where clients may not
+     */
+    public RegionRegistry open() {
+        if (!enabled) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.");
+        }
+        return regions;
+    }
+
+    /**
+     * The region of that name and kind; all of the kind where {@code name} is empty.
+     *
+     * @throws GatunException NOT_FOUND when there is none of that name
+     */
+    public <S extends RegionStatus> List<S> statuses(String name, Class<S> kind) {
+        return name.isEmpty() ? regions.statuses(kind) : List.of(regions.status(name, kind));
+    }
+
+    /**
+     * Forgets the region of that name and kind; all of the kind where {@code name} is empty.
+     *
+     * @throws GatunException UNSUPPORTED where clients may not
+     */
+    public void unregister(String name, Class<? extends RegionStatus> kind) {
+        if (name.isEmpty()) {
+            open().unregisterAll(kind);
+        } else {
+            open().unregister(name, kind);
+        }
+    }
+}

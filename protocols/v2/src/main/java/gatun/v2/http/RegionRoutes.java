@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.connection.Exchange;
+import gatun.http.json.JsonWriter;
+import gatun.memory.regions.RegionRegistry;
+import gatun.memory.regions.RegionStatus;
+import gatun.memory.tensor.GatunException;
+import gatun.protocol.ClientRegions;
+
+/** Registration of shared memory of one kind. Safe for any thread. */
+abstract class RegionRoutes<S extends RegionStatus> {
+    private final ClientRegions regions;
+    private final Class<S> kind;
+    private final String kindName;
+
+    /** For regions of {@code kind}, which errors call {@code kindName}. */
+    RegionRoutes(ClientRegions regions, Class<S> kind, String kindName) {
+        this.regions = regions;
+        this.kind = kind;
+        this.kindName = kindName;
+    }
+
+    /** Answers with one region, or with all where {@code name} is empty. */
+    final void status(Exchange exchange, String name) {
+        JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw('[');
+        String separator = "{\"name\":";
+        for (S region : regions.statuses(name, kind)) {
+            json.raw(separator).string(region.name());
+            separator = ",{\"name\":";
+            writeMembers(json, region);
+            json.raw(",\"byte_size\":").unsigned(region.byteSize()).raw('}');
+        }
+        JsonAnswer.send(exchange, json.raw(']'));
+    }
+
+    /** Registers the region that the body tells of. */
+    final void register(Exchange exchange, String name) {
+        RegionRegistry open = regions.open();
+        if (name.isEmpty()) {
+            throw GatunException.invalidArgument(
+                    "'region name' is necessary to register " + kindName + " shared memory region");
+        }
+        register(open, name, exchange);
+        JsonAnswer.sendEmpty(exchange);
+    }
+
+    /** Unregisters one region, or all where {@code name} is empty. */
+    final void unregister(Exchange exchange, String name) {
+        regions.unregister(name, kind);
+        JsonAnswer.sendEmpty(exchange);
+    }
+
+    /** Writes what only regions of this kind have, each member with a comma before it. */
+    abstract void writeMembers(JsonWriter json, S region);
+
+    /** Registers {@code name} with {@code open} as the body says. */
+    abstract void register(RegionRegistry open, String name, Exchange exchange);
+
+    /** The failure of a registration without one of its members. */
+    static GatunException lacks(String field) {
+        return GatunException.invalidArgument("Shared memory register request has no '" + field + "' field");
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.settings;
+
+import gatun.listener.ConnectionLimits;
+import gatun.runtime.limits.LimitSettings;
+
+/**
+ * What clients may do.
+ *
+ * @param access who may ask for what
+ * @param limits how much they may ask for
+ * @param connections how many connections they may have open
+ */
+public record ClientSettings(AccessSettings access, LimitSettings limits, ConnectionLimits connections) {}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.settings;
+
+import gatun.grpc.ResponseCompression;
+import gatun.grpc.connection.KeepaliveSettings;
+import gatun.http.Patience;
+import gatun.http.metrics.ShownMetrics;
+import gatun.listener.TlsFiles;
+import gatun.tensorflow.serving.TensorFlowSettings;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Where requests are taken, and metrics shown.
+ *
+ * @param http where HTTP requests are taken, and how
+ * @param grpc where gRPC requests are taken, and how
+ * @param tensorFlow how TensorFlow Serving's protocol is spoken
+ * @param metrics where metrics are shown, and which
+ */
+public record ListenerSettings(
+        HttpSettings http, GrpcSettings grpc, TensorFlowServingSettings tensorFlow, MetricsSettings metrics) {
+    /**
+     * Where a protocol is spoken.
+     *
+     * @param enabled whether it is at all
+     * @param address the address to listen on
+     * @param port the port to listen on; 0 for any free one
+     * @param unixSocket a Unix socket to listen on as well, never with TLS; empty for none
+     * @param tls what TLS is served with on the port; empty for none
+     */
+    public record Place(boolean enabled, String address, int port, Optional<Path> unixSocket, Optional<TlsFiles> tls) {}
+
+    /**
+     * Where HTTP requests are taken, and how.
+     *
+     * @param place where
+     * @param maxInputSize the most bytes that a request may have
+     * @param patience how long clients are waited for
+     * @param allowedOrigins pages of which other servers may read responses, by their origins; {@code *} for any
+     */
+    public record HttpSettings(Place place, long maxInputSize, Patience patience, Set<String> allowedOrigins) {}
+
+    /**
+     * Where gRPC requests are taken, and how.
+     *
+     * @param place where
+     * @param keepalive how connections are kept alive, and when they end
+     * @param compression how much inference responses are compressed
+     */
+    public record GrpcSettings(Place place, KeepaliveSettings keepalive, ResponseCompression compression) {}
+
+    /**
+     * How TensorFlow Serving's protocol is spoken, which the ports for HTTP and gRPC speak in any case.
+     *
+     * @param restPort a port that speaks nothing else over HTTP; 0 for none
+     * @param grpcPort one more port for gRPC; 0 for none
+     * @param protocol what the protocol can be set to, without its metrics
+     * @param monitoringFile says whether TensorFlow Serving's metrics are counted, and on which path of the HTTP ports they
+     *     are; empty for no
+     */
+    public record TensorFlowServingSettings(
+            int restPort, int grpcPort, TensorFlowSettings protocol, Optional<Path> monitoringFile) {}
+
+    /**
+     * Where metrics are shown, and which.
+     *
+     * @param enabled whether they are at all
+     * @param address the address to listen on
+     * @param port the port to listen on; 0 for any free one
+     * @param shown what they show
+     * @param gpus whether they show how busy GPUs are, where there are any
+     */
+    public record MetricsSettings(boolean enabled, String address, int port, ShownMetrics shown, boolean gpus) {}
+}
