@@ -9,6 +9,7 @@
 # Needs jextract 22 on libclang 14 (README.md says how to build it and why these versions). Environment:
 #   JEXTRACT   the command            default: jextract, from the PATH
 #   CUDA_HOME  where CUDA 13.0 lies   default: /usr/local/cuda
+# and Python 3 for the function table of ONNX Runtime.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -52,6 +53,9 @@ for library in "$@"; do
     (cd "$here/$library" && "$jextract" "$@" @jextract.args --output "$scratch" "$library.h")
 
     package=gatun/bindings/$library
+    if [ "$library" = onnxruntime ]; then
+        python3 "$here/onnxruntime/table.py" "$scratch/$package/OrtApi.java"
+    fi
     if $check; then
         diff -r "$generated/$package" "$scratch/$package" || fail "the classes of '$library' differ from what jextract makes"
         echo "regenerate: $library: no difference"

@@ -3,8 +3,9 @@
  * others.
  *
  * The real table has over 400 functions, of which jextract would make 55,000 lines. The table only ever grows at its
- * end, so that a slot, once published, keeps its place in every later library. ../probe compares each slot and constant
- * below with the real header where one is present, and a test calls the real library.
+ * end, so that a slot, once published, keeps its place in every later library. table.py makes OrtApi.java of the slots
+ * below. HeaderProbeTest compares each slot and constant with the real header where one is present, and a test calls the
+ * real library.
  */
 #ifndef GATUN_ONNXRUNTIME_H
 #define GATUN_ONNXRUNTIME_H
@@ -101,8 +102,11 @@ typedef struct OrtThreadingOptions OrtThreadingOptions;
 typedef struct OrtTypeInfo OrtTypeInfo;
 typedef struct OrtValue OrtValue;
 
-typedef void (*OrtLoggingFunction)(void *param, OrtLoggingLevel severity, const char *category, const char *log_id,
-                                   const char *code_location, const char *message);
+/* Threads of a pool, made and joined by Gatun. */
+typedef void *OrtCustomThreadHandle;
+typedef void (*OrtThreadWorkerFn)(void *param);
+typedef OrtCustomThreadHandle (*OrtCustomCreateThreadFn)(void *options, OrtThreadWorkerFn worker, void *param);
+typedef void (*OrtCustomJoinThreadFn)(OrtCustomThreadHandle handle);
 
 #define STATUS(name, ...) OrtStatus *(*name)(__VA_ARGS__)
 #define RELEASE(type) void (*Release##type)(Ort##type *)
@@ -115,16 +119,12 @@ struct OrtApi {
 
     /* Environment */
     STATUS(CreateEnv, OrtLoggingLevel severity, const char *log_id, OrtEnv **out);
-    STATUS(CreateEnvWithCustomLogger, OrtLoggingFunction logging_function, void *logger_param,
-           OrtLoggingLevel severity, const char *log_id, OrtEnv **out);
-    RESERVED(5, 1);
-    STATUS(DisableTelemetryEvents, const OrtEnv *env);
+    RESERVED(4, 3);
 
     /* Sessions */
     STATUS(CreateSession, const OrtEnv *env, const char *model_path, const OrtSessionOptions *options,
            OrtSession **out);
-    STATUS(CreateSessionFromArray, const OrtEnv *env, const void *model, size_t byte_size,
-           const OrtSessionOptions *options, OrtSession **out);
+    RESERVED(8, 1);
     STATUS(Run, OrtSession *session, const OrtRunOptions *run_options, const char *const *input_names,
            const OrtValue *const *inputs, size_t input_count, const char *const *output_names, size_t output_count,
            OrtValue **outputs);
@@ -132,15 +132,11 @@ struct OrtApi {
     STATUS(SetOptimizedModelFilePath, OrtSessionOptions *options, const char *path);
     RESERVED(12, 1);
     STATUS(SetSessionExecutionMode, OrtSessionOptions *options, ExecutionMode mode);
-    STATUS(EnableProfiling, OrtSessionOptions *options, const char *path_prefix);
-    STATUS(DisableProfiling, OrtSessionOptions *options);
-    STATUS(EnableMemPattern, OrtSessionOptions *options);
+    RESERVED(14, 3);
     STATUS(DisableMemPattern, OrtSessionOptions *options);
-    STATUS(EnableCpuMemArena, OrtSessionOptions *options);
+    RESERVED(18, 1);
     STATUS(DisableCpuMemArena, OrtSessionOptions *options);
-    STATUS(SetSessionLogId, OrtSessionOptions *options, const char *log_id);
-    STATUS(SetSessionLogVerbosityLevel, OrtSessionOptions *options, int level);
-    STATUS(SetSessionLogSeverityLevel, OrtSessionOptions *options, int severity);
+    RESERVED(20, 3);
     STATUS(SetSessionGraphOptimizationLevel, OrtSessionOptions *options, GraphOptimizationLevel level);
     STATUS(SetIntraOpNumThreads, OrtSessionOptions *options, int count);
     STATUS(SetInterOpNumThreads, OrtSessionOptions *options, int count);
@@ -159,10 +155,7 @@ struct OrtApi {
 
     /* Options of one run */
     STATUS(CreateRunOptions, OrtRunOptions **out);
-    RESERVED(40, 1);
-    STATUS(RunOptionsSetRunLogSeverityLevel, OrtRunOptions *options, int severity);
-    STATUS(RunOptionsSetRunTag, OrtRunOptions *options, const char *run_tag);
-    RESERVED(43, 3);
+    RESERVED(40, 6);
     STATUS(RunOptionsSetTerminate, OrtRunOptions *options);
     STATUS(RunOptionsUnsetTerminate, OrtRunOptions *options);
 
@@ -171,25 +164,23 @@ struct OrtApi {
            ONNXTensorElementDataType type, OrtValue **out);
     STATUS(CreateTensorWithDataAsOrtValue, const OrtMemoryInfo *info, void *data, size_t byte_size,
            const int64_t *shape, size_t rank, ONNXTensorElementDataType type, OrtValue **out);
-    STATUS(IsTensor, const OrtValue *value, int *out);
+    RESERVED(50, 1);
     STATUS(GetTensorMutableData, OrtValue *value, void **out);
-    STATUS(FillStringTensor, OrtValue *value, const char *const *strings, size_t count);
+    RESERVED(52, 1);
     STATUS(GetStringTensorDataLength, const OrtValue *value, size_t *len);
     STATUS(GetStringTensorContent, const OrtValue *value, void *text, size_t byte_size, size_t *offsets,
            size_t count);
 
     /* Types and shapes */
     STATUS(CastTypeInfoToTensorInfo, const OrtTypeInfo *type_info, const OrtTensorTypeAndShapeInfo **out);
-    STATUS(GetOnnxTypeFromTypeInfo, const OrtTypeInfo *type_info, ONNXType *out);
-    RESERVED(57, 3);
+    RESERVED(56, 4);
     STATUS(GetTensorElementType, const OrtTensorTypeAndShapeInfo *info, ONNXTensorElementDataType *out);
     STATUS(GetDimensionsCount, const OrtTensorTypeAndShapeInfo *info, size_t *out);
     STATUS(GetDimensions, const OrtTensorTypeAndShapeInfo *info, int64_t *dimensions, size_t count);
     STATUS(GetSymbolicDimensions, const OrtTensorTypeAndShapeInfo *info, const char *names[], size_t count);
-    STATUS(GetTensorShapeElementCount, const OrtTensorTypeAndShapeInfo *info, size_t *out);
+    RESERVED(64, 1);
     STATUS(GetTensorTypeAndShape, const OrtValue *value, OrtTensorTypeAndShapeInfo **out);
-    RESERVED(66, 1);
-    STATUS(GetValueType, const OrtValue *value, ONNXType *out);
+    RESERVED(66, 2);
 
     /* Memory */
     STATUS(CreateMemoryInfo, const char *name, OrtAllocatorType type, int id, OrtMemType mem_type,
@@ -199,8 +190,7 @@ struct OrtApi {
     STATUS(AllocatorFree, OrtAllocator *allocator, void *p);
     RESERVED(77, 1);
     STATUS(GetAllocatorWithDefaultOptions, OrtAllocator **out);
-    STATUS(AddFreeDimensionOverride, OrtSessionOptions *options, const char *denotation, int64_t dimension);
-    RESERVED(80, 12);
+    RESERVED(79, 13);
 
     /* Release */
     RELEASE(Env);
@@ -212,20 +202,7 @@ struct OrtApi {
     RELEASE(TypeInfo);
     RELEASE(TensorTypeAndShapeInfo);
     RELEASE(SessionOptions);
-    RESERVED(101, 9);
-
-    STATUS(SessionEndProfiling, OrtSession *session, OrtAllocator *allocator, char **out);
-
-    /* Model metadata */
-    STATUS(SessionGetModelMetadata, const OrtSession *session, OrtModelMetadata **out);
-    STATUS(ModelMetadataGetProducerName, const OrtModelMetadata *metadata, OrtAllocator *allocator, char **value);
-    STATUS(ModelMetadataGetGraphName, const OrtModelMetadata *metadata, OrtAllocator *allocator, char **value);
-    RESERVED(114, 1);
-    STATUS(ModelMetadataGetDescription, const OrtModelMetadata *metadata, OrtAllocator *allocator, char **value);
-    STATUS(ModelMetadataLookupCustomMetadataMap, const OrtModelMetadata *metadata, OrtAllocator *allocator,
-           const char *key, char **value);
-    STATUS(ModelMetadataGetVersion, const OrtModelMetadata *metadata, int64_t *value);
-    RELEASE(ModelMetadata);
+    RESERVED(101, 18);
 
     /* Threads shared by all sessions */
     STATUS(CreateEnvWithGlobalThreadPools, OrtLoggingLevel severity, const char *log_id,
@@ -233,11 +210,7 @@ struct OrtApi {
     STATUS(DisablePerSessionThreads, OrtSessionOptions *options);
     STATUS(CreateThreadingOptions, OrtThreadingOptions **out);
     RELEASE(ThreadingOptions);
-
-    /* More metadata, more options */
-    STATUS(ModelMetadataGetCustomMetadataMapKeys, const OrtModelMetadata *metadata, OrtAllocator *allocator,
-           char ***keys, int64_t *count);
-    STATUS(AddFreeDimensionOverrideByName, OrtSessionOptions *options, const char *name, int64_t dimension);
+    RESERVED(123, 2);
 
     /* Execution providers of this build */
     STATUS(GetAvailableProviders, char ***out, int *count);
@@ -246,7 +219,7 @@ struct OrtApi {
     /* Strings, one by one */
     STATUS(GetStringTensorElementLength, const OrtValue *value, size_t index, size_t *out);
     STATUS(GetStringTensorElement, const OrtValue *value, size_t byte_size, size_t index, void *text);
-    STATUS(FillStringTensorElement, OrtValue *value, const char *text, size_t index);
+    RESERVED(129, 1);
 
     /* More options of sessions */
     STATUS(AddSessionConfigEntry, OrtSessionOptions *options, const char *key, const char *value);
@@ -259,8 +232,7 @@ struct OrtApi {
     STATUS(BindInput, OrtIoBinding *binding, const char *name, const OrtValue *value);
     STATUS(BindOutput, OrtIoBinding *binding, const char *name, const OrtValue *value);
     STATUS(BindOutputToDevice, OrtIoBinding *binding, const char *name, const OrtMemoryInfo *info);
-    STATUS(GetBoundOutputNames, const OrtIoBinding *binding, OrtAllocator *allocator, char **buffer,
-           size_t **lengths, size_t *count);
+    RESERVED(139, 1);
     STATUS(GetBoundOutputValues, const OrtIoBinding *binding, OrtAllocator *allocator, OrtValue ***output,
            size_t *output_count);
     void (*ClearBoundInputs)(OrtIoBinding *binding);
@@ -273,11 +245,11 @@ struct OrtApi {
     STATUS(SetGlobalSpinControl, OrtThreadingOptions *options, int spin);
     RESERVED(150, 15);
     STATUS(AddRunConfigEntry, OrtRunOptions *options, const char *key, const char *value);
-    RESERVED(166, 26);
-    STATUS(HasValue, const OrtValue *value, int *out);
-    RESERVED(193, 9);
-    STATUS(SynchronizeBoundInputs, OrtIoBinding *binding);
-    STATUS(SynchronizeBoundOutputs, OrtIoBinding *binding);
+    RESERVED(166, 30);
+    STATUS(SessionOptionsSetCustomCreateThreadFn, OrtSessionOptions *options, OrtCustomCreateThreadFn create);
+    RESERVED(197, 1);
+    STATUS(SessionOptionsSetCustomJoinThreadFn, OrtSessionOptions *options, OrtCustomJoinThreadFn join);
+    RESERVED(199, 5);
 
     /* CUDA and other providers */
     STATUS(SessionOptionsAppendExecutionProvider_CUDA_V2, OrtSessionOptions *options,

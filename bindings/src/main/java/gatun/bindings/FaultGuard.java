@@ -11,7 +11,7 @@ import java.util.Optional;
  * zeros; any other SIGBUS goes on to the JVM. Java code that touches a guarded region reads zeros too instead of getting an {@code
  * InternalError}. What was computed from a broken region is worth nothing: look at {@link RegionGuard#broken} after the use.
  *
- * <p>The library is built from {@code native-headers/guard} where a C compiler is at hand. Without it there is no guard, and shared
+ * <p>The library is built from {@code bindings/src/main/c} where a C compiler is at hand. Without it there is no guard, and shared
  * memory that somebody else can truncate must be copied instead. All methods are thread-safe.
  */
 public sealed interface FaultGuard {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The library that {@code native-headers/guard/fault_guard.c} becomes: loads it once and calls its four functions. */
+/** The library that {@code bindings/src/main/c/fault_guard.c} becomes: loads it once and calls its four functions. */
 final class GuardLibrary {
     private static final String NAME = "the fault guard";
     private static final String INSTALL = "gatun_guard_install";

@@ -24,12 +24,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * thread, which has the priority of the one that makes this object. Usable from any thread; it lives as long as the process.
  */
 public final class OrtPoolThreads {
-    /** The slots of {@code SessionOptionsSetCustomCreateThreadFn} and {@code ...JoinThreadFn}, in what our header leaves reserved. */
-    private static final int FIRST_RESERVED_SLOT = 193;
-
-    private static final int CREATE_SLOT = 196;
-    private static final int JOIN_SLOT = 198;
-
     /** What the library's own threads have; the JVM's have less. Only what is used of it takes memory. */
     private static final long STACK_BYTES = 8 << 20;
 
@@ -39,12 +33,9 @@ public final class OrtPoolThreads {
     private static final FunctionDescriptor CREATE = FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, ADDRESS);
     // void (*OrtCustomJoinThreadFn)(OrtCustomThreadHandle handle)
     private static final FunctionDescriptor JOIN = FunctionDescriptor.ofVoid(ADDRESS);
-    // OrtStatus *(*)(OrtSessionOptions *options, function)
-    private static final FunctionDescriptor SETTER = FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS);
 
     private final OnnxRuntime runtime;
     private final MethodHandle worker;
-    private final MethodHandle setter;
     private final MemorySegment create;
     private final MemorySegment join;
     private final ExecutorService starter = Executors.newSingleThreadExecutor(
@@ -58,7 +49,6 @@ public final class OrtPoolThreads {
         this.runtime = runtime;
         Linker linker = Linker.nativeLinker();
         worker = linker.downcallHandle(WORKER);
-        setter = linker.downcallHandle(SETTER);
         Creating creating = (options, function, param) -> create(function, param);
         Joining joining = this::join;
         create = linker.upcallStub(
@@ -83,21 +73,8 @@ public final class OrtPoolThreads {
      * @throws NativeException when the library refuses
      */
     public void use(MemorySegment sessionOptions) {
-        set(CREATE_SLOT, sessionOptions, create);
-        set(JOIN_SLOT, sessionOptions, join);
-    }
-
-    private void set(int slot, MemorySegment sessionOptions, MemorySegment function) {
-        try {
-            runtime.check((MemorySegment) setter.invokeExact(
-                    OrtApi.reserved_193(runtime.api()).getAtIndex(ADDRESS, slot - FIRST_RESERVED_SLOT),
-                    sessionOptions,
-                    function));
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable t) {
-            throw new AssertionError("a method handle does not fit its call", t);
-        }
+        runtime.check(OrtApi.sessionOptionsSetCustomCreateThreadFn(runtime.api(), sessionOptions, create));
+        runtime.check(OrtApi.sessionOptionsSetCustomJoinThreadFn(runtime.api(), sessionOptions, join));
     }
 
     /** Called by the library, which a failure must not reach; NULL has it refuse the session. */

@@ -6,14 +6,10 @@ import java.lang.foreign.MemorySegment;
 
 /** Turns each {@code OrtStatus*} into an exception, and frees it. The one class that looks at ONNX Runtime's error codes. */
 final class OrtStatus {
-    private final MemorySegment errorCode;
-    private final MemorySegment errorMessage;
-    private final MemorySegment release;
+    private final MemorySegment api;
 
     OrtStatus(MemorySegment api) {
-        this.errorCode = OrtApi.GetErrorCode(api);
-        this.errorMessage = OrtApi.GetErrorMessage(api);
-        this.release = OrtApi.ReleaseStatus(api);
+        this.api = api;
     }
 
     void check(MemorySegment status) {
@@ -21,10 +17,10 @@ final class OrtStatus {
             return;
         }
         try {
-            NativeCode code = NativeCode.ofOrt(OrtApi.GetErrorCode.invoke(errorCode, status));
-            throw new NativeException(code, NativeMemory.string(OrtApi.GetErrorMessage.invoke(errorMessage, status)));
+            NativeCode code = NativeCode.ofOrt(OrtApi.getErrorCode(api, status));
+            throw new NativeException(code, NativeMemory.string(OrtApi.getErrorMessage(api, status)));
         } finally {
-            OrtApi.ReleaseStatus.invoke(release, status);
+            OrtApi.releaseStatus(api, status);
         }
     }
 }

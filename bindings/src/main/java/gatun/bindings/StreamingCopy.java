@@ -17,7 +17,7 @@ import java.util.Optional;
  * Copies memory that is larger than the caches with stores that go past them, which takes about three quarters of the time. The thread
  * is in native code meanwhile, so that a collection of garbage need not wait for it.
  *
- * <p>The C function comes from {@code native-headers/copy} where a C compiler is at hand. Safe for any thread.
+ * <p>The C function comes from {@code bindings/src/main/c} where a C compiler is at hand. Safe for any thread.
  */
 public final class StreamingCopy {
     private static final String COPY = "gatun_copy_streaming";

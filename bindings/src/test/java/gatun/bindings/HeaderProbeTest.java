@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import gatun.bindings.onnxruntime.OrtApi;
 import java.io.IOException;
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HeaderProbeTest {
     private static final Path HEADERS =
             Path.of("..", "native-headers").toAbsolutePath().normalize();
+    private static final Path C = Path.of("src", "test", "c").toAbsolutePath();
     private static final String COMPILER = System.getenv().getOrDefault("CC", "cc");
 
     @TempDir
@@ -79,7 +81,7 @@ class HeaderProbeTest {
     @Test
     void standInsHeaderShouldMatchTheRealHeader() throws Exception {
         Path real = cudaHeader("cuda.h");
-        Path ours = HEADERS.resolve("cuda/standin/cuda_driver.h");
+        Path ours = C.resolve("cuda-standin/cuda_driver.h");
         List<String> questions = Pattern.compile("^ *(?:#define )?(CUD?A?_\\w+)(?: = | )(?:0x)?\\d", Pattern.MULTILINE)
                 .matcher(Files.readString(ours))
                 .results()
@@ -98,7 +100,7 @@ class HeaderProbeTest {
     /** The compiler compares the stand-in's functions with those that each of the headers declares. */
     @Test
     void standInShouldBeDeclaredByEitherHeader() throws Exception {
-        Path folder = HEADERS.resolve("cuda/standin");
+        Path folder = C.resolve("cuda-standin");
         List<String> compilation = new ArrayList<>(
                 List.of(COMPILER, "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"));
         try (Stream<Path> files = Files.list(folder)) {
@@ -156,7 +158,7 @@ class HeaderProbeTest {
                 "-DPROBE_LIST=\"" + list + "\"",
                 "-o",
                 program.toString(),
-                HEADERS.resolve("probe/tensorflow.c").toString(),
+                C.resolve("probe/tensorflow.c").toString(),
                 "-ldl");
         assertThat(run(compilation)).as("output of the compiler").isEmpty();
         assertThat(run(List.of(program.toString(), tensorFlow.toString())))
@@ -224,6 +226,9 @@ class HeaderProbeTest {
                 }
             }
         }
+        if (library.equals("onnxruntime")) {
+            putStruct(facts, "struct OrtApi", OrtApi.layout(), slots);
+        }
         return facts;
     }
 
@@ -261,7 +266,7 @@ class HeaderProbeTest {
                 "-DPROBE_LIST=\"" + list + "\"",
                 "-o",
                 program.toString(),
-                HEADERS.resolve("probe/probe.c").toString());
+                C.resolve("probe/probe.c").toString());
         assertThat(run(compilation)).as("output of the compiler").isEmpty();
         Map<String, Long> facts = new TreeMap<>();
         for (String line : run(List.of(program.toString()))) {

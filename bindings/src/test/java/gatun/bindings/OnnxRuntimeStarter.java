@@ -19,8 +19,8 @@ final class OnnxRuntimeStarter {
     private static void start(Path file) {
         OnnxRuntime runtime = OnnxRuntime.of((NativeLibrary.Available) OnnxRuntime.open(file));
         try (Arena scratch = Arena.ofConfined()) {
-            runtime.check(OrtApi.CreateEnv.invoke(
-                    OrtApi.CreateEnv(runtime.api()),
+            runtime.check(OrtApi.createEnv(
+                    runtime.api(),
                     onnxruntime_h.ORT_LOGGING_LEVEL_WARNING(),
                     scratch.allocateFrom("starter"),
                     scratch.allocate(ValueLayout.ADDRESS)));

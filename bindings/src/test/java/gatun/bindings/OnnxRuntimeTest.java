@@ -40,7 +40,7 @@ class OnnxRuntimeTest {
     @Test
     void shouldKnowTheVersionOfTheLibrary() {
         assertThat(runtime.version()).matches("1\\.\\d+\\.\\d+");
-        assertThat(NativeMemory.string(OrtApi.GetBuildInfoString.invoke(OrtApi.GetBuildInfoString(runtime.api()))))
+        assertThat(NativeMemory.string(OrtApi.getBuildInfoString(runtime.api())))
                 .contains("ORT Build Info");
         assertThat(runtime.path()).hasFileName("libonnxruntime.so");
     }
@@ -91,30 +91,22 @@ class OnnxRuntimeTest {
         MemorySegment api = runtime.api();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.ADDRESS);
-            runtime.check(
-                    OrtApi.GetAllocatorWithDefaultOptions.invoke(OrtApi.GetAllocatorWithDefaultOptions(api), out));
+            runtime.check(OrtApi.getAllocatorWithDefaultOptions(api, out));
             MemorySegment allocator = out.get(ValueLayout.ADDRESS, 0);
             MemorySegment shape = arena.allocateFrom(ValueLayout.JAVA_LONG, 1L);
-            runtime.check(OrtApi.CreateTensorAsOrtValue.invoke(
-                    OrtApi.CreateTensorAsOrtValue(api),
-                    allocator,
-                    shape,
-                    1,
-                    onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING(),
-                    out));
+            runtime.check(OrtApi.createTensorAsOrtValue(
+                    api, allocator, shape, 1, onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING(), out));
             MemorySegment value = out.get(ValueLayout.ADDRESS, 0);
-            runtime.check(OrtApi.GetResizedStringTensorElementBuffer.invoke(
-                    OrtApi.GetResizedStringTensorElementBuffer(api), value, 0, 11, out));
+            runtime.check(OrtApi.getResizedStringTensorElementBuffer(api, value, 0, 11, out));
             NativeMemory.segment(out.get(ValueLayout.ADDRESS, 0).address(), 11)
                     .copyFrom(arena.allocateFrom("Gatun Locks").asSlice(0, 11));
             MemorySegment length = arena.allocate(ValueLayout.JAVA_LONG);
-            runtime.check(OrtApi.GetStringTensorElementLength.invoke(
-                    OrtApi.GetStringTensorElementLength(api), value, 0, length));
+            runtime.check(OrtApi.getStringTensorElementLength(api, value, 0, length));
             assertThat(length.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(11);
             MemorySegment text = arena.allocate(12);
-            runtime.check(OrtApi.GetStringTensorElement.invoke(OrtApi.GetStringTensorElement(api), value, 11, 0, text));
+            runtime.check(OrtApi.getStringTensorElement(api, value, 11, 0, text));
             assertThat(text.getString(0)).isEqualTo("Gatun Locks");
-            OrtApi.ReleaseValue.invoke(OrtApi.ReleaseValue(api), value);
+            OrtApi.releaseValue(api, value);
         }
     }
 
@@ -122,21 +114,17 @@ class OnnxRuntimeTest {
         MemorySegment api = runtime.api();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.ADDRESS);
-            runtime.check(OrtApi.CreateEnv.invoke(
-                    OrtApi.CreateEnv(api),
-                    onnxruntime_h.ORT_LOGGING_LEVEL_FATAL(),
-                    arena.allocateFrom("gatun-test"),
-                    out));
+            runtime.check(OrtApi.createEnv(
+                    api, onnxruntime_h.ORT_LOGGING_LEVEL_FATAL(), arena.allocateFrom("gatun-test"), out));
             MemorySegment env = out.get(ValueLayout.ADDRESS, 0);
-            runtime.check(OrtApi.CreateSessionOptions.invoke(OrtApi.CreateSessionOptions(api), out));
+            runtime.check(OrtApi.createSessionOptions(api, out));
             MemorySegment options = out.get(ValueLayout.ADDRESS, 0);
             try {
-                runtime.check(OrtApi.SetIntraOpNumThreads.invoke(OrtApi.SetIntraOpNumThreads(api), options, 1));
-                runtime.check(OrtApi.CreateSession.invoke(
-                        OrtApi.CreateSession(api), env, arena.allocateFrom(model.toString()), options, out));
+                runtime.check(OrtApi.setIntraOpNumThreads(api, options, 1));
+                runtime.check(OrtApi.createSession(api, env, arena.allocateFrom(model.toString()), options, out));
             } finally {
-                OrtApi.ReleaseSessionOptions.invoke(OrtApi.ReleaseSessionOptions(api), options);
-                OrtApi.ReleaseEnv.invoke(OrtApi.ReleaseEnv(api), env);
+                OrtApi.releaseSessionOptions(api, options);
+                OrtApi.releaseEnv(api, env);
             }
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh;
 
-import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.onnxruntime_h;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
@@ -59,7 +58,7 @@ public final class EmbeddedComparison {
                 for (int i = 0; i < INSTANCES; i++) {
                     NativeSession session = session(arena, models, batch);
                     sessions.add(session);
-                    bare.add(() -> session.run(OrtApi.Run(session.api())));
+                    bare.add(session::run);
                 }
                 try (GatunServer server =
                         GatunServer.open(ServerOptions.of(buffers, regions).repository(models))) {

@@ -76,24 +76,16 @@ final class NativeSession implements AutoCloseable {
         api = runtime.api();
 
         MemorySegment out = arena.allocate(ValueLayout.ADDRESS);
-        check(OrtApi.CreateEnv.invoke(
-                OrtApi.CreateEnv(api),
-                onnxruntime_h.ORT_LOGGING_LEVEL_WARNING(),
-                arena.allocateFrom("benchmark"),
-                out));
+        check(OrtApi.createEnv(api, onnxruntime_h.ORT_LOGGING_LEVEL_WARNING(), arena.allocateFrom("benchmark"), out));
         MemorySegment environment = out.get(ValueLayout.ADDRESS, 0);
-        check(OrtApi.CreateSessionOptions.invoke(OrtApi.CreateSessionOptions(api), out));
+        check(OrtApi.createSessionOptions(api, out));
         MemorySegment options = out.get(ValueLayout.ADDRESS, 0);
-        check(OrtApi.SetIntraOpNumThreads.invoke(OrtApi.SetIntraOpNumThreads(api), options, 1));
-        check(OrtApi.CreateSession.invoke(
-                OrtApi.CreateSession(api), environment, arena.allocateFrom(model.toString()), options, out));
+        check(OrtApi.setIntraOpNumThreads(api, options, 1));
+        check(OrtApi.createSession(api, environment, arena.allocateFrom(model.toString()), options, out));
         session = out.get(ValueLayout.ADDRESS, 0);
 
-        check(OrtApi.CreateCpuMemoryInfo.invoke(
-                OrtApi.CreateCpuMemoryInfo(api),
-                onnxruntime_h.OrtDeviceAllocator(),
-                onnxruntime_h.OrtMemTypeDefault(),
-                out));
+        check(OrtApi.createCpuMemoryInfo(
+                api, onnxruntime_h.OrtDeviceAllocator(), onnxruntime_h.OrtMemTypeDefault(), out));
         MemorySegment memory = out.get(ValueLayout.ADDRESS, 0);
         inputs = values(arena, memory, inputSlots);
         outputs = values(arena, memory, outputSlots);
@@ -107,8 +99,8 @@ final class NativeSession implements AutoCloseable {
             Slot slot = slots.get(i);
             MemorySegment bytes = arena.allocate(slot.byteSize(), 64);
             data.add(bytes);
-            check(OrtApi.CreateTensorWithDataAsOrtValue.invoke(
-                    OrtApi.CreateTensorWithDataAsOrtValue(api),
+            check(OrtApi.createTensorWithDataAsOrtValue(
+                    api,
                     memory,
                     bytes,
                     bytes.byteSize(),
@@ -132,9 +124,9 @@ final class NativeSession implements AutoCloseable {
     }
 
     /** Runs it once, through the bindings. */
-    void run(MemorySegment runFunction) {
-        check(OrtApi.Run.invoke(
-                runFunction,
+    void run() {
+        check(OrtApi.run(
+                api,
                 session,
                 MemorySegment.NULL,
                 inputNames,
@@ -183,8 +175,8 @@ final class NativeSession implements AutoCloseable {
             MemorySegment value = i < inputCount
                     ? inputs.getAtIndex(ValueLayout.ADDRESS, i)
                     : outputs.getAtIndex(ValueLayout.ADDRESS, i - inputCount);
-            OrtApi.ReleaseValue.invoke(OrtApi.ReleaseValue(api), value);
+            OrtApi.releaseValue(api, value);
         }
-        OrtApi.ReleaseSession.invoke(OrtApi.ReleaseSession(api), session);
+        OrtApi.releaseSession(api, session);
     }
 }

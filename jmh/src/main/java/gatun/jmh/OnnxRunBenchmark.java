@@ -5,7 +5,6 @@ import ai.onnxruntime.OnnxTensor;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
-import gatun.bindings.onnxruntime.OrtApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -52,7 +51,6 @@ public class OnnxRunBenchmark {
 
     private final Arena arena = Arena.ofShared();
     private NativeSession session;
-    private MemorySegment run;
     private MethodHandle loop;
 
     private OrtEnvironment javaEnvironment;
@@ -67,7 +65,6 @@ public class OnnxRunBenchmark {
     public void open() throws OrtException {
         Path model = BenchmarkFiles.root().resolve("examples/models/simple/1/model.onnx");
         session = NativeSession.simple(arena, model, ELEMENTS);
-        run = OrtApi.Run(session.api());
         SymbolLookup library =
                 SymbolLookup.libraryLookup(BenchmarkFiles.compile("ort_loop.c", "native-headers/onnxruntime"), arena);
         loop = Linker.nativeLinker()
@@ -134,7 +131,7 @@ public class OnnxRunBenchmark {
     /** One downcall through the generated bindings. */
     @Benchmark
     public void ffm() {
-        session.run(run);
+        session.run();
     }
 
     /** The official Java API with tensors made once and outputs pinned. */

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The controls of the stand-in for CUDA's driver ({@code native-headers/cuda/standin}) in this JVM: failures on demand, a delay that makes
+ * The controls of the stand-in for CUDA's driver ({@code bindings/src/test/c/cuda-standin}) in this JVM: failures on demand, a delay that makes
  * missing synchronisation visible, and counts of what is held. Usable by any thread.
  */
 public final class CudaStandIn {

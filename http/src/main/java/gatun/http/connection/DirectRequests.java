@@ -98,6 +98,7 @@ final class DirectRequests {
             if (bytes.limit() <= AT_ONCE && request.read(bytes.array(), begin, bytes.limit())) {
                 bytes.position(request.headEnd());
                 if (answered()) {
+                    syntax.begin(); // it has looked at the head's first pieces, if it came in several
                     continue;
                 }
                 bytes.position(begin);

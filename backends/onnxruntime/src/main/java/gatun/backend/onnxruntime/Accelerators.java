@@ -66,8 +66,8 @@ final class Accelerators {
             Engine engine, SessionOptions options, Provider provider, Accelerator accelerator, ModelConfig config) {
         Map<String, String> parameters = new TreeMap<>(accelerator.getParametersMap());
         try (Arena scratch = Arena.ofConfined()) {
-            engine.check(OrtApi.SessionOptionsAppendExecutionProvider.invoke(
-                    OrtApi.SessionOptionsAppendExecutionProvider(engine.api()),
+            engine.check(OrtApi.sessionOptionsAppendExecutionProvider(
+                    engine.api(),
                     options.handle(),
                     scratch.allocateFrom(provider.name()),
                     texts(List.copyOf(parameters.keySet()), scratch),

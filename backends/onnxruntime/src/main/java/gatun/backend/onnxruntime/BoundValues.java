@@ -32,6 +32,6 @@ final class BoundValues implements AutoCloseable {
         for (int i = 0; i < count; i++) {
             engine.release(get(i));
         }
-        engine.check(OrtApi.AllocatorFree.invoke(OrtApi.AllocatorFree(engine.api()), engine.allocator(), array));
+        engine.check(OrtApi.allocatorFree(engine.api(), engine.allocator(), array));
     }
 }

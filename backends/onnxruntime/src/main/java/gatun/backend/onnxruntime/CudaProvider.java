@@ -58,20 +58,19 @@ final class CudaProvider {
         MemorySegment api = engine.api();
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            engine.check(OrtApi.CreateCUDAProviderOptions.invoke(OrtApi.CreateCUDAProviderOptions(api), out));
+            engine.check(OrtApi.createCUDAProviderOptions(api, out));
             MemorySegment cuda = out.get(ValueLayout.ADDRESS, 0);
             try {
                 Map<String, String> settings = settings(config, stream);
-                engine.check(OrtApi.UpdateCUDAProviderOptions.invoke(
-                        OrtApi.UpdateCUDAProviderOptions(api),
+                engine.check(OrtApi.updateCUDAProviderOptions(
+                        api,
                         cuda,
                         Accelerators.texts(List.copyOf(settings.keySet()), scratch),
                         Accelerators.texts(new ArrayList<>(settings.values()), scratch),
                         settings.size()));
-                engine.check(OrtApi.SessionOptionsAppendExecutionProvider_CUDA_V2.invoke(
-                        OrtApi.SessionOptionsAppendExecutionProvider_CUDA_V2(api), options.handle(), cuda));
+                engine.check(OrtApi.sessionOptionsAppendExecutionProvider_CUDA_V2(api, options.handle(), cuda));
             } finally {
-                OrtApi.ReleaseCUDAProviderOptions.invoke(OrtApi.ReleaseCUDAProviderOptions(api), cuda);
+                OrtApi.releaseCUDAProviderOptions(api, cuda);
             }
         } catch (NativeException e) {
             throw OnnxErrors.ofProvider(e, config.getName(), engine.library());

@@ -28,7 +28,6 @@ final class Engine {
     private final MemorySegment environment;
     private final MemorySegment cpuMemory;
     private final MemorySegment allocator;
-    private final MemorySegment releaseValue;
     private final ActiveRuns runs = new ActiveRuns();
     private final RunCores runCores = new RunCores(ThreadCore.allowed());
     private final ThreadPools pools;
@@ -47,39 +46,31 @@ final class Engine {
         this.poolThreads = new OrtPoolThreads(runtime);
         this.optimized = options.modelCache().map(folder -> OptimizedModels.in(folder, runtime.version()));
         this.api = runtime.api();
-        this.releaseValue = OrtApi.ReleaseValue(api);
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
             environment = openEnvironment(scratch, out);
-            check(OrtApi.CreateCpuMemoryInfo.invoke(
-                    OrtApi.CreateCpuMemoryInfo(api),
-                    onnxruntime_h.OrtDeviceAllocator(),
-                    onnxruntime_h.OrtMemTypeDefault(),
-                    out));
+            check(OrtApi.createCpuMemoryInfo(
+                    api, onnxruntime_h.OrtDeviceAllocator(), onnxruntime_h.OrtMemTypeDefault(), out));
             cpuMemory = out.get(ValueLayout.ADDRESS, 0);
-            check(OrtApi.GetAllocatorWithDefaultOptions.invoke(OrtApi.GetAllocatorWithDefaultOptions(api), out));
+            check(OrtApi.getAllocatorWithDefaultOptions(api, out));
             allocator = out.get(ValueLayout.ADDRESS, 0);
         }
     }
 
     /** With threads that all sessions may share, one for each core, which sleep at once when they have no work. */
     private MemorySegment openEnvironment(Arena scratch, MemorySegment out) {
-        check(OrtApi.CreateThreadingOptions.invoke(OrtApi.CreateThreadingOptions(api), out));
+        check(OrtApi.createThreadingOptions(api, out));
         MemorySegment threading = out.get(ValueLayout.ADDRESS, 0);
         try {
-            check(OrtApi.SetGlobalIntraOpNumThreads.invoke(OrtApi.SetGlobalIntraOpNumThreads(api), threading, CORES));
-            check(OrtApi.SetGlobalInterOpNumThreads.invoke(OrtApi.SetGlobalInterOpNumThreads(api), threading, 1));
-            check(OrtApi.SetGlobalSpinControl.invoke(OrtApi.SetGlobalSpinControl(api), threading, 0));
+            check(OrtApi.setGlobalIntraOpNumThreads(api, threading, CORES));
+            check(OrtApi.setGlobalInterOpNumThreads(api, threading, 1));
+            check(OrtApi.setGlobalSpinControl(api, threading, 0));
             // What a run does wrong comes back as its status; the engine's own log would only say it twice.
-            check(OrtApi.CreateEnvWithGlobalThreadPools.invoke(
-                    OrtApi.CreateEnvWithGlobalThreadPools(api),
-                    onnxruntime_h.ORT_LOGGING_LEVEL_FATAL(),
-                    scratch.allocateFrom("gatun"),
-                    threading,
-                    out));
+            check(OrtApi.createEnvWithGlobalThreadPools(
+                    api, onnxruntime_h.ORT_LOGGING_LEVEL_FATAL(), scratch.allocateFrom("gatun"), threading, out));
             return out.get(ValueLayout.ADDRESS, 0);
         } finally {
-            OrtApi.ReleaseThreadingOptions.invoke(OrtApi.ReleaseThreadingOptions(api), threading);
+            OrtApi.releaseThreadingOptions(api, threading);
         }
     }
 
@@ -106,8 +97,8 @@ final class Engine {
     MemorySegment cudaMemory(int device) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            check(OrtApi.CreateMemoryInfo.invoke(
-                    OrtApi.CreateMemoryInfo(api),
+            check(OrtApi.createMemoryInfo(
+                    api,
                     scratch.allocateFrom("Cuda"),
                     onnxruntime_h.OrtDeviceAllocator(),
                     device,
@@ -118,7 +109,7 @@ final class Engine {
     }
 
     void releaseMemoryInfo(MemorySegment info) {
-        OrtApi.ReleaseMemoryInfo.invoke(OrtApi.ReleaseMemoryInfo(api), info);
+        OrtApi.releaseMemoryInfo(api, info);
     }
 
     /** The execution providers that the library was built with, for instance {@code CPUExecutionProvider}. */
@@ -126,7 +117,7 @@ final class Engine {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment names = scratch.allocate(ValueLayout.ADDRESS);
             MemorySegment count = scratch.allocate(ValueLayout.JAVA_INT);
-            check(OrtApi.GetAvailableProviders.invoke(OrtApi.GetAvailableProviders(api), names, count));
+            check(OrtApi.getAvailableProviders(api, names, count));
             int length = count.get(ValueLayout.JAVA_INT, 0);
             MemorySegment array = NativeMemory.segment(
                     names.get(ValueLayout.ADDRESS, 0).address(), length * ValueLayout.ADDRESS.byteSize());
@@ -134,7 +125,7 @@ final class Engine {
             for (int i = 0; i < length; i++) {
                 providers.add(NativeMemory.string(array.getAtIndex(ValueLayout.ADDRESS, i)));
             }
-            check(OrtApi.ReleaseAvailableProviders.invoke(OrtApi.ReleaseAvailableProviders(api), array, length));
+            check(OrtApi.releaseAvailableProviders(api, array, length));
             return providers;
         }
     }
@@ -185,14 +176,14 @@ final class Engine {
 
     /** Frees a value that {@link LiveHandles} counted. */
     void release(MemorySegment value) {
-        OrtApi.ReleaseValue.invoke(releaseValue, value);
+        OrtApi.releaseValue(api, value);
         LiveHandles.valueReleased();
     }
 
     /** Copies a string that the engine allocated, and frees it. */
     String take(MemorySegment text) {
         String copy = NativeMemory.string(text);
-        check(OrtApi.AllocatorFree.invoke(OrtApi.AllocatorFree(api), allocator, text));
+        check(OrtApi.allocatorFree(api, allocator, text));
         return copy;
     }
 }

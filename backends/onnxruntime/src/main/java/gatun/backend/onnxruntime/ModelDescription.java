@@ -63,8 +63,8 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
             MemorySegment out = scratch.allocate(ValueLayout.JAVA_LONG);
             engine.check(
                     inputs
-                            ? OrtApi.SessionGetInputCount.invoke(OrtApi.SessionGetInputCount(api), session, out)
-                            : OrtApi.SessionGetOutputCount.invoke(OrtApi.SessionGetOutputCount(api), session, out));
+                            ? OrtApi.sessionGetInputCount(api, session, out)
+                            : OrtApi.sessionGetOutputCount(api, session, out));
             long count = out.get(ValueLayout.JAVA_LONG, 0);
             List<TensorDescription> tensors = new ArrayList<>();
             for (long i = 0; i < count; i++) {
@@ -78,42 +78,38 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
             engine.check(
                     input
-                            ? OrtApi.SessionGetInputName.invoke(
-                                    OrtApi.SessionGetInputName(api), session, index, engine.allocator(), out)
-                            : OrtApi.SessionGetOutputName.invoke(
-                                    OrtApi.SessionGetOutputName(api), session, index, engine.allocator(), out));
+                            ? OrtApi.sessionGetInputName(api, session, index, engine.allocator(), out)
+                            : OrtApi.sessionGetOutputName(api, session, index, engine.allocator(), out));
             String name = engine.take(out.get(ValueLayout.ADDRESS, 0));
             engine.check(
                     input
-                            ? OrtApi.SessionGetInputTypeInfo.invoke(
-                                    OrtApi.SessionGetInputTypeInfo(api), session, index, out)
-                            : OrtApi.SessionGetOutputTypeInfo.invoke(
-                                    OrtApi.SessionGetOutputTypeInfo(api), session, index, out));
+                            ? OrtApi.sessionGetInputTypeInfo(api, session, index, out)
+                            : OrtApi.sessionGetOutputTypeInfo(api, session, index, out));
             MemorySegment typeInfo = out.get(ValueLayout.ADDRESS, 0);
             try {
                 return tensor(name, input, typeInfo);
             } finally {
-                OrtApi.ReleaseTypeInfo.invoke(OrtApi.ReleaseTypeInfo(api), typeInfo);
+                OrtApi.releaseTypeInfo(api, typeInfo);
             }
         }
 
         private TensorDescription tensor(String name, boolean input, MemorySegment typeInfo) {
             MemorySegment api = engine.api();
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            engine.check(OrtApi.CastTypeInfoToTensorInfo.invoke(OrtApi.CastTypeInfoToTensorInfo(api), typeInfo, out));
+            engine.check(OrtApi.castTypeInfoToTensorInfo(api, typeInfo, out));
             MemorySegment info = out.get(ValueLayout.ADDRESS, 0);
             if (info.address() == 0) {
                 throw GatunException.invalidArgument((input ? "input" : "output") + " '" + name
                         + "' is a sequence, map or optional; only tensors can be served");
             }
-            engine.check(OrtApi.GetTensorElementType.invoke(OrtApi.GetTensorElementType(api), info, out));
+            engine.check(OrtApi.getTensorElementType(api, info, out));
             int elementType = out.get(ValueLayout.JAVA_INT, 0);
-            engine.check(OrtApi.GetDimensionsCount.invoke(OrtApi.GetDimensionsCount(api), info, out));
+            engine.check(OrtApi.getDimensionsCount(api, info, out));
             int rank = Math.toIntExact(out.get(ValueLayout.JAVA_LONG, 0));
             MemorySegment dims = scratch.allocate(ValueLayout.JAVA_LONG, Math.max(1, rank));
-            engine.check(OrtApi.GetDimensions.invoke(OrtApi.GetDimensions(api), info, dims, rank));
+            engine.check(OrtApi.getDimensions(api, info, dims, rank));
             MemorySegment names = scratch.allocate(ValueLayout.ADDRESS, Math.max(1, rank));
-            engine.check(OrtApi.GetSymbolicDimensions.invoke(OrtApi.GetSymbolicDimensions(api), info, names, rank));
+            engine.check(OrtApi.getSymbolicDimensions(api, info, names, rank));
             long[] shape = new long[rank];
             List<String> symbols = new ArrayList<>();
             for (int i = 0; i < rank; i++) {

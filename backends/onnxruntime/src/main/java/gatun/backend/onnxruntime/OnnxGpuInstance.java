@@ -63,7 +63,7 @@ final class OnnxGpuInstance implements BackendInstance {
         deviceMemory = engine.cudaMemory(transfers.stream().device().ordinal());
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            engine.check(OrtApi.CreateIoBinding.invoke(OrtApi.CreateIoBinding(engine.api()), session.handle(), out));
+            engine.check(OrtApi.createIoBinding(engine.api(), session.handle(), out));
             binding = out.get(ValueLayout.ADDRESS, 0);
         }
         inputNames = names(model.inputs());
@@ -121,8 +121,7 @@ final class OnnxGpuInstance implements BackendInstance {
                 bindOutput(i, execution, run, guessing);
             }
             execution.inferStarted();
-            engine.check(OrtApi.RunWithBinding.invoke(
-                    OrtApi.RunWithBinding(engine.api()), session.handle(), runOptions.handle(), binding));
+            engine.check(OrtApi.runWithBinding(engine.api(), session.handle(), runOptions.handle(), binding));
             run.awaitKernels();
             execution.inferEnded();
             if (!allocated.isEmpty()) {
@@ -130,8 +129,8 @@ final class OnnxGpuInstance implements BackendInstance {
             }
             run.complete();
         } finally {
-            OrtApi.ClearBoundInputs.invoke(OrtApi.ClearBoundInputs(engine.api()), binding);
-            OrtApi.ClearBoundOutputs.invoke(OrtApi.ClearBoundOutputs(engine.api()), binding);
+            OrtApi.clearBoundInputs(engine.api(), binding);
+            OrtApi.clearBoundOutputs(engine.api(), binding);
             allocated.clear();
             owned.forEach(engine::release);
             owned.clear();
@@ -171,7 +170,7 @@ final class OnnxGpuInstance implements BackendInstance {
             DeviceMemory memory = execution.input(position, run);
             value = inputValues[index].value(memory.address(), memory.byteSize(), spec.datatype(), spec.shape());
         }
-        engine.check(OrtApi.BindInput.invoke(OrtApi.BindInput(engine.api()), binding, inputNames[index], value));
+        engine.check(OrtApi.bindInput(engine.api(), binding, inputNames[index], value));
     }
 
     private void bindOutput(int position, Execution execution, DeviceTransfers run, boolean guessing) {
@@ -185,14 +184,13 @@ final class OnnxGpuInstance implements BackendInstance {
         }
         if (byteSize < 0) {
             allocated.add(position);
-            engine.check(OrtApi.BindOutputToDevice.invoke(
-                    OrtApi.BindOutputToDevice(engine.api()), binding, outputNames[index], engine.cpuMemory()));
+            engine.check(OrtApi.bindOutputToDevice(engine.api(), binding, outputNames[index], engine.cpuMemory()));
             return;
         }
         Shape shape = outputShapes.shape(index, inputShapes);
         DeviceMemory memory = execution.output(position, output.datatype(), shape, byteSize, run);
         MemorySegment value = outputValues[index].value(memory.address(), byteSize, output.datatype(), shape);
-        engine.check(OrtApi.BindOutput.invoke(OrtApi.BindOutput(engine.api()), binding, outputNames[index], value));
+        engine.check(OrtApi.bindOutput(engine.api(), binding, outputNames[index], value));
     }
 
     /** Copies the outputs that the engine allocated, in system memory, to where they belong. */
@@ -201,8 +199,7 @@ final class OnnxGpuInstance implements BackendInstance {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
             MemorySegment count = scratch.allocate(ValueLayout.JAVA_LONG);
-            engine.check(OrtApi.GetBoundOutputValues.invoke(
-                    OrtApi.GetBoundOutputValues(api), binding, engine.allocator(), out, count));
+            engine.check(OrtApi.getBoundOutputValues(api, binding, engine.allocator(), out, count));
             MemorySegment array = out.get(ValueLayout.ADDRESS, 0);
             int length = Math.toIntExact(count.get(ValueLayout.JAVA_LONG, 0));
             BoundValues bound = new BoundValues(engine, array, length);
@@ -243,7 +240,7 @@ final class OnnxGpuInstance implements BackendInstance {
 
     @Override
     public void close() {
-        OrtApi.ReleaseIoBinding.invoke(OrtApi.ReleaseIoBinding(engine.api()), binding);
+        OrtApi.releaseIoBinding(engine.api(), binding);
         for (ValueCache cache : inputValues) {
             cache.close();
         }

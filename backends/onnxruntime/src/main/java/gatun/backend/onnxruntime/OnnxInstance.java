@@ -32,7 +32,6 @@ final class OnnxInstance implements BackendInstance {
     /** Shared, since short runs come on the requests' threads. */
     private final Arena arena = Arena.ofShared();
 
-    private final MemorySegment run;
     private final RunOptions runOptions;
     private final MemorySegment[] inputNames;
     private final MemorySegment[] outputNames;
@@ -62,7 +61,6 @@ final class OnnxInstance implements BackendInstance {
         this.strings = new StringTensors(engine);
         this.values = new OutputValues(engine);
         this.alignedCopies = new AlignedCopies(model.inputs().size());
-        this.run = OrtApi.Run(engine.api());
         this.runOptions = new RunOptions(engine, parameters.runEntries());
         int inputs = model.inputs().size();
         int outputs = model.outputs().size();
@@ -205,8 +203,8 @@ final class OnnxInstance implements BackendInstance {
 
     private MemorySegment run(int inputCount, int outputCount) {
         try {
-            return OrtApi.Run.invoke(
-                    run,
+            return OrtApi.run(
+                    engine.api(),
                     sessions.begin().handle(),
                     runOptions.handle(),
                     inputNameArray,

@@ -21,16 +21,16 @@ final class OutputValues {
         MemorySegment api = engine.api();
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            engine.check(OrtApi.GetTensorTypeAndShape.invoke(OrtApi.GetTensorTypeAndShape(api), value, out));
+            engine.check(OrtApi.getTensorTypeAndShape(api, value, out));
             MemorySegment info = out.get(ValueLayout.ADDRESS, 0);
             try {
-                engine.check(OrtApi.GetDimensionsCount.invoke(OrtApi.GetDimensionsCount(api), info, out));
+                engine.check(OrtApi.getDimensionsCount(api, info, out));
                 int rank = Math.toIntExact(out.get(ValueLayout.JAVA_LONG, 0));
                 MemorySegment dims = scratch.allocate(ValueLayout.JAVA_LONG, Math.max(1, rank));
-                engine.check(OrtApi.GetDimensions.invoke(OrtApi.GetDimensions(api), info, dims, rank));
+                engine.check(OrtApi.getDimensions(api, info, dims, rank));
                 return Shape.of(dims.asSlice(0, (long) rank * Long.BYTES).toArray(ValueLayout.JAVA_LONG));
             } finally {
-                OrtApi.ReleaseTensorTypeAndShapeInfo.invoke(OrtApi.ReleaseTensorTypeAndShapeInfo(api), info);
+                OrtApi.releaseTensorTypeAndShapeInfo(api, info);
             }
         }
     }
@@ -39,7 +39,7 @@ final class OutputValues {
     MemorySegment data(MemorySegment value, long byteSize) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            engine.check(OrtApi.GetTensorMutableData.invoke(OrtApi.GetTensorMutableData(engine.api()), value, out));
+            engine.check(OrtApi.getTensorMutableData(engine.api(), value, out));
             return NativeMemory.segment(out.get(ValueLayout.ADDRESS, 0).address(), byteSize);
         }
     }

@@ -18,13 +18,10 @@ final class RunOptions {
         this.engine = engine;
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            engine.check(OrtApi.CreateRunOptions.invoke(OrtApi.CreateRunOptions(engine.api()), out));
+            engine.check(OrtApi.createRunOptions(engine.api(), out));
             handle = out.get(ValueLayout.ADDRESS, 0);
-            entries.forEach((name, value) -> engine.check(OrtApi.AddRunConfigEntry.invoke(
-                    OrtApi.AddRunConfigEntry(engine.api()),
-                    handle,
-                    scratch.allocateFrom(name),
-                    scratch.allocateFrom(value))));
+            entries.forEach((name, value) -> engine.check(OrtApi.addRunConfigEntry(
+                    engine.api(), handle, scratch.allocateFrom(name), scratch.allocateFrom(value))));
         }
     }
 
@@ -43,14 +40,14 @@ final class RunOptions {
     }
 
     private void setTerminate() {
-        engine.check(OrtApi.RunOptionsSetTerminate.invoke(OrtApi.RunOptionsSetTerminate(engine.api()), handle));
+        engine.check(OrtApi.runOptionsSetTerminate(engine.api(), handle));
     }
 
     private void unsetTerminate() {
-        engine.check(OrtApi.RunOptionsUnsetTerminate.invoke(OrtApi.RunOptionsUnsetTerminate(engine.api()), handle));
+        engine.check(OrtApi.runOptionsUnsetTerminate(engine.api(), handle));
     }
 
     void close() {
-        OrtApi.ReleaseRunOptions.invoke(OrtApi.ReleaseRunOptions(engine.api()), handle);
+        OrtApi.releaseRunOptions(engine.api(), handle);
     }
 }

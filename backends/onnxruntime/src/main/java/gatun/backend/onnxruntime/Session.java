@@ -28,12 +28,8 @@ final class Session implements AutoCloseable {
     static Session open(Engine engine, Path file, SessionOptions options) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-            engine.check(OrtApi.CreateSession.invoke(
-                    OrtApi.CreateSession(engine.api()),
-                    engine.environment(),
-                    scratch.allocateFrom(file.toString()),
-                    options.handle(),
-                    out));
+            engine.check(OrtApi.createSession(
+                    engine.api(), engine.environment(), scratch.allocateFrom(file.toString()), options.handle(), out));
             LiveHandles.sessionOpened();
             return new Session(engine, out.get(ValueLayout.ADDRESS, 0), options.handOverPool());
         } catch (NativeException e) {
@@ -51,7 +47,7 @@ final class Session implements AutoCloseable {
 
     @Override
     public void close() {
-        OrtApi.ReleaseSession.invoke(OrtApi.ReleaseSession(engine.api()), handle);
+        OrtApi.releaseSession(engine.api(), handle);
         LiveHandles.sessionReleased();
         if (hasPool) {
             engine.pools().giveBackOwn();

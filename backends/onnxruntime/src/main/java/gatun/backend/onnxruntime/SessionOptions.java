@@ -63,7 +63,7 @@ final class SessionOptions implements AutoCloseable {
 
     private static SessionOptions create(Engine engine, Arena scratch) {
         MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
-        engine.check(OrtApi.CreateSessionOptions.invoke(OrtApi.CreateSessionOptions(engine.api()), out));
+        engine.check(OrtApi.createSessionOptions(engine.api(), out));
         return new SessionOptions(engine, out.get(ValueLayout.ADDRESS, 0));
     }
 
@@ -75,12 +75,9 @@ final class SessionOptions implements AutoCloseable {
         MemorySegment api = engine.api();
         intraOpThreads(threads, parameters);
         Accelerators.append(engine, this, config);
-        parameters
-                .interOpThreads()
-                .ifPresent(count -> engine.check(
-                        OrtApi.SetInterOpNumThreads.invoke(OrtApi.SetInterOpNumThreads(api), handle, count)));
-        engine.check(OrtApi.SetSessionExecutionMode.invoke(
-                OrtApi.SetSessionExecutionMode(api),
+        parameters.interOpThreads().ifPresent(count -> engine.check(OrtApi.setInterOpNumThreads(api, handle, count)));
+        engine.check(OrtApi.setSessionExecutionMode(
+                api,
                 handle,
                 parameters.flag("execution_mode", false)
                         ? onnxruntime_h.ORT_PARALLEL()
@@ -93,28 +90,27 @@ final class SessionOptions implements AutoCloseable {
                     default -> onnxruntime_h.ORT_ENABLE_ALL();
                 });
         if (!parameters.flag("enable_mem_arena", true)) {
-            engine.check(OrtApi.DisableCpuMemArena.invoke(OrtApi.DisableCpuMemArena(api), handle));
+            engine.check(OrtApi.disableCpuMemArena(api, handle));
         }
         if (!parameters.flag("enable_mem_pattern", true)) {
-            engine.check(OrtApi.DisableMemPattern.invoke(OrtApi.DisableMemPattern(api), handle));
+            engine.check(OrtApi.disableMemPattern(api, handle));
         }
         Map<String, String> entries = parameters.sessionEntries();
         SessionThreads.of(threads, engine.version()).addTo(entries);
-        entries.forEach((name, value) -> engine.check(OrtApi.AddSessionConfigEntry.invoke(
-                OrtApi.AddSessionConfigEntry(api), handle, scratch.allocateFrom(name), scratch.allocateFrom(value))));
+        entries.forEach((name, value) -> engine.check(
+                OrtApi.addSessionConfigEntry(api, handle, scratch.allocateFrom(name), scratch.allocateFrom(value))));
     }
 
     private void intraOpThreads(int count, OnnxParameters parameters) {
         if (count > 1) {
             hasPool = engine.pools().takeOwn(parameters.intraOpThreads().isPresent());
             if (!hasPool) {
-                engine.check(
-                        OrtApi.DisablePerSessionThreads.invoke(OrtApi.DisablePerSessionThreads(engine.api()), handle));
+                engine.check(OrtApi.disablePerSessionThreads(engine.api(), handle));
                 return;
             }
         }
         engine.poolThreads().use(handle);
-        engine.check(OrtApi.SetIntraOpNumThreads.invoke(OrtApi.SetIntraOpNumThreads(engine.api()), handle, count));
+        engine.check(OrtApi.setIntraOpNumThreads(engine.api(), handle, count));
     }
 
     /** Has the session take the graph as it is in the file. */
@@ -125,8 +121,7 @@ final class SessionOptions implements AutoCloseable {
     /** Has the session write the graph that it has optimised into {@code file}. */
     void writeOptimized(Path file) {
         try (Arena scratch = Arena.ofConfined()) {
-            engine.check(OrtApi.SetOptimizedModelFilePath.invoke(
-                    OrtApi.SetOptimizedModelFilePath(engine.api()), handle, scratch.allocateFrom(file.toString())));
+            engine.check(OrtApi.setOptimizedModelFilePath(engine.api(), handle, scratch.allocateFrom(file.toString())));
         }
     }
 
@@ -138,8 +133,7 @@ final class SessionOptions implements AutoCloseable {
     }
 
     private void graphOptimization(int level) {
-        engine.check(OrtApi.SetSessionGraphOptimizationLevel.invoke(
-                OrtApi.SetSessionGraphOptimizationLevel(engine.api()), handle, level));
+        engine.check(OrtApi.setSessionGraphOptimizationLevel(engine.api(), handle, level));
     }
 
     @Override
@@ -147,6 +141,6 @@ final class SessionOptions implements AutoCloseable {
         if (handOverPool()) {
             engine.pools().giveBackOwn();
         }
-        OrtApi.ReleaseSessionOptions.invoke(OrtApi.ReleaseSessionOptions(engine.api()), handle);
+        OrtApi.releaseSessionOptions(engine.api(), handle);
     }
 }

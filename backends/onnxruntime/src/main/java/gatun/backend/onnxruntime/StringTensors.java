@@ -22,17 +22,9 @@ import java.lang.foreign.ValueLayout;
 final class StringTensors {
 
     private final Engine engine;
-    private final MemorySegment createTensor;
-    private final MemorySegment elementBuffer;
-    private final MemorySegment dataLength;
-    private final MemorySegment content;
 
     StringTensors(Engine engine) {
         this.engine = engine;
-        this.createTensor = OrtApi.CreateTensorAsOrtValue(engine.api());
-        this.elementBuffer = OrtApi.GetResizedStringTensorElementBuffer(engine.api());
-        this.dataLength = OrtApi.GetStringTensorDataLength(engine.api());
-        this.content = OrtApi.GetStringTensorContent(engine.api());
     }
 
     /**
@@ -46,8 +38,8 @@ final class StringTensors {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
             MemorySegment dims = scratch.allocateFrom(ValueLayout.JAVA_LONG, shape.toArray());
-            engine.check(OrtApi.CreateTensorAsOrtValue.invoke(
-                    createTensor,
+            engine.check(OrtApi.createTensorAsOrtValue(
+                    engine.api(),
                     engine.allocator(),
                     dims,
                     shape.rank(),
@@ -67,8 +59,7 @@ final class StringTensors {
                                 + tensor.spec().name() + "' reaches beyond the tensor's " + bytes.byteSize()
                                 + " bytes");
                     }
-                    engine.check(
-                            OrtApi.GetResizedStringTensorElementBuffer.invoke(elementBuffer, value, i, length, out));
+                    engine.check(OrtApi.getResizedStringTensorElementBuffer(engine.api(), value, i, length, out));
                     MemorySegment element =
                             NativeMemory.segment(out.get(ValueLayout.ADDRESS, 0).address(), length);
                     MemorySegment.copy(bytes, at, element, 0, length);
@@ -87,11 +78,11 @@ final class StringTensors {
         long count = shape.elementCount();
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.JAVA_LONG);
-            engine.check(OrtApi.GetStringTensorDataLength.invoke(dataLength, value, out));
+            engine.check(OrtApi.getStringTensorDataLength(engine.api(), value, out));
             long total = out.get(ValueLayout.JAVA_LONG, 0);
             MemorySegment text = scratch.allocate(Math.max(1, total));
             MemorySegment offsets = scratch.allocate(ValueLayout.JAVA_LONG, Math.max(1, count));
-            engine.check(OrtApi.GetStringTensorContent.invoke(content, value, text, total, offsets, count));
+            engine.check(OrtApi.getStringTensorContent(engine.api(), value, text, total, offsets, count));
             MemorySegment target = execution.output(
                     index, Datatype.BYTES, shape, Math.addExact(total, count * BytesCodec.LENGTH_BYTES));
             long at = 0;

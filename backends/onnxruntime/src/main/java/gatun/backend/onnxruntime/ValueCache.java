@@ -22,7 +22,6 @@ final class ValueCache implements AutoCloseable {
 
     private final Engine engine;
     private final MemorySegment memory;
-    private final MemorySegment create;
     private final MemorySegment out;
     private final MemorySegment dims;
     private final MemorySegment[] values = new MemorySegment[SLOTS];
@@ -34,7 +33,6 @@ final class ValueCache implements AutoCloseable {
     ValueCache(Engine engine, MemorySegment memory, Arena arena) {
         this.engine = engine;
         this.memory = memory;
-        this.create = OrtApi.CreateTensorWithDataAsOrtValue(engine.api());
         this.out = arena.allocate(ValueLayout.ADDRESS);
         this.dims = arena.allocate(ValueLayout.JAVA_LONG, MAX_RANK);
     }
@@ -60,8 +58,8 @@ final class ValueCache implements AutoCloseable {
         for (int i = 0; i < rank; i++) {
             dims.setAtIndex(ValueLayout.JAVA_LONG, i, shape.dim(i));
         }
-        engine.check(OrtApi.CreateTensorWithDataAsOrtValue.invoke(
-                create,
+        engine.check(OrtApi.createTensorWithDataAsOrtValue(
+                engine.api(),
                 memory,
                 MemorySegment.ofAddress(address),
                 byteSize,

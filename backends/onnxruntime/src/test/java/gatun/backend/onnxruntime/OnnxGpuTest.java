@@ -96,7 +96,7 @@ class OnnxGpuTest {
                 .unpack(ClassLoader.getSystemResource("ai/onnxruntime/native/linux-"
                         + (System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x64")
                         + "/libonnxruntime.so"));
-        Path headers = Path.of("..", "..", "native-headers");
+        Path top = Path.of("..", "..");
         Process compiler = new ProcessBuilder(
                         System.getenv().getOrDefault("CC", "cc"),
                         "-std=c11",
@@ -104,8 +104,8 @@ class OnnxGpuTest {
                         "-shared",
                         "-fPIC",
                         "-DREAL_LIBRARY=\"" + real + "\"",
-                        "-I" + headers.resolve("onnxruntime"),
-                        "-I" + headers.resolve("cuda/standin"),
+                        "-I" + top.resolve("native-headers/onnxruntime"),
+                        "-I" + top.resolve("bindings/src/test/c/cuda-standin"),
                         "-o",
                         library.toString(),
                         Path.of(OnnxGpuTest.class

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Builds the stand-in for CUDA's driver: FOLDER/libcuda.so.1. The Maven build calls it for the tests.
 #
-#   native-headers/cuda/standin/build.sh FOLDER
+#   bindings/src/test/c/cuda-standin/build.sh FOLDER
 #
 # With CUDA's headers (CUDA_HOME, default /usr/local/cuda) it is declared by them, else by cuda_driver.h. Without a
 # working C compiler (CC, default cc) it says so and succeeds: the tests that need it are then skipped.
 set -eu
 
 sources=$(cd "$(dirname "$0")" && pwd)
-kernels=$sources/../../../examples/kernels
+kernels=$sources/../../../../../examples/kernels
 library=$1/libcuda.so.1
 compiler=${CC:-cc}
 headers=${CUDA_HOME:-/usr/local/cuda}/include

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds our own C into FOLDER/linux-<machine>: libgatun-guard.so and libgatun-copy.so. The Maven build calls it.
 #
-#   native-headers/build.sh FOLDER
+#   bindings/src/main/c/build.sh FOLDER
 #
 # Without a working C compiler (CC, default cc) it says so and succeeds: Gatun then copies shared memory instead.
 set -eu
@@ -30,5 +30,5 @@ build() {
     mv "$library.part" "$library"
 }
 
-build guard guard/fault_guard.c
-build copy copy/streaming_copy.c
+build guard fault_guard.c
+build copy streaming_copy.c

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../../examples/kernels/image_statistics.h"
-#include "../../../examples/kernels/mlp_weights.h"
+#include "../../../../../examples/kernels/image_statistics.h"
+#include "../../../../../examples/kernels/mlp_weights.h"
 #include "standin.h"
 
 /* How many of the first dimension's threads there are, or how many of them have something to do. */
