@@ -2,7 +2,7 @@
  * Asks TensorFlow's own library what our header cannot be compared with another for: argv[1] is the library, and PROBE_LIST a file of the
  * macros below, one a line, which the test writes from the argument file.
  */
-#include "../tensorflow/tensorflow.h"
+#include "tensorflow/tensorflow.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -155,6 +155,7 @@ class HeaderProbeTest {
         List<String> compilation = List.of(
                 COMPILER,
                 "-Wall",
+                "-I" + HEADERS,
                 "-DPROBE_LIST=\"" + list + "\"",
                 "-o",
                 program.toString(),
