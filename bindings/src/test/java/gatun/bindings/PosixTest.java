@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -202,10 +203,7 @@ class PosixTest {
         try {
             CompletableFuture<FutexWait> waiter =
                     CompletableFuture.supplyAsync(() -> Posix.futexWait(address, 0, TimeUnit.SECONDS.toNanos(30)));
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-            while (Posix.futexWake(address, 1) == 0 && System.nanoTime() < deadline) {
-                Thread.onSpinWait();
-            }
+            Await.until("the thread to wait", () -> Posix.futexWake(address, 1) != 0);
             assertThat(waiter.get(10, TimeUnit.SECONDS)).isEqualTo(FutexWait.WOKEN);
         } finally {
             Posix.munmap(address, PAGE);

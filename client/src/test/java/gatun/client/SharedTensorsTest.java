@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -39,7 +40,7 @@ class SharedTensorsTest {
         CountDownLatch go = new CountDownLatch(1);
         server.answer = () -> {
             running.countDown();
-            PlayedServer.await(go);
+            Await.opened(go);
             return List.of(OUTPUT);
         };
         CompletableFuture<Void> done = tensors.inferAsync();
@@ -65,7 +66,7 @@ class SharedTensorsTest {
         CountDownLatch running = new CountDownLatch(1);
         server.answer = () -> {
             running.countDown();
-            PlayedServer.await(new CountDownLatch(1));
+            Await.opened(new CountDownLatch(1));
             return List.of(OUTPUT);
         };
         CompletableFuture<Void> done = tensors.inferAsync();

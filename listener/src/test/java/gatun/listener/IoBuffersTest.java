@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
@@ -31,31 +32,27 @@ class IoBuffersTest {
     }
 
     @Test
-    void shouldFreeBuffersThatNobodyNeedsAnyMore() throws InterruptedException {
+    void shouldFreeBuffersThatNobodyNeedsAnyMore() {
         List<ByteBuffer> taken = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             taken.add(buffers.take());
         }
         taken.forEach(buffers::give);
-        while (buffers.count() > KEPT) {
-            Thread.sleep(1); // the buffers are freed by a thread that tells nobody
-        }
+        Await.until("buffers to be freed by a thread that tells nobody", () -> buffers.count() <= KEPT);
         ByteBuffer again = buffers.take();
         assertThat(again.put(0, (byte) 1).get(0)).as("one of those kept").isEqualTo((byte) 1);
         assertThat(buffers.count()).isEqualTo(KEPT);
     }
 
     @Test
-    void shouldFreeNoBufferThatIsInUse() throws InterruptedException {
+    void shouldFreeNoBufferThatIsInUse() {
         ByteBuffer used = buffers.take();
         List<ByteBuffer> taken = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             taken.add(buffers.take());
         }
         taken.forEach(buffers::give);
-        while (buffers.count() > KEPT + 1) {
-            Thread.sleep(1);
-        }
+        Await.until("buffers to be freed", () -> buffers.count() <= KEPT + 1);
         assertThat(used.put(0, (byte) 1).get(0)).isEqualTo((byte) 1);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -82,7 +83,7 @@ class BatchingRuleTest {
                 && input.bytes().byteSize() > 0
                 && input.bytes().get(ValueLayout.JAVA_FLOAT, 0) == 99) {
             busy.countDown();
-            await(gate);
+            Await.opened(gate);
         }
         ScriptedBackend.copy(execution);
     }
@@ -122,7 +123,7 @@ class BatchingRuleTest {
     /** The answers to requests that wait behind a run until all are there. */
     private List<String> together(InferenceRequest... requests) throws Exception {
         Future<String> blocker = clients.submit(() -> answer(floats(Shape.of(1, 1), 99)));
-        await(busy);
+        Await.opened(busy);
         List<Future<String>> answers = waiting(requests);
         gate.countDown();
         assertThat(blocker.get(30, TimeUnit.SECONDS)).startsWith("[1,1] 99");
@@ -138,25 +139,13 @@ class BatchingRuleTest {
         for (InferenceRequest request : requests) {
             long before = pending();
             answers.add(clients.submit(() -> answer(request)));
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-            while (pending() == before) {
-                assertThat(System.nanoTime()).as("a request that does not wait").isLessThan(deadline);
-                Thread.onSpinWait();
-            }
+            Await.until("a request that does not wait", () -> pending() != before);
         }
         return answers;
     }
 
     private long pending() {
         return test.server().statistics().getFirst().pendingRequestCount();
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     @Test
@@ -264,7 +253,7 @@ class BatchingRuleTest {
     void shouldRefuseWhatHasNoRoomInTheQueue() throws Exception {
         open(MODEL, new BatchingRule(4, 2, 0, 2, 1, List.of(), false));
         Future<String> blocker = clients.submit(() -> answer(floats(Shape.of(1, 1), 99)));
-        await(busy);
+        Await.opened(busy);
         List<Future<String>> answers = waiting(floats(Shape.of(2, 1), 1, 2), floats(Shape.of(1, 1), 3));
         String full =
                 "The batch scheduling queue to which this task was submitted is full; currently 2 batches enqueued"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -47,7 +48,7 @@ class CancellationTest {
         test.open(execution -> {
             if (busy.getCount() > 0) {
                 busy.countDown();
-                await(() -> gate.getCount() == 0 || test.backend.stopped.get() > 0);
+                Await.until("the condition", () -> gate.getCount() == 0 || test.backend.stopped.get() > 0);
                 if (forgets) {
                     test.backend.stopped.set(0);
                     execution.inferStarted();
@@ -70,14 +71,6 @@ class CancellationTest {
 
     private interface Condition {
         boolean holds();
-    }
-
-    private static void await(Condition condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.holds()) {
-            assertThat(System.nanoTime()).as("waiting").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
     }
 
     private InferenceRequest request() {
@@ -111,7 +104,7 @@ class CancellationTest {
         assertThat(busy.await(30, TimeUnit.SECONDS)).isTrue();
         InferenceRequest waiting = request();
         Future<Integer> answer = infer(waiting);
-        await(() -> statistics().pendingRequestCount() == 1);
+        Await.until("the condition", () -> statistics().pendingRequestCount() == 1);
         waiting.cancellation().cancel();
         assertCancelled(() -> answer.get(30, TimeUnit.SECONDS));
         assertThat(statistics().pendingRequestCount()).isZero();

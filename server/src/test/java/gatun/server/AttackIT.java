@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.testing.attacks.Attack;
@@ -17,7 +18,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -136,21 +136,11 @@ class AttackIT {
     }
 
     private void awaitNothingLeft() {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (openDescriptors() > descriptors + 4 || threads() > threads + 8 || http.metric(LENT_BYTES) > (1 << 20)) {
-            assertThat(System.nanoTime())
-                    .as(
-                            "%d descriptors, %d before; %d threads, %d before; %s bytes lent",
-                            openDescriptors(), descriptors, threads(), threads, http.metric(LENT_BYTES))
-                    .isLessThan(deadline);
-        }
+        Await.until("%d descriptors, %d before; %d threads, %d before; %s bytes lent".formatted(openDescriptors(), descriptors, threads(), threads, http.metric(LENT_BYTES)), () -> !(openDescriptors() > descriptors + 4 || threads() > threads + 8 || http.metric(LENT_BYTES) > (1 << 20)));
     }
 
     private void awaitTakenBack() {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (http.get("/v2/systemsharedmemory/status").body().contains(ABANDONED)) {
-            assertThat(System.nanoTime()).as("the region is still registered").isLessThan(deadline);
-        }
+        Await.until("the region is still registered", () -> !http.get("/v2/systemsharedmemory/status").body().contains(ABANDONED));
     }
 
     private int openDescriptors() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -85,10 +86,7 @@ class BatchingIT {
 
     private static void awaitWaiting(String model, int count) throws Exception {
         String line = "nv_inference_pending_request_count{model=\"" + model + "\",version=\"1\"} " + count;
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!metrics().contains(line)) {
-            assertThat(System.nanoTime()).as("waiting for " + line).isLessThan(deadline);
-        }
+        Await.until(line, () -> metrics().contains(line));
     }
 
     private static String metrics() throws Exception {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.client.GatunClient;
@@ -195,10 +196,7 @@ class BenchIT {
                 "--measurement-interval=1m"));
         ServerProcess bench = ServerProcess.start(arguments, Map.of());
         try (GatunClient client = GatunClient.connect(http())) {
-            long end = System.nanoTime() + LIMIT.toNanos();
-            while (answered(client, "softmax") < 10 && System.nanoTime() < end) {
-                Thread.onSpinWait();
-            }
+            Await.until("ten requests", () -> answered(client, "softmax") >= 10);
         }
         // As Ctrl-C, whose signal a process that was started in the background ignores.
         bench.signal("TERM");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -70,14 +71,8 @@ class ClientErrorsIT {
 
     private static void awaitCount(ServerProcess server, String protocol, String cause, int count) throws Exception {
         String line = "gatun_client_errors{cause=\"" + cause + "\",protocol=\"" + protocol + "\"} " + count + ".0";
-        long end = System.nanoTime() + LIMIT.toNanos();
-        String page = metrics(server);
-        while (!page.contains(line) && System.nanoTime() < end) {
-            TimeUnit.MILLISECONDS.sleep(10); // connections end when their threads have seen that their clients are gone
-            page = metrics(server);
-        }
-        assertThat(page.lines().filter(each -> each.contains("gatun_client_errors")))
-                .contains(line);
+        // Connections end when their threads have seen that their clients are gone.
+        Await.until(line, () -> metrics(server).lines().anyMatch(line::equals));
     }
 
     private static String metrics(ServerProcess server) throws Exception {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -102,13 +103,8 @@ class ConnectionLimitsIT {
     }
 
     private static void awaitMetric(String line) throws Exception {
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LIMIT_MILLIS);
-        String page = metrics();
-        while (!page.contains(line) && System.nanoTime() < end) {
-            Thread.sleep(10); // connections end when their threads have seen that their clients are gone
-            page = metrics();
-        }
-        assertThat(page).contains(line);
+        // Connections end when their threads have seen that their clients are gone.
+        Await.until(line, () -> metrics().contains(line));
     }
 
     @Test
@@ -174,10 +170,7 @@ class ConnectionLimitsIT {
                 ask(socket);
                 waiting.add(socket);
             }
-            long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LIMIT_MILLIS);
-            while (!server.log().contains("Connections cannot be accepted") && System.nanoTime() < end) {
-                Thread.sleep(10);
-            }
+            Await.until("the log's line", () -> server.log().contains("Connections cannot be accepted"));
             assertThat(server.log())
                     .contains("Connections cannot be accepted, trying again: java.io.IOException: Too many");
             ask(before);

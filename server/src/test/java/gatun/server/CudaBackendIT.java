@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -25,8 +26,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -137,14 +136,6 @@ class CudaBackendIT {
                             List.of(
                                     new Window("OUTPUT0", "INT32", SHAPE, region, 128, 64),
                                     new Window("OUTPUT1", "INT32", SHAPE, region, 192, 64)));
-        }
-    }
-
-    private static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("the time by which " + what).isLessThan(deadline);
-            LockSupport.parkNanos(1_000_000);
         }
     }
 
@@ -281,7 +272,7 @@ class CudaBackendIT {
                             List.of(new Window("FROM", "UINT8", List.of(64L), "orphan", 0, 64)),
                             List.of(new Window("TO", "UINT8", List.of(), "orphan", 64, 64))));
             if (Files.exists(counts.file())) {
-                await("its kernels were launched", () -> counts.count(Count.LAUNCHES) >= launches + 2);
+                Await.until("its kernels were launched", () -> counts.count(Count.LAUNCHES) >= launches + 2);
             }
             client.kill();
             // The memory is gone or not: either is an answer.
@@ -304,7 +295,7 @@ class CudaBackendIT {
             assertThat(http.post("/v2/repository/models/passing/unload", "").statusCode())
                     .isEqualTo(200);
         }
-        await("everything was given back", () -> {
+        Await.until("everything was given back", () -> {
             Map<Count, Long> now = counts.held();
             // Less, where what tests before have unregistered was only closed meanwhile.
             return Stream.of(Count.MODULES, Count.STREAMS, Count.EVENTS, Count.MAPPINGS, Count.ALLOCATIONS)

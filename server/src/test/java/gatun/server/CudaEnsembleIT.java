@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.server.CudaEdge.Window;
@@ -171,10 +172,6 @@ class CudaEnsembleIT {
     }
 
     private static void awaitNoMappings() throws InterruptedException {
-        long deadline = System.nanoTime() + 30_000_000_000L;
-        while (counts.count(CudaStandIn.Count.MAPPINGS) != 0) {
-            assertThat(System.nanoTime()).as("waiting for regions to be closed").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("regions to be closed", () -> counts.count(CudaStandIn.Count.MAPPINGS) == 0);
     }
 }

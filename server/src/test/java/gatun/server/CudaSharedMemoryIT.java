@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -73,10 +74,7 @@ class CudaSharedMemoryIT {
     @AfterEach
     void shouldHaveLeftNothing() {
         Edge.HTTP.client().unregister("");
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-        while (counts.count(CudaStandIn.Count.MAPPINGS) != 0) {
-            assertThat(System.nanoTime()).as("waiting for regions to be closed").isLessThan(deadline);
-        }
+        Await.until("regions to be closed", () -> counts.count(CudaStandIn.Count.MAPPINGS) == 0);
         assertThat(Edge.GRPC.client().status("")).isEmpty();
         assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
         HttpResponse<String> next = http.post("/v2/models/simple/infer", SimpleModel.json());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -218,10 +219,7 @@ class DecoupledIT {
                 .build());
         assertThat(output(answers.next(), "IDX")).isZero();
         requests.onError(Status.CANCELLED.asRuntimeException());
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (statistics(REPEAT).getInferenceStats().getFail().getCount() == failedBefore) {
-            assertThat(System.nanoTime()).as("waiting for the end of the run").isLessThan(deadline);
-        }
+        Await.until("the end of the run", () -> statistics(REPEAT).getInferenceStats().getFail().getCount() != failedBefore);
     }
 
     @Test
@@ -251,12 +249,7 @@ class DecoupledIT {
         }
 
         endless.onError(Status.CANCELLED.asRuntimeException());
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (statistics(IN_TURNS).getInferenceStats().getFail().getCount() == 0) {
-            assertThat(System.nanoTime())
-                    .as("waiting for the end of the request")
-                    .isLessThan(deadline);
-        }
+        Await.until("the end of the request", () -> statistics(IN_TURNS).getInferenceStats().getFail().getCount() != 0);
         ModelStatistics statistics = statistics(IN_TURNS);
         assertThat(statistics.getInferenceStats().getSuccess().getCount()).isEqualTo(1);
         assertThat(statistics.getExecutionCount()).as("runs").isGreaterThan(6);

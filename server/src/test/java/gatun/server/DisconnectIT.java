@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -15,7 +16,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,10 +67,7 @@ class DisconnectIT {
     }
 
     private void awaitMetric(String line) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!metrics().contains(line)) {
-            assertThat(System.nanoTime()).as("waiting for " + line).isLessThan(deadline);
-        }
+        Await.until(line, () -> metrics().contains(line));
     }
 
     private void awaitWaiting(int count) throws Exception {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.ListenableFuture;
@@ -130,20 +131,18 @@ class DrainIT {
         HttpRequest request = HttpRequest.newBuilder(server.http("/v2/health/live"))
                 .timeout(LIMIT)
                 .build();
-        long deadline = System.nanoTime() + LIMIT.toNanos();
         try (HttpClient fresh = HttpClient.newBuilder()
                 .sslContext(Certificates.client(expected.certificate(), Optional.empty()))
                 .build()) {
-            while (true) {
+            Await.until("the certificate", () -> {
                 try {
-                    assertThat(fresh.send(request, HttpResponse.BodyHandlers.ofString())
-                                    .statusCode())
-                            .isEqualTo(200);
-                    return;
+                    return fresh.send(request, HttpResponse.BodyHandlers.ofString())
+                                    .statusCode()
+                            == 200;
                 } catch (SSLHandshakeException e) {
-                    assertThat(System.nanoTime()).as("still the old one: " + e).isLessThan(deadline);
+                    return false; // it is the old one still
                 }
-            }
+            });
         }
     }
 
@@ -156,28 +155,16 @@ class DrainIT {
 
     /** Waits until so many requests wait for the slow model or are run by it. */
     private static void awaitSlowRequests(ServerProcess server, int count) throws Exception {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
+        String line = "nv_inference_pending_request_count{model=\"slow\",version=\"1\"} ";
+        HttpRequest request =
+                HttpRequest.newBuilder(server.metrics()).timeout(LIMIT).build();
         try (HttpClient http = HttpClient.newHttpClient()) {
-            String line = "nv_inference_pending_request_count{model=\"slow\",version=\"1\"} ";
-            while (System.nanoTime() < deadline) {
-                String page = http.send(
-                                HttpRequest.newBuilder(server.metrics())
-                                        .timeout(LIMIT)
-                                        .build(),
-                                HttpResponse.BodyHandlers.ofString())
-                        .body();
-                int waiting = page.lines()
-                        .filter(text -> text.startsWith(line))
-                        .mapToInt(text -> (int) Double.parseDouble(text.substring(line.length())))
-                        .findFirst()
-                        .orElse(0);
-                // Some have been answered since they were sent, and one runs.
-                if (waiting >= count / 2) {
-                    return;
-                }
-            }
+            // Some have been answered since they were sent, and one runs.
+            Await.until("the queue of the slow model", () -> http.send(request, HttpResponse.BodyHandlers.ofLines())
+                    .body()
+                    .filter(text -> text.startsWith(line))
+                    .anyMatch(text -> Double.parseDouble(text.substring(line.length())) >= count / 2));
         }
-        throw new AssertionError("the slow model has no queue");
     }
 
     @Test
@@ -321,10 +308,6 @@ class DrainIT {
     }
 
     private static void awaitFile(Path file) {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (!Files.exists(file)) {
-            assertThat(System.nanoTime()).as("waiting for " + file).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until(file, () -> Files.exists(file));
     }
 }

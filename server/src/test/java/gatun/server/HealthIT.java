@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.testing.OnnxFile;
@@ -107,10 +108,7 @@ class HealthIT {
 
     /** Waits until a line of the metrics, which has a number behind it, has at least this one. */
     private static void awaitMetric(HttpApi http, String line, double least) {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (http.metric(line) < least) {
-            assertThat(System.nanoTime()).as("waiting for %s %s", line, least).isLessThan(deadline);
-        }
+        Await.until("%s %s".formatted(line, least), () -> http.metric(line) >= least);
     }
 
     /** Asks about health over both protocols. */

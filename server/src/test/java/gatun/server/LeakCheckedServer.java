@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.wire.inference.ModelInferResponse;
@@ -69,12 +70,7 @@ final class LeakCheckedServer implements BeforeAllCallback, AfterAllCallback, Be
 
     /** Waits until at least so many bytes of the buffer pool are lent. */
     void awaitLentBytes(long byteSize) {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (http.metric(LENT_BYTES) < byteSize) {
-            assertThat(System.nanoTime())
-                    .as("%s bytes lent, %d expected", http.metric(LENT_BYTES), byteSize)
-                    .isLessThan(deadline);
-        }
+        Await.until("%s bytes lent, %d expected".formatted(http.metric(LENT_BYTES), byteSize), () -> http.metric(LENT_BYTES) >= byteSize);
     }
 
     /** Asks for the next inference over both protocols. What the engine keeps of it for the next time is no leak. */
@@ -111,20 +107,7 @@ final class LeakCheckedServer implements BeforeAllCallback, AfterAllCallback, Be
         http.post("/v2/systemsharedmemory/unregister", "");
         assertThat(regions).isEqualTo("[]");
         // A connection that a test broke off is noticed soon, but not before the test ends.
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (openDescriptors() > descriptors
-                || http.metric(LENT_BYTES) > 0
-                || http.metric(LIVE_VALUES) > liveValues) {
-            assertThat(System.nanoTime())
-                    .as(
-                            "%d descriptors, %d at first; %s bytes lent; %s native tensors, %s before",
-                            openDescriptors(),
-                            descriptors,
-                            http.metric(LENT_BYTES),
-                            http.metric(LIVE_VALUES),
-                            liveValues)
-                    .isLessThan(deadline);
-        }
+        Await.until("%d descriptors, %d at first; %s bytes lent; %s native tensors, %s before".formatted(openDescriptors(), descriptors, http.metric(LENT_BYTES), http.metric(LIVE_VALUES), liveValues), () -> !(openDescriptors() > descriptors || http.metric(LENT_BYTES) > 0 || http.metric(LIVE_VALUES) > liveValues));
         assertAnswers();
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -31,7 +32,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -58,13 +58,6 @@ class ModelControlIT {
         String[] all = Stream.concat(Stream.of("--model-control-mode=explicit"), Stream.of(flags))
                 .toArray(String[]::new);
         return ServerProcess.launch(folder, all);
-    }
-
-    private static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
-        }
     }
 
     private static String index(HttpApi http) {
@@ -99,7 +92,7 @@ class ModelControlIT {
             assertThat(infer(http, "second/versions/1")).isEqualTo(200);
 
             loaded(http.post("/v2/repository/models/first/unload", "{\"parameters\":{\"unload_dependents\":true}}"));
-            await(
+            Await.until(
                     "the first is gone",
                     () -> index(http)
                             .startsWith(
@@ -213,7 +206,7 @@ class ModelControlIT {
                             "INVALID_ARGUMENT invalid value type for 'unload_dependents' parameter, expected bool_param.");
 
             unload(grpc, Map.of());
-            await("it is gone", () -> index(grpc).equals(List.of("simple 1 UNAVAILABLE unloaded")));
+            Await.until("it is gone", () -> index(grpc).equals(List.of("simple 1 UNAVAILABLE unloaded")));
             assertThatThrownBy(() -> grpc.service().modelInfer(SimpleModel.grpc()))
                     .hasMessageContaining("has no available versions");
         }
@@ -302,26 +295,26 @@ class ModelControlIT {
 
             repository.simple("broken", "nonsense", 1);
             repository.simple("comes", "", 1);
-            await(
+            Await.until(
                     "the new model is ready",
                     () -> http.get("/v2/models/comes/ready").statusCode() == 200);
             assertThat(index(http))
                     .containsPattern("\"name\":\"broken\",\"state\":\"UNAVAILABLE\",\"reason\":\"config");
             repository.simple("steady", "", 2);
-            await(
+            Await.until(
                     "the new version is ready",
                     () -> http.get("/v2/models/steady/versions/2/ready").statusCode() == 200);
-            await(
+            Await.until(
                     "the old version is gone",
                     () -> http.get("/v2/models/steady/versions/1/ready").statusCode() != 200);
             repository.config("steady", "this is no configuration");
-            await("the index tells", () -> index(http)
+            Await.until("the index tells", () -> index(http)
                     .contains("\"name\":\"steady\",\"version\":\"2\",\"state\":\"READY\",\"reason\":\"config.pbtxt:"));
             repository.remove("goes");
-            await("the model is gone", () -> !index(http).contains("goes"));
+            Await.until("the model is gone", () -> !index(http).contains("goes"));
 
             int before = answered.get();
-            await("the client is answered", () -> answered.get() > before || client.isDone());
+            Await.until("the client is answered", () -> answered.get() > before || client.isDone());
             end.set(true);
             client.get(30, TimeUnit.SECONDS);
         }
@@ -337,7 +330,7 @@ class ModelControlIT {
             List<Future<HttpResponse<String>>> answers = IntStream.range(0, 4)
                     .mapToObj(i -> clients.submit(() -> http.post("/v2/models/slow/infer", body)))
                     .toList();
-            await("all are accepted", () -> http.metric("nv_inference_pending_request_count{model=\"slow\"") >= 3);
+            Await.until("all are accepted", () -> http.metric("nv_inference_pending_request_count{model=\"slow\"") >= 3);
             server.terminate();
             for (Future<HttpResponse<String>> answer : answers) {
                 HttpResponse<String> response = answer.get(30, TimeUnit.SECONDS);

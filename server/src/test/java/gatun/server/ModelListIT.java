@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -28,7 +29,6 @@ import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -120,13 +120,7 @@ class ModelListIT {
     }
 
     private static void awaitAvailable(GrpcClient grpc, String name, Long... versions) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!availableOrNone(grpc, name).equals(List.of(versions))) {
-            assertThat(System.nanoTime())
-                    .as("deadline for versions %s of %s", Arrays.toString(versions), name)
-                    .isLessThan(deadline);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
-        }
+        Await.until("versions %s of %s".formatted(Arrays.toString(versions), name), () -> availableOrNone(grpc, name).equals(List.of(versions)));
     }
 
     private static List<Long> availableOrNone(GrpcClient grpc, String name) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
@@ -73,12 +74,10 @@ class OverloadIT {
                         "--metrics-port=0",
                         "--buffer-pool-byte-size=" + POOL_BYTES),
                 Map.of("GATUN_JAVA_OPTS", "-Xmx64m"));
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!server.readyFileExists()) {
+        Await.until("the server", () -> {
             assertThat(server.handle().isAlive()).as("the server").isTrue();
-            assertThat(System.nanoTime()).as("waiting for the server").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+            return server.readyFileExists();
+        });
     }
 
     @AfterEach
@@ -180,16 +179,11 @@ class OverloadIT {
     }
 
     private void awaitMetric(String line) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        String page = "";
-        while (!page.contains(line)) {
-            assertThat(System.nanoTime()).as("waiting for " + line).isLessThan(deadline);
-            page = http.send(
-                            HttpRequest.newBuilder(server.metrics())
-                                    .timeout(Duration.ofSeconds(20))
-                                    .build(),
-                            HttpResponse.BodyHandlers.ofString())
-                    .body();
-        }
+        HttpRequest request = HttpRequest.newBuilder(server.metrics())
+                .timeout(Duration.ofSeconds(20))
+                .build();
+        Await.until(line, () -> http.send(request, HttpResponse.BodyHandlers.ofString())
+                .body()
+                .contains(line));
     }
 }

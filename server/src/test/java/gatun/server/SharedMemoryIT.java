@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -125,10 +126,7 @@ class SharedMemoryIT {
                     } while (status == 200 && !cut.get());
                     return status;
                 });
-                long until = System.nanoTime() + random.nextLong(5_000_000);
-                while (System.nanoTime() < until) {
-                    Thread.onSpinWait();
-                }
+                LockSupport.parkNanos(random.nextLong(5_000_000)); // it is cut at any instant of a request
                 object.resize(random.nextInt(byteSize));
                 cut.set(true);
                 statuses.add(inference.get(LIMIT.toSeconds(), TimeUnit.SECONDS));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.client.GatunClient;
@@ -16,7 +17,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -121,9 +121,6 @@ class SharedTensorsEndIT {
     }
 
     private static void awaitNoMappings() {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT.toSeconds());
-        while (counts.count(CudaStandIn.Count.MAPPINGS) != 0) {
-            assertThat(System.nanoTime()).as("waiting for regions to be closed").isLessThan(deadline);
-        }
+        Await.until("regions to be closed", () -> counts.count(CudaStandIn.Count.MAPPINGS) == 0);
     }
 }

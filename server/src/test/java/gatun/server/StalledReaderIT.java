@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
@@ -127,17 +128,9 @@ class StalledReaderIT {
                     .isBetween(1.0, (double) MOST_BYTES);
 
             unreading.requests.request(REQUESTS);
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-            while (unreading.received.get() < REQUESTS) {
-                assertThat(System.nanoTime())
-                        .as("answers after it reads again: " + unreading.received)
-                        .isLessThan(deadline);
-                Thread.onSpinWait();
-            }
+            Await.until("answers after it reads again", () -> unreading.received.get() >= REQUESTS);
             unreading.requests.cancel("enough", null);
-            while (poolBytes(http, server.metrics()) > 0) {
-                assertThat(System.nanoTime()).as("waiting for what it held").isLessThan(deadline);
-            }
+            Await.until("what it held", () -> poolBytes(http, server.metrics()) <= 0);
         }
     }
 }

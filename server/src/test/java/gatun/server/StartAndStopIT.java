@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -235,16 +236,14 @@ class StartAndStopIT {
 
     /** Waits until nobody listens at {@code address} any more. */
     private static void awaitRefusal(InetSocketAddress address) {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (System.nanoTime() < deadline) {
+        Await.until("the end of the listener at " + address, () -> {
             try (RawHttp probe = RawHttp.connect(address)) {
                 assertThat(probe).isNotNull();
-                Thread.onSpinWait();
+                return false;
             } catch (IOException e) {
-                return;
+                return true;
             }
-        }
-        throw new AssertionError("somebody still listens at " + address + " after " + LIMIT);
+        });
     }
 
     @Test

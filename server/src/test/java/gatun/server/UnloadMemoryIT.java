@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -8,7 +9,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,10 +70,7 @@ class UnloadMemoryIT {
     }
 
     private static void awaitUnloaded(HttpApi http) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!http.post("/v2/repository/index", "").body().contains("\"reason\":\"unloaded\"")) {
-            assertThat(System.nanoTime()).as("waiting until it is unloaded").isLessThan(deadline);
-        }
+        Await.until("it is unloaded", () -> http.post("/v2/repository/index", "").body().contains("\"reason\":\"unloaded\""));
     }
 
     /** What the process occupies of the machine's memory. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -336,10 +337,8 @@ class V1InferenceIT {
     }
 
     private static void awaitWaiting(String model, int count) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (http.metric("nv_inference_pending_request_count{model=\"" + model + "\"") != count) {
-            assertThat(System.nanoTime()).as("waiting for " + count).isLessThan(deadline);
-        }
+        String metric = "nv_inference_pending_request_count{model=\"" + model + "\"";
+        Await.until(count + " waiting requests", () -> http.metric(metric) == count);
     }
 
     @ParameterizedTest

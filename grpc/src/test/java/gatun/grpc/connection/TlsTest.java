@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -178,11 +179,7 @@ class TlsTest {
         Files.copy(renewed.certificate(), old.certificate(), StandardCopyOption.REPLACE_EXISTING);
         Files.copy(renewed.key(), old.key(), StandardCopyOption.REPLACE_EXISTING);
 
-        assertTimeoutPreemptively(Duration.ofSeconds(30), () -> {
-            while (!isServedBy(to, "CN=renewed")) {
-                Thread.onSpinWait();
-            }
-        });
+        Await.until("the new certificate", () -> isServedBy(to, "CN=renewed"));
         assertThat(EchoService.echo(channel(to, trusting(renewed.certificate())), new byte[1]))
                 .hasSize(1);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.listener.ChannelTransport;
@@ -11,7 +12,6 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,11 +48,12 @@ class ClientPresenceTest {
 
     /** Looks until that has found something out; what a client does takes a moment to arrive. */
     private void lookUntilGone() {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (gone.get() == 0) {
-            assertThat(System.nanoTime()).as("looking").isLessThan(deadline);
-            assertThat(look()).isNotEqualTo(ClientPresence.Look.NOTHING_WAITS);
-        }
+        Await.until("the client's end to be seen", () -> {
+            if (gone.get() == 0) {
+                assertThat(look()).isNotEqualTo(ClientPresence.Look.NOTHING_WAITS);
+            }
+            return gone.get() != 0;
+        });
     }
 
     @Test
@@ -94,11 +95,8 @@ class ClientPresenceTest {
     void shouldKeepWhatTheClientSendsOfANextRequest() throws IOException {
         presence.waits(gone::incrementAndGet, false);
         client.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
-        while (look() == ClientPresence.Look.LOOKED) {
-            assertThat(System.nanoTime()).as("looking").isLessThan(deadline);
-        }
+        Await.until("looking", () -> look() != ClientPresence.Look.LOOKED);
         client.close();
         assertThat(look()).as("more was sent").isEqualTo(ClientPresence.Look.NOT_LOOKED);
         presence.waitsNoMore();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.listener.PemFile;
@@ -94,10 +95,7 @@ class SecuredPresenceTest {
         presence.waits(gone::incrementAndGet, false);
         assertThat(presence.look(scratch)).isEqualTo(ClientPresence.Look.NOT_LOOKED);
         client.getOutputStream().write(new byte[] {1, 2, 3});
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (presence.look(scratch) == ClientPresence.Look.LOOKED) {
-            assertThat(System.nanoTime()).as("looking").isLessThan(deadline);
-        }
+        Await.until("looking", () -> presence.look(scratch) != ClientPresence.Look.LOOKED);
         presence.waitsNoMore();
 
         assertThat(presence.takeKept()).containsExactly(1, 2, 3);

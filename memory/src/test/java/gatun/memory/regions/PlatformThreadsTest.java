@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.regions;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -47,22 +48,14 @@ class PlatformThreadsTest {
         FutureTask<Boolean> task = new FutureTask<>(() -> {
             PlatformThreads.run("memory-work", () -> {
                 started.countDown();
-                awaitOrFail(mayEnd);
+                Await.opened(mayEnd);
             });
             return Thread.currentThread().isInterrupted();
         });
         Thread caller = Thread.ofVirtual().start(task);
-        awaitOrFail(started);
+        Await.opened(started);
         caller.interrupt();
         mayEnd.countDown();
         assertThat(task.get(30, TimeUnit.SECONDS)).isTrue();
-    }
-
-    private static void awaitOrFail(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.regions;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.buffers.BufferPool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
@@ -41,10 +41,6 @@ abstract class RegionFixture {
     }
 
     void awaitUnmapped(int expected) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (regions.mappedCount() != expected && System.nanoTime() < deadline) {
-            Thread.onSpinWait();
-        }
-        assertThat(regions.mappedCount()).isEqualTo(expected);
+        Await.until(expected + " mapped regions", () -> regions.mappedCount() == expected);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Optional;
@@ -25,20 +26,12 @@ class CarrierWatchTest {
             boolean may = runs.tryBegin() > 0;
             begun.countDown();
             if (may) {
-                awaitEnd(end);
+                Await.opened(end);
                 runs.end();
             }
         });
-        awaitEnd(begun);
+        Await.opened(begun);
         return run;
-    }
-
-    private static void awaitEnd(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     @Test
@@ -60,10 +53,7 @@ class CarrierWatchTest {
 
     /** The watch has seen that it can add carriers. */
     private void awaitLimit() {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (runs.isFull(1)) {
-            assertThat(System.nanoTime()).isLessThan(deadline);
-        }
+        Await.until("more carriers", () -> !runs.isFull(1));
     }
 
     @Test
@@ -82,7 +72,7 @@ class CarrierWatchTest {
         CountDownLatch end = new CountDownLatch(1);
 
         Thread first = run(end);
-        awaitEnd(known);
+        Await.opened(known);
         Thread second = run(end);
         second.join();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -267,16 +268,11 @@ class InstanceSchedulerTest {
 
     /** The worker that has begun a run. */
     private static Recorder awaitRun(List<Recorder> workers) {
-        long deadline = System.nanoTime() + GRACE.toNanos();
-        while (true) {
-            for (Recorder worker : workers) {
-                if (!worker.ran.isEmpty()) {
-                    return worker;
-                }
-            }
-            assertThat(System.nanoTime()).as("waiting for a run").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("a run", () -> workers.stream().anyMatch(worker -> !worker.ran.isEmpty()));
+        return workers.stream()
+                .filter(worker -> !worker.ran.isEmpty())
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -409,11 +405,7 @@ class InstanceSchedulerTest {
             }
         };
         InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(1), List.of(worker));
-        long deadline = System.nanoTime() + GRACE.toNanos();
-        while (opened.getFirst().isInterrupted()) {
-            assertThat(System.nanoTime()).as("the mark is taken away").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("the mark is taken away", () -> !opened.getFirst().isInterrupted());
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -111,10 +112,7 @@ class LentInstanceTest {
 
     /** Runs until a run is on this thread: an instance's thread ends a ticket before it is idle again. */
     private void awaitLoan() {
-        long deadline = System.nanoTime() + GRACE.toNanos();
-        while (!run().ranOn.equals(Thread.currentThread())) {
-            assertThat(System.nanoTime()).as("waiting for a loan").isLessThan(deadline);
-        }
+        Await.until("a loan", () -> run().ranOn.equals(Thread.currentThread()));
     }
 
     /** A client that waits for a ticket on a thread of its own. */
@@ -248,11 +246,7 @@ class LentInstanceTest {
 
     /** Waits until {@code count} runs have begun on the two workers. */
     private void awaitBegun(Runner other, int count) {
-        long deadline = System.nanoTime() + GRACE.toNanos();
-        while (worker.begun.size() + other.begun.size() < count) {
-            assertThat(System.nanoTime()).as("waiting for a run").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("a run", () -> worker.begun.size() + other.begun.size() >= count);
     }
 
     @Test
@@ -307,9 +301,6 @@ class LentInstanceTest {
     }
 
     private static void earnTrust(InstanceScheduler<Job> scheduler) {
-        long deadline = System.nanoTime() + GRACE.toNanos();
-        while (!ranOn(scheduler).equals(Thread.currentThread())) {
-            assertThat(System.nanoTime()).as("waiting for a loan").isLessThan(deadline);
-        }
+        Await.until("a loan", () -> ranOn(scheduler).equals(Thread.currentThread()));
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -76,20 +77,12 @@ class BatchingTest {
         test.model("m", model).open(execution -> {
             if (busy.getCount() > 0) {
                 busy.countDown();
-                await(gate);
+                Await.opened(gate);
             } else {
                 shapes.add(execution.inputSpec(0).shape());
             }
             script.accept(execution);
         });
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     /** The answers to these requests, which wait behind another one until all are there. */
@@ -104,7 +97,7 @@ class BatchingTest {
                 assertThat(e).as("a script that fails").isNotNull();
             }
         });
-        await(busy);
+        Await.opened(busy);
         List<Future<InferenceResponse>> answers = new ArrayList<>();
         for (int i = 0; i < requests.length; i++) {
             InferenceRequest request = requests[i];
@@ -124,11 +117,7 @@ class BatchingTest {
     }
 
     private void awaitPending(int count) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (test.server().statistics().getFirst().pendingRequestCount() < count) {
-            assertThat(System.nanoTime()).as("waiting for %s to wait", count).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("%s to wait".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
     }
 
     private InferenceRequest floats(int rows, float... values) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,9 +12,7 @@ import gatun.runtime.InferenceRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -79,7 +78,7 @@ class DecoupledEnsembleTest extends EnsembleFixture {
         assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {
                     try (response) {
                         answers.add(floats(response, 0)[0]);
-                        await(failed);
+                        Await.until(failed);
                     }
                 }))
                 .hasMessage("in ensemble 'e', the second is too much");
@@ -136,7 +135,7 @@ class DecoupledEnsembleTest extends EnsembleFixture {
             test.model("next", model("NEXT", policy));
             reload("next");
 
-            await("both ensembles are what their member is", () -> {
+            Await.until("both ensembles are what their member is", () -> {
                 boolean decoupled = !policy.isEmpty();
                 return isReady("outer", decoupled) && isReady("inner", decoupled);
             });
@@ -154,14 +153,6 @@ class DecoupledEnsembleTest extends EnsembleFixture {
             return test.server().model(name, "").decoupled() == decoupled;
         } catch (GatunException beingMadeAnew) {
             return false;
-        }
-    }
-
-    private static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
-            Thread.onSpinWait();
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -23,7 +24,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -74,24 +74,16 @@ class DecoupledSequenceTest {
                     .map(request ->
                             request.correlationId().map(Object::toString).orElse("gap"))
                     .toList());
-            await();
+            Await.until();
             script.accept(execution);
         });
     }
 
-    private void await() {
+    private void Await.until() {
         try {
             assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
-        }
-    }
-
-    private static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waiting for " + what).isLessThan(deadline);
-            Thread.onSpinWait();
         }
     }
 
@@ -149,11 +141,11 @@ class DecoupledSequenceTest {
     private List<Future<List<Got>>> three() {
         gate = new CountDownLatch(1);
         Future<List<Got>> first = clients.submit(() -> ask(step(1, 10, true, false)));
-        await("the first run", () -> runs.size() == 1);
+        Await.until("the first run", () -> runs.size() == 1);
         Future<List<Got>> second = clients.submit(() -> ask(step(2, 20, true, false)));
-        await("the second step", () -> pending() == 1);
+        Await.until("the second step", () -> pending() == 1);
         Future<List<Got>> third = clients.submit(() -> ask(step(3, 30, true, false)));
-        await("the third step", () -> pending() == 2);
+        Await.until("the third step", () -> pending() == 2);
         gate.countDown();
         return List.of(first, second, third);
     }
@@ -207,7 +199,7 @@ class DecoupledSequenceTest {
             make(execution, 0);
             execution.send();
             if (execution.requests().size() == 2) {
-                await("the client's response", () -> !gotBefore.isEmpty());
+                Await.until("the client's response", () -> !gotBefore.isEmpty());
                 impatient[0].cancellation().cancel();
                 given.countDown();
             }
@@ -216,12 +208,12 @@ class DecoupledSequenceTest {
         });
         gate = new CountDownLatch(1);
         Future<?> blocker = clients.submit(() -> ask(step(1, 10, true, true)));
-        await("the first run", () -> runs.size() == 1);
+        Await.until("the first run", () -> runs.size() == 1);
         impatient[0] = step(2, 20, true, false);
         Future<?> second = clients.submit(() -> ask(impatient[0], gotBefore));
-        await("the second step", () -> pending() == 1);
+        Await.until("the second step", () -> pending() == 1);
         Future<List<Got>> third = clients.submit(() -> ask(step(3, 30, true, false)));
-        await("the third step", () -> pending() == 2);
+        Await.until("the third step", () -> pending() == 2);
         gate.countDown();
 
         blocker.get(30, TimeUnit.SECONDS);

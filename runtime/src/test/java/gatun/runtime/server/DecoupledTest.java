@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -198,11 +199,7 @@ class DecoupledTest {
     }
 
     private static void awaitAtLeast(AtomicInteger counter, int value) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (counter.get() < value) {
-            assertThat(System.nanoTime()).as("waiting for " + value).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until(value, () -> counter.get() >= value);
     }
 
     @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -65,11 +66,7 @@ class EnsembleFailureTest extends EnsembleFixture {
     }
 
     private void awaitPending(String model, long count) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (test.server().statistics(model, "").getFirst().pendingRequestCount() < count) {
-            assertThat(System.nanoTime()).as("waits in time").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("waits in time", () -> test.server().statistics(model, "").getFirst().pendingRequestCount() >= count);
     }
 
     @Test

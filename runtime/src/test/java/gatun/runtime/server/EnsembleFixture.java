@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.tensor.Datatype;
@@ -193,7 +194,7 @@ abstract class EnsembleFixture {
         CountDownLatch had = new CountDownLatch(others);
         beforeElement.put("NEXT", element -> {
             if (element == 0) {
-                await(had);
+                Await.opened(had);
             } else {
                 had.countDown();
             }
@@ -215,14 +216,6 @@ abstract class EnsembleFixture {
             throw new UncheckedIOException(e);
         }
         test.server().load(model, ModelOverride.NONE);
-    }
-
-    static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     String reason(String model) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -37,11 +38,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class EnsembleTest extends EnsembleFixture {
     private void awaitStopped() {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (test.backend.stopped.get() == 0) {
-            assertThat(System.nanoTime()).as("told to stop in time").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("told to stop in time", () -> test.backend.stopped.get() != 0);
     }
 
     @Test

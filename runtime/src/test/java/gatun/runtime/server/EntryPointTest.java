@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -138,14 +139,14 @@ class EntryPointTest {
                         execution -> {
                             if (execution.inputSpec(0).shape().equals(Shape.of(8, 2))) {
                                 busy.countDown();
-                                await(gate);
+                                Await.opened(gate);
                             }
                             copy(execution);
                         },
                         ENTRY_POINTS);
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<String> blocker = clients.submit(() -> answer(request("", "IN", 8, 2)));
-            await(busy);
+            Await.opened(busy);
             List<Future<String>> answers = new ArrayList<>();
             List<InferenceRequest> requests = List.of(
                     request("rows", "x", 1, 3),
@@ -185,18 +186,6 @@ class EntryPointTest {
     }
 
     private void awaitPending(int count) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (test.server().statistics().getFirst().pendingRequestCount() < count) {
-            assertThat(System.nanoTime()).as("waiting for %s to wait", count).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        Await.until("%s to wait".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
     }
 }

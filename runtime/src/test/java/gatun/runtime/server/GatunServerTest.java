@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -289,9 +290,7 @@ class GatunServerTest {
             Future<?> waiting = clients.submit(() -> inferAndClose("m"));
             awaitPending(1);
             Future<?> closing = clients.submit(() -> test.server().close());
-            while (model.ready()) {
-                Thread.onSpinWait();
-            }
+            Await.until("the model to stop", () -> !model.ready());
             assertRefused(
                     test.input(new InferenceRequest(model), "IN", 1),
                     ErrorCode.UNAVAILABLE,
@@ -367,11 +366,7 @@ class GatunServerTest {
 
     /** Waits until the model's queue has that length. */
     private void awaitPending(long count) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (test.server().statistics().getFirst().pendingRequestCount() != count) {
-            assertThat(System.nanoTime()).as("waiting for %d pending", count).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("%d pending".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() == count);
     }
 
     /** Lets runs begin but not end before it is opened. */

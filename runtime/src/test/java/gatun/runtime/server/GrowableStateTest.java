@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -173,19 +174,11 @@ class GrowableStateTest {
     }
 
     private void awaitRuns(int count) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (runs < count) {
-            assertThat(System.nanoTime()).as("waiting for run " + count).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("run " + count, () -> runs >= count);
     }
 
     private void awaitPending(long count) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (test.server().statistics().getFirst().pendingRequestCount() != count) {
-            assertThat(System.nanoTime()).as("waiting for %s to wait", count).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("%s to wait".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() == count);
     }
 
     @Test

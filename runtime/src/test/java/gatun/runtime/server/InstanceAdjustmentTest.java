@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -26,7 +27,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -135,17 +135,9 @@ class InstanceAdjustmentTest {
         answer.get(30, TimeUnit.SECONDS);
     }
 
-    private static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
-    }
-
     /** Waits until so many instances of the one model are open. */
     private void awaitInstances(int count) {
-        await(count + " instances are open", () -> test.backend.open.get() == 1 + count);
+        Await.until(count + " instances are open", () -> test.backend.open.get() == 1 + count);
     }
 
     private String state() {
@@ -168,7 +160,7 @@ class InstanceAdjustmentTest {
         assertThat(test.server().statistics().getFirst().successCount()).isEqualTo(1);
         gate = new CountDownLatch(1);
         List<Future<?>> answers = List.of(infer(), infer(), infer());
-        await("three run side by side", () -> running.get() == 3);
+        Await.until("three run side by side", () -> running.get() == 3);
         gate.countDown();
         for (Future<?> answer : answers) {
             finish(answer);
@@ -181,7 +173,7 @@ class InstanceAdjustmentTest {
         open(MODEL + instances(3));
         gate = new CountDownLatch(1);
         List<Future<?>> answers = List.of(infer(), infer(), infer());
-        await("all run", () -> running.get() == 3);
+        Await.until("all run", () -> running.get() == 3);
 
         change(MODEL + instances(1));
         assertThat(test.backend.open).as("none is closed while it runs").hasValue(1 + 3);
@@ -252,7 +244,7 @@ class InstanceAdjustmentTest {
                                  "instance_group": [{"count": 3}]}""", Map.of()));
         assertThat(test.backend.open).hasValue(2 * (1 + 3));
         test.server().load("m", ModelOverride.NONE);
-        await("the surplus is closed", () -> test.backend.open.get() == 2 * (1 + 1));
+        Await.until("the surplus is closed", () -> test.backend.open.get() == 2 * (1 + 1));
         assertThat(loads).hasValue(0);
     }
 
@@ -277,7 +269,7 @@ class InstanceAdjustmentTest {
         awaitInstances(2);
         gate = new CountDownLatch(1);
         List<Future<?>> answers = List.of(infer(), infer());
-        await("one runs", () -> running.get() == 1);
+        Await.until("one runs", () -> running.get() == 1);
         gate.countDown();
         for (Future<?> answer : answers) {
             finish(answer);
@@ -314,7 +306,7 @@ class InstanceAdjustmentTest {
         awaitInstances(4);
         gate = new CountDownLatch(1);
         List<Future<?>> answers = List.of(step(4, true, true), step(5, true, true), step(6, true, true));
-        await("three run side by side", () -> running.get() == 3);
+        Await.until("three run side by side", () -> running.get() == 3);
         gate.countDown();
         for (Future<?> answer : answers) {
             finish(answer);
@@ -327,7 +319,7 @@ class InstanceAdjustmentTest {
         open(MODEL + SEQUENCES + instances(1));
         finish(step(1, true, false));
         Future<?> waiting = step(2, true, true);
-        await(
+        Await.until(
                 "the second sequence waits",
                 () -> test.server().statistics().getFirst().pendingRequestCount() == 1);
         change(MODEL + SEQUENCES + instances(2));
@@ -353,7 +345,7 @@ class InstanceAdjustmentTest {
             change(MODEL + instances(1 + change % 4));
         }
         int before = answered.get();
-        await("requests go on", () -> answered.get() > before + 100);
+        Await.until("requests go on", () -> answered.get() > before + 100);
         over.set(true);
         for (Future<?> loop : loops) {
             finish(loop);

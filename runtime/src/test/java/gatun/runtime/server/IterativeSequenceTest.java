@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -27,7 +28,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -93,7 +93,7 @@ class IterativeSequenceTest {
         clients.close();
         test.close();
         // A run that the stop did not wait for gives back its buffers a moment later.
-        await("an empty pool", () -> test.pool.usedBytes() == 0);
+        Await.until("an empty pool", () -> test.pool.usedBytes() == 0);
     }
 
     private void open(String config) {
@@ -111,7 +111,7 @@ class IterativeSequenceTest {
             rows.add(new Row(ids[i], starts[i], ends[i], counts[i]));
         }
         runs.add(rows);
-        await();
+        Await.until();
         MemorySegment next = output(execution, execution.outputCount() - 1);
         MemorySegment out = output(execution, 0);
         List<ExecutionRequest> requests = execution.requests();
@@ -142,19 +142,11 @@ class IterativeSequenceTest {
         throw new AssertionError("no input " + name);
     }
 
-    private void await() {
+    private void Await.until() {
         try {
             assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
-        }
-    }
-
-    private static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waiting for " + what).isLessThan(deadline);
-            Thread.onSpinWait();
         }
     }
 
@@ -248,11 +240,11 @@ class IterativeSequenceTest {
         begin.correlationId(7);
         begin.sequenceStart(true);
         Future<Answers> first = send(begin);
-        await("the first run", () -> runs.size() == 1);
+        Await.until("the first run", () -> runs.size() == 1);
         InferenceRequest more = request(5);
         more.correlationId(7);
         Future<Answers> second = send(more);
-        await("the second request", () -> pending() == 1);
+        Await.until("the second request", () -> pending() == 1);
         gate.countDown();
 
         assertThat(first.get(30, TimeUnit.SECONDS).numbers)
@@ -268,11 +260,11 @@ class IterativeSequenceTest {
         open(DECOUPLED);
         gate = new CountDownLatch(1);
         Future<Answers> first = send(request(3));
-        await("the first run", () -> runs.size() == 1);
+        Await.until("the first run", () -> runs.size() == 1);
         Future<Answers> second = send(request(1));
-        await("the second request", () -> pending() == 1);
+        Await.until("the second request", () -> pending() == 1);
         Future<Answers> third = send(request(2));
-        await("the third request", () -> pending() == 2);
+        Await.until("the third request", () -> pending() == 2);
         gate.countDown();
 
         assertThat(first.get(30, TimeUnit.SECONDS).numbers).containsExactly(0, 1, 2);
@@ -303,7 +295,7 @@ class IterativeSequenceTest {
         InferenceRequest endless = request(FOR_EVER);
         Answers answers = new Answers();
         Future<?> asked = clients.submit(() -> ask(endless, answers));
-        await("some numbers", () -> answers.numbers.size() > 3);
+        Await.until("some numbers", () -> answers.numbers.size() > 3);
 
         endless.cancellation().cancel();
 
@@ -334,9 +326,9 @@ class IterativeSequenceTest {
         open(DECOUPLED);
         gate = new CountDownLatch(1);
         Future<Answers> asked = send(request(50));
-        await("the first run", () -> runs.size() == 1);
+        Await.until("the first run", () -> runs.size() == 1);
         Future<?> closing = clients.submit(() -> test.server().close());
-        await("the server to close", () -> test.server().index().getFirst().state() != ModelState.READY);
+        Await.until("the server to close", () -> test.server().index().getFirst().state() != ModelState.READY);
         gate.countDown();
 
         assertThat(asked.get(30, TimeUnit.SECONDS).numbers).hasSize(50).endsWith(48, 49);
@@ -348,7 +340,7 @@ class IterativeSequenceTest {
         test.model("m", DECOUPLED).open(this::count, options -> options.exitTimeout(Duration.ofMillis(100)));
         Answers answers = new Answers();
         Future<?> asked = clients.submit(() -> ask(request(FOR_EVER), answers));
-        await("some numbers", () -> answers.numbers.size() > 3);
+        Await.until("some numbers", () -> answers.numbers.size() > 3);
 
         test.server().close();
 

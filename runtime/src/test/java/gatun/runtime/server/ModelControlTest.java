@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -32,7 +33,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -90,14 +90,6 @@ class ModelControlTest {
         test.server().infer(test.input(test.request(model), "IN", 1)).close();
     }
 
-    private static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
-    }
-
     /** Gives a model's configuration another time, so that it counts as changed even within one tick of the file system's clock. */
     private void touch(String model) throws IOException {
         Path config = repository.resolve(model).resolve("config.pbtxt");
@@ -119,7 +111,7 @@ class ModelControlTest {
         test.server().unload("b", false);
         assertThatThrownBy(() -> test.server().model("b", "2"))
                 .hasMessage("Request for unknown model: 'b' version 2 is not at ready state");
-        await("it is gone", () -> index().contains("b 2 UNAVAILABLE unloaded"));
+        Await.until("it is gone", () -> index().contains("b 2 UNAVAILABLE unloaded"));
         assertThat(test.server().ready()).as("unloading was wanted").isTrue();
         assertThat(test.backend.open).hasValue(0);
         assertThatCode(() -> test.server().unload("nobody", true)).doesNotThrowAnyException();
@@ -241,7 +233,7 @@ class ModelControlTest {
                 int before = answered.get();
                 touch("m");
                 load("m");
-                await(
+                Await.until(
                         "clients are answered",
                         () -> answered.get() > before + 10 || clients.stream().anyMatch(Future::isDone));
             }
@@ -279,7 +271,7 @@ class ModelControlTest {
             leave.countDown();
             running.get(20, TimeUnit.SECONDS);
         }
-        await("the old version is gone", () -> test.backend.open.get() == 2);
+        Await.until("the old version is gone", () -> test.backend.open.get() == 2);
         assertThat(index()).contains("m 1 READY");
     }
 
@@ -429,7 +421,7 @@ class ModelControlTest {
             assertThat(changes.get()).as("loading, ready").isGreaterThanOrEqualTo(2);
             int before = changes.get();
             test.server().unload("m", false);
-            await("it is gone", () -> index().contains("m 1 UNAVAILABLE unloaded"));
+            Await.until("it is gone", () -> index().contains("m 1 UNAVAILABLE unloaded"));
             assertThat(changes.get()).isGreaterThan(before);
         }
         int last = changes.get();
@@ -482,12 +474,12 @@ class ModelControlTest {
         infer("graph");
 
         test.server().unload("graph", false);
-        await("the ensemble is gone", () -> index().contains("graph 1 UNAVAILABLE unloaded"));
+        Await.until("the ensemble is gone", () -> index().contains("graph 1 UNAVAILABLE unloaded"));
         assertThat(index()).contains("asked 1 READY", "named 1 READY");
         load("graph");
 
         test.server().unload("graph", true);
-        await("what only it asked is gone", () -> index().contains("asked 1 UNAVAILABLE unloaded"));
+        Await.until("what only it asked is gone", () -> index().contains("asked 1 UNAVAILABLE unloaded"));
         assertThat(index()).contains("graph 1 UNAVAILABLE unloaded", "named 1 READY");
 
         load("graph");
@@ -497,7 +489,7 @@ class ModelControlTest {
         load("asked");
         assertThat(index()).contains("graph 1 READY");
         test.server().unload("asked", true);
-        await("what asked it is gone too", () -> index().contains("asked 1 UNAVAILABLE unloaded"));
+        Await.until("what asked it is gone too", () -> index().contains("asked 1 UNAVAILABLE unloaded"));
         assertThat(index()).contains("graph 1 UNAVAILABLE unloaded", "named 1 READY");
     }
 
@@ -520,23 +512,23 @@ class ModelControlTest {
         ModelVersion stays = test.server().model("stays", "");
         // A broken model keeps nobody from what follows.
         test.model("a_broken", "nonsense").model("comes", MODEL);
-        await("the new model is ready", () -> index().contains("comes 1 READY"));
-        await("the broken one tells why", () -> index().stream()
+        Await.until("the new model is ready", () -> index().contains("comes 1 READY"));
+        Await.until("the broken one tells why", () -> index().stream()
                 .anyMatch(row -> row.startsWith("a_broken  UNAVAILABLE config.pbtxt:1")));
         test.model("comes", MODEL, 1, 2);
-        await("the new version is ready", () -> index().contains("comes 2 READY"));
-        await("the old version is gone", () -> index().contains("comes 1 UNAVAILABLE unloaded"));
+        Await.until("the new version is ready", () -> index().contains("comes 2 READY"));
+        Await.until("the old version is gone", () -> index().contains("comes 1 UNAVAILABLE unloaded"));
         infer("comes");
 
         Files.delete(repository.resolve("goes/config.pbtxt"));
         Files.delete(repository.resolve("goes/1"));
         Files.delete(repository.resolve("goes"));
-        await("the model is gone", () -> index().stream().noneMatch(row -> row.startsWith("goes")));
+        Await.until("the model is gone", () -> index().stream().noneMatch(row -> row.startsWith("goes")));
 
         test.model("a_broken", MODEL);
-        await("the broken model is mended", () -> index().contains("a_broken 1 READY"));
+        Await.until("the broken model is mended", () -> index().contains("a_broken 1 READY"));
         touch("stays");
-        await(
+        Await.until(
                 "the changed model is loaded anew",
                 () -> !test.server().model("stays", "").equals(stays));
     }
@@ -548,11 +540,11 @@ class ModelControlTest {
                 .pollInterval(Duration.ofMillis(20)));
         ModelVersion second = test.server().model("m", "2");
         Files.createDirectories(repository.resolve("m/3"));
-        await("the new version is ready", () -> index().contains("m 3 READY"));
-        await("the oldest version is gone", () -> index().contains("m 1 UNAVAILABLE unloaded"));
+        Await.until("the new version is ready", () -> index().contains("m 3 READY"));
+        Await.until("the oldest version is gone", () -> index().contains("m 1 UNAVAILABLE unloaded"));
         assertThat(test.server().model("m", "2")).isSameAs(second);
         Files.writeString(repository.resolve("m/2/model"), "changed");
-        await(
+        Await.until(
                 "the changed version is loaded anew",
                 () -> !test.server().model("m", "2").equals(second));
         assertThat(index()).containsExactly("m 1 UNAVAILABLE unloaded", "m 2 READY", "m 3 READY");
@@ -566,11 +558,11 @@ class ModelControlTest {
                 .pollInterval(Duration.ofMillis(20))
                 .repository(second));
         Files.createDirectories(second.resolve("m"));
-        await("the index tells", () -> index().contains(
+        Await.until("the index tells", () -> index().contains(
                         "m 1 READY model 'm' appears in two or more repositories; remove all but one"));
         infer("m");
         Files.delete(second.resolve("m"));
-        await("the index tells", () -> index().contains("m 1 READY"));
+        Await.until("the index tells", () -> index().contains("m 1 READY"));
         Files.delete(second);
     }
 }

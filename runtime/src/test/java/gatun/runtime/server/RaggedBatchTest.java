@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -132,11 +133,7 @@ class RaggedBatchTest {
     }
 
     private void awaitPending(int count) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (test.server().statistics().getFirst().pendingRequestCount() < count) {
-            assertThat(System.nanoTime()).as("waiting for %s to wait", count).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("%s to wait".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
     }
 
     private static float[] answer(Future<InferenceResponse> future, long... dims) throws Exception {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.tensor.Datatype;
@@ -141,22 +142,14 @@ class RaggedSequenceTest {
     }
 
     private void awaitPending(long count) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (test.server().statistics().getFirst().pendingRequestCount() != count) {
-            assertThat(System.nanoTime()).as("waiting for %s to wait", count).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("%s to wait".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() == count);
     }
 
     /** Has the steps run together, after one of another sequence that occupies the model. */
     private List<Future<List<Float>>> together(InferenceRequest blocker, InferenceRequest... steps) {
         gate = new CountDownLatch(1);
         Future<List<Float>> blocking = send(blocker);
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (runs.isEmpty()) {
-            assertThat(System.nanoTime()).as("waiting for the model").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("the model", () -> !runs.isEmpty());
         List<Future<List<Float>>> answers = new ArrayList<>(List.of(blocking));
         for (int i = 0; i < steps.length; i++) {
             answers.add(send(steps[i]));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -19,7 +20,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -103,7 +103,7 @@ class RateLimitTest {
                         execution -> {
                             if (execution.requests().getFirst().id().equals("holder")) {
                                 begun.countDown();
-                                await(() -> finish.getCount() == 0);
+                                Await.until("the condition", () -> finish.getCount() == 0);
                             }
                             ScriptedBackend.copy(execution);
                         },
@@ -111,14 +111,6 @@ class RateLimitTest {
         Future<?> holder = clients.submit(() -> infer(test.request("m"), "holder", 2));
         assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
         return holder;
-    }
-
-    private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waiting").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
     }
 
     private void infer(InferenceRequest request, String id, long... shape) {
@@ -153,7 +145,7 @@ class RateLimitTest {
         Future<?> holder = hold(MODEL);
         InferenceRequest request = test.request("n");
         Future<?> waiter = clients.submit(() -> infer(request, "waiter", 2));
-        await(() -> statisticsOfTheWaiting().pendingRequestCount() == 1);
+        Await.until("the condition", () -> statisticsOfTheWaiting().pendingRequestCount() == 1);
         request.cancellation().cancel();
         assertThatThrownBy(() -> waiter.get(20, TimeUnit.SECONDS))
                 .cause()
@@ -175,7 +167,7 @@ class RateLimitTest {
         for (int i = 0; i < 4; i++) {
             waiters.add(clients.submit(() -> infer(test.request("n"), "waiter", 1, 2)));
         }
-        await(() -> statisticsOfTheWaiting().pendingRequestCount() == 4);
+        Await.until("the condition", () -> statisticsOfTheWaiting().pendingRequestCount() == 4);
         finish.countDown();
         holder.get(20, TimeUnit.SECONDS);
         for (Future<?> waiter : waiters) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.ControlMode;
@@ -17,7 +18,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -45,14 +45,6 @@ class ReplacedVersionsTest extends EnsembleFixture {
         done.countDown();
     }
 
-    private static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
-    }
-
     /** Asks again and again; {@code patient} clients let a reload pass between finding the model and asking it. */
     private void ask(String model, String input, boolean patient) {
         while (!over.get()) {
@@ -61,7 +53,7 @@ class ReplacedVersionsTest extends EnsembleFixture {
             request.anyVersion(true);
             test.input(request, input, 3);
             if (patient) {
-                await(reload);
+                Await.until(reload);
             }
             try (InferenceResponse response = test.server().infer(request)) {
                 assertThat(floats(response, 0)).containsExactly(1, 2, 3);
@@ -85,7 +77,7 @@ class ReplacedVersionsTest extends EnsembleFixture {
                 for (int i = 0; i < 40; i++) {
                     int before = answered.get();
                     replace(i % 3 == 2 ? "graph" : "next");
-                    await(
+                    Await.until(
                             "clients are answered",
                             () -> answered.get() >= before + 6
                                     || clients.stream().anyMatch(Future::isDone));
@@ -108,7 +100,7 @@ class ReplacedVersionsTest extends EnsembleFixture {
                 this::compute, options -> options.controlMode(ControlMode.POLL).pollInterval(Duration.ofMillis(20)));
         assertThat(reason("graph")).startsWith("ensemble 'graph' depends on 'next' which has no loaded version.");
         test.model("next", model("NEXT", ""));
-        await("the ensemble is ready", () -> test.server().index().stream()
+        Await.until("the ensemble is ready", () -> test.server().index().stream()
                 .anyMatch(row -> row.name().equals("graph") && row.state() == ModelState.READY));
         try (InferenceResponse response = test.server().infer(test.input(test.request("graph"), "IN", 3))) {
             assertThat(floats(response, 0)).containsExactly(1, 2, 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -200,11 +201,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
         test.server().infer(request(2000), (response, last) -> {
             response.close();
             if (answers.incrementAndGet() == 1) {
-                long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-                while (sent.get() < ahead) {
-                    assertThat(System.nanoTime()).as("goes ahead").isLessThan(deadline);
-                    Thread.onSpinWait();
-                }
+                Await.until("goes ahead", () -> sent.get() >= ahead);
             }
             assertThat(sent.get()).isLessThanOrEqualTo(answers.get() + ahead);
         });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 /** How sequences begin and end, wait for a slot, idle, fail and are given up. */
@@ -153,13 +153,9 @@ class SequenceLifeTest extends SequenceRecording {
         assertThat(test.backend.open).hasValue(0);
     }
 
-    private void awaitRefusal() throws TimeoutException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (test.server().index().getFirst().state() == ModelState.READY) {
-            if (System.nanoTime() > deadline) {
-                throw new TimeoutException("waiting for the server to refuse requests");
-            }
-            Thread.onSpinWait();
-        }
+    private void awaitRefusal() {
+        Await.until(
+                "the server to refuse requests",
+                () -> test.server().index().getFirst().state() != ModelState.READY);
     }
 }

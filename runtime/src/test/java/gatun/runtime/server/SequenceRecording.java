@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -24,7 +25,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -193,24 +193,14 @@ abstract class SequenceRecording {
         return answer.get(30, TimeUnit.SECONDS);
     }
 
-    void awaitPending(long count) throws TimeoutException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (test.server().statistics().getFirst().pendingRequestCount() != count) {
-            if (System.nanoTime() > deadline) {
-                throw new TimeoutException("waiting for " + count + " requests in the queue");
-            }
-            Thread.onSpinWait();
-        }
+    void awaitPending(long count) {
+        Await.until(
+                count + " requests in the queue",
+                () -> test.server().statistics().getFirst().pendingRequestCount() == count);
     }
 
-    void awaitRuns(int count) throws TimeoutException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (runs.size() < count) {
-            if (System.nanoTime() > deadline) {
-                throw new TimeoutException("waiting for run " + count);
-            }
-            Thread.onSpinWait();
-        }
+    void awaitRuns(int count) {
+        Await.until("run " + count, () -> runs.size() >= count);
     }
 
     static void assertRefused(ErrorCode code, String text, ThrowingCallable call) {

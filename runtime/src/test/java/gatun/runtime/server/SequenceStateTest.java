@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -93,7 +94,7 @@ class SequenceStateTest {
         int rows = (int) in.spec().shape().elementCount();
         batchSizes.add(rows);
         assertThat(sum.spec().shape()).isEqualTo(in.spec().shape());
-        await();
+        Await.opened(gate);
         float[] sums = new float[rows];
         for (int i = 0; i < rows; i++) {
             sums[i] =
@@ -105,14 +106,6 @@ class SequenceStateTest {
         }
         if (failing) {
             throw new GatunException(ErrorCode.INTERNAL, "the engine failed");
-        }
-    }
-
-    private void await() {
-        try {
-            assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
         }
     }
 
@@ -200,13 +193,7 @@ class SequenceStateTest {
     }
 
     private void awaitPendingAndRuns(long pending, int runs) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (test.server().statistics().getFirst().pendingRequestCount() != pending || runs() < runs) {
-            assertThat(System.nanoTime())
-                    .as("waiting for " + pending + " in the queue")
-                    .isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until(pending + " in the queue", () -> !(test.server().statistics().getFirst().pendingRequestCount() != pending || runs() < runs));
     }
 
     private int runs() {
@@ -409,7 +396,7 @@ class SequenceStateTest {
                 """;
         List<Shape> shapes = new ArrayList<>();
         open(4, "oldest { max_queue_delay_microseconds: 1 }" + state, execution -> {
-            await();
+            Await.opened(gate);
             Tensor list = input(execution, "LIST_IN");
             shapes.add(list.spec().shape());
             int rows = (int) list.spec().shape().dim(0);
@@ -453,13 +440,7 @@ class SequenceStateTest {
                 .open(this::add);
         answer(step(1, 1, "start"));
 
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (test.pool.usedBytes() > 0) {
-            assertThat(System.nanoTime())
-                    .as("waiting for the state to be given back")
-                    .isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("the state to be given back", () -> test.pool.usedBytes() <= 0);
         assertThatThrownBy(() -> answer(step(1, 1, ""))).hasMessageContaining("must specify the START flag");
     }
 }

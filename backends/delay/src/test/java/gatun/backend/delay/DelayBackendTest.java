@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.delay;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -134,13 +135,7 @@ class DelayBackendTest {
     }
 
     private void awaitPending() {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (server.statistics().getFirst().pendingRequestCount() == 0) {
-            assertThat(System.nanoTime())
-                    .as("waiting for a request in the queue")
-                    .isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("a request in the queue", () -> server.statistics().getFirst().pendingRequestCount() != 0);
     }
 
     @Test

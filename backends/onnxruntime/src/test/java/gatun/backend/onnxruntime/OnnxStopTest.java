@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -74,11 +75,7 @@ class OnnxStopTest {
             InferenceRequest unwanted = request(server, LARGE);
             Future<Shape> running = infer(clients, server, unwanted);
             Future<Shape> waiting = infer(clients, server, request(server, 1));
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-            while (server.statistics().getFirst().pendingRequestCount() != 1) {
-                assertThat(System.nanoTime()).as("waiting for the first to run").isLessThan(deadline);
-                Thread.onSpinWait();
-            }
+            Await.until("the first to run", () -> server.statistics().getFirst().pendingRequestCount() == 1);
 
             unwanted.cancellation().cancel();
 

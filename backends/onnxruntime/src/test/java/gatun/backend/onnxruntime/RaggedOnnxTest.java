@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.buffers.Buffer;
@@ -99,11 +100,8 @@ class RaggedOnnxTest {
         assertThat(server.index()).extracting(ModelStatus::reason).containsExactly("");
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<InferenceResponse> first = clients.submit(() -> server.infer(request(10, 11, 12)));
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-            while (server.statistics().getFirst().pendingRequestCount() < 1) {
-                assertThat(System.nanoTime()).isLessThan(deadline);
-                Thread.onSpinWait();
-            }
+            Await.until(
+                    "the request to wait", () -> server.statistics().getFirst().pendingRequestCount() >= 1);
             Future<InferenceResponse> second = clients.submit(() -> server.infer(request(20, 21, 22, 23)));
             // The model gave 3, 4, 10, 11, 12, 20, 21, 22, 23.
             assertThat(answer(first)).containsExactly(3, 4, 10);

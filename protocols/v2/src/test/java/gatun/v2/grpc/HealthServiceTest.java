@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.grpc;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
@@ -10,7 +11,6 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
-import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -124,11 +124,7 @@ class HealthServiceTest {
         assertThat(watcher.next()).isEqualTo(ServingStatus.SERVING);
         assertThat(service.server().listenerCount()).isEqualTo(1);
         watcher.cancel();
-        long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-        while (service.server().listenerCount() > 0) {
-            assertThat(System.nanoTime()).as("still listening").isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("still listening", () -> service.server().listenerCount() <= 0);
     }
 
     @Test

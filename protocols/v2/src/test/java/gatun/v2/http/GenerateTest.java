@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.testing.edges.EdgeUnderTest;
@@ -293,9 +294,6 @@ class GenerateTest {
     }
 
     private static void awaitLine(RawClient client, String expected) {
-        long deadline = System.nanoTime() + EdgeUnderTest.DEADLINE.toNanos();
-        while (!client.line().equals(expected)) {
-            assertThat(System.nanoTime()).as("waiting for " + expected).isLessThan(deadline);
-        }
+        Await.until(expected, () -> client.line().equals(expected));
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -181,14 +182,8 @@ class TlsTest {
             Files.copy(renewed.certificate(), old.certificate(), StandardCopyOption.REPLACE_EXISTING);
             Files.copy(renewed.key(), old.key(), StandardCopyOption.REPLACE_EXISTING);
 
-            long deadline = System.nanoTime() + EdgeUnderTest.DEADLINE.toNanos();
-            String subject = "";
-            while (!subject.equals("CN=renewed")) {
-                assertThat(System.nanoTime())
-                        .as("waiting for the new certificate")
-                        .isLessThan(deadline);
-                subject = subject(to, renewed.certificate());
-            }
+            Await.until("the new certificate", () -> subject(to, renewed.certificate())
+                    .equals("CN=renewed"));
         }
     }
 

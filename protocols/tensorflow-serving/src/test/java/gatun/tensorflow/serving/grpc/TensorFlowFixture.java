@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.grpc;
 
+import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -121,11 +122,7 @@ final class TensorFlowFixture implements AutoCloseable {
 
     /** Waits until no version of a model answers. */
     void awaitUnloaded(String model) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (server.index().stream().anyMatch(row -> row.name().equals(model) && row.state() == ModelState.READY)) {
-            assertThat(System.nanoTime()).as("deadline for the end of " + model).isLessThan(deadline);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
-        }
+        Await.until("the end of " + model, () -> !(server.index().stream().anyMatch(row -> row.name().equals(model) && row.state() == ModelState.READY)));
     }
 
     /** The failure of a call as "CODE text". */
