@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.testing.Await;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,6 +15,7 @@ import gatun.runtime.server.TestServer;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
 import gatun.spi.Execution;
+import gatun.testing.Await;
 import gatun.wire.inference.ModelConfig;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +8,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.server.ScriptedBackend;
 import gatun.runtime.server.TestServer;
+import gatun.testing.Await;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -67,10 +67,6 @@ class CancellationTest {
         clients.close();
         assertThat(test.pool.usedBytes()).as("left in the pool").isZero();
         test.close();
-    }
-
-    private interface Condition {
-        boolean holds();
     }
 
     private InferenceRequest request() {

@@ -9,9 +9,9 @@ import org.slf4j.LoggerFactory;
  * is everybody's: it ends, so that whoever watches over it starts a new one. (The launcher asks the JVM for the same
  * where it runs out by itself; here are those errors that libraries throw and threads die of.)
  */
-final class Failures {
+public final class Failures {
     /** As the JVM's own {@code -XX:+ExitOnOutOfMemoryError}. */
-    static final int OUT_OF_MEMORY = 3;
+    public static final int OUT_OF_MEMORY = 3;
 
     private Failures() {}
 

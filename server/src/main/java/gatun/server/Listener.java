@@ -26,7 +26,7 @@ import java.util.function.Consumer;
  * One socket on which the server listens. Each is set up as a Helidon listener of its own, so that a failure to listen can be told
  * apart and all of them stop taking connections at the same moment; its connections are accepted by ours.
  */
-final class Listener implements AutoCloseable {
+public final class Listener implements AutoCloseable {
     private final ConnectionListener connections;
     private final Endpoint endpoint;
 

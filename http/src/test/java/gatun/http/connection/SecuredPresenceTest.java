@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.listener.PemFile;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsFiles;
 import gatun.listener.TlsTransport;
+import gatun.testing.Await;
 import gatun.testing.Certificates;
 import java.io.IOException;
 import java.net.InetAddress;

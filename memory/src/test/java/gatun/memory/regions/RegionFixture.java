@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.regions;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.buffers.BufferPool;
+import gatun.testing.Await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

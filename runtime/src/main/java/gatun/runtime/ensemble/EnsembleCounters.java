@@ -6,10 +6,10 @@ import gatun.runtime.ComputeTimes;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
+import gatun.runtime.statistics.ExecutionTimes;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters;
-import gatun.runtime.statistics.Moments;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -27,7 +27,7 @@ final class EnsembleCounters {
      * worked longer than it took.
      */
     private record Answer(int batchSize, Origin origin, long arrivedNanos, long endedNanos, ComputeTimes times)
-            implements Moments {
+            implements ExecutionTimes {
         @Override
         public int requestCount() {
             return 1;

@@ -14,7 +14,7 @@ import gatun.runtime.RequestedOutput;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceStep;
 import gatun.runtime.scheduling.Ticket;
-import gatun.runtime.statistics.Moments;
+import gatun.runtime.statistics.ExecutionTimes;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import gatun.spi.CorrelationId;
@@ -44,7 +44,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     private final MadeOutputs made;
     private boolean showsInputs;
     private volatile boolean unwanted;
-    private volatile @Nullable ModelInstance runner;
+    private volatile @Nullable RunStopper runner;
     private @Nullable GatunException failure;
     private Map<String, ParameterValue> parameters = Map.of();
 
@@ -148,7 +148,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     /** Tells the request's trace, if it has one, of the run that answered it. */
-    void traceRun(Moments run) {
+    void traceRun(ExecutionTimes run) {
         Optional<RequestTrace> trace = request.trace();
         if (trace.isPresent()) {
             trace.get().reached(TraceStage.COMPUTE_START, run.startedNanos());
@@ -310,9 +310,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         }
     }
 
-    /** Notes which instance runs this from now on. */
-    void runBy(ModelInstance instance) {
-        runner = instance;
+    /** Notes who can stop the run that begins now. */
+    void runBy(RunStopper stopper) {
+        runner = stopper;
         runsAgain = false;
         skipsResponse = false;
     }
@@ -359,9 +359,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         if (responses != null) {
             responses.abandon();
         }
-        ModelInstance instance = runner;
-        if (instance != null) {
-            instance.stopUnwanted();
+        RunStopper stopper = runner;
+        if (stopper != null) {
+            stopper.stopUnwanted();
         }
     }
 

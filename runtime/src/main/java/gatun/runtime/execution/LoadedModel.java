@@ -160,8 +160,8 @@ public final class LoadedModel implements ServedModel {
         RequestCheck check = new RequestCheck(signature, others);
         WarmUp warmUp = new WarmUp(warmUps, new LoadingVersion(config, version, signature, served), check);
         ModelCounters counters = new ModelCounters();
-        ModelInstances instances =
-                new ModelInstances(backend, signature, sequences, pool, warmUp, counters, rateLimiter);
+        ModelInstances instances = new ModelInstances(
+                new InstanceResources(backend, signature, sequences, pool, warmUp, counters), rateLimiter);
         try {
             QueueRules queueRules = QueueRules.of(config, queueLimit, ruled);
             ModelInstances.Change first = instances.toward(config);

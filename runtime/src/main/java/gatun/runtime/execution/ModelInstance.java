@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
@@ -14,7 +13,6 @@ import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.InstanceSpec;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,27 +23,24 @@ final class ModelInstance implements Worker<InferenceTicket> {
 
     private final InstanceSpec spec;
     private final String threadName;
-    private final BackendModel model;
     private final String modelName;
-    private final InstanceExecution execution;
-    private final BatchExecution batchExecution;
-    private final boolean alwaysBatch;
+    private final BackendModel model;
+    private final WarmUp warmUp;
     private final boolean decoupled;
 
-    /** For steps of sequences; null unless the model has them. */
-    private final @Nullable SequenceExecution sequenceExecution;
+    /** Whether also a single request runs as a batch, since the model gets inputs of the runtime's with it. */
+    private final boolean alwaysBatch;
 
-    private final WarmUp warmUp;
+    private final SingleExecution singleExecution;
+    private final BatchExecution batchExecution;
+
+    /** For steps of sequences; null unless the model has them. */
+    private final @Nullable BatchExecution sequenceExecution;
+
+    private final RunStopper stopper;
+    private final RunFailures failures;
     private final InstanceCounters counters;
     private final ModelCounters modelCounters;
-
-    /** Keeps a run from ending while the engine is told to stop it. Held for a moment only: telling sets a mark. */
-    private final ReentrantLock running = new ReentrantLock();
-
-    /** The tickets of the run under way; guarded by {@link #running}. */
-    private List<InferenceTicket> batch = List.of();
-
-    private boolean stopped; // guarded by running
 
     /** Made and closed by the instance's thread. */
     private volatile @Nullable BackendInstance backend;
@@ -55,38 +50,30 @@ final class ModelInstance implements Worker<InferenceTicket> {
      *
      * @param spec what the backend is to make
      * @param ordinal its number among the model's instances, from 0
-     * @param sequences what the model has to do with sequences; null for nothing
-     * @param warmUp what it answers before it serves
      */
-    ModelInstance(
-            InstanceSpec spec,
-            int ordinal,
-            BackendModel model,
-            ModelSignature signature,
-            @Nullable SequenceModel sequences,
-            BufferPool pool,
-            WarmUp warmUp,
-            ModelCounters modelCounters) {
+    ModelInstance(InstanceSpec spec, int ordinal, InstanceResources resources) {
         this.spec = spec;
-        this.model = model;
-        this.warmUp = warmUp;
-        this.modelCounters = modelCounters;
+        model = resources.model();
+        warmUp = resources.warmUp();
+        modelCounters = resources.counters();
         counters = modelCounters.lend();
+        ModelSignature signature = resources.signature();
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
         decoupled = signature.decoupled();
-        execution = decoupled ? new DecoupledExecution(pool, counters.responses()) : new InstanceExecution(pool);
-        BatchTensors batchTensors = signature.batchTensors();
+        alwaysBatch = signature.batchTensors() != null;
         @Nullable ResponseTable responses = decoupled ? counters.responses() : null;
-        alwaysBatch = batchTensors != null;
-        batchExecution = batchTensors == null
-                ? new BatchExecution(signature, pool, responses)
-                : new RaggedExecution(signature, batchTensors, pool, responses);
-        sequenceExecution = sequences == null ? null : new SequenceExecution(signature, sequences, pool, responses);
-        execution.beforeInfer(this::stopAgain);
-        batchExecution.beforeInfer(this::stopAgain);
+        singleExecution = new SingleExecution(resources.pool(), responses);
+        batchExecution = new BatchExecution(signature, null, resources.pool(), responses);
+        sequenceExecution = resources.sequences() == null
+                ? null
+                : new BatchExecution(signature, resources.sequences(), resources.pool(), responses);
+        stopper = new RunStopper(spec.name(), modelName);
+        failures = new RunFailures(spec.name(), modelName, modelCounters);
+        singleExecution.run().beforeInfer(stopper::stopAgain);
+        batchExecution.run().beforeInfer(stopper::stopAgain);
         if (sequenceExecution != null) {
-            sequenceExecution.beforeInfer(this::stopAgain);
+            sequenceExecution.run().beforeInfer(stopper::stopAgain);
         }
     }
 
@@ -125,32 +112,26 @@ final class ModelInstance implements Worker<InferenceTicket> {
         try {
             return run(opened, tickets);
         } catch (Throwable t) {
-            // A fault in the handling of a failure, such as a stack that is full still: nobody may wait for ever.
-            for (InferenceTicket ticket : tickets) {
-                if (!ticket.hasFailed()) {
-                    ticket.fail(unexpected(t));
-                }
-            }
-            log(t);
+            failures.failRest(tickets, t);
             return 0;
         }
     }
 
     private long run(BackendInstance opened, List<InferenceTicket> tickets) {
-        begin(tickets);
-        if (isUnwanted(tickets)) {
+        stopper.begin(opened, tickets);
+        if (RunStopper.isUnwanted(tickets)) {
             // Given up before they knew their instance: it is too late to leave the queue, and not to run.
-            over();
+            stopper.end();
             GatunException unwanted = new GatunException(ErrorCode.CANCELLED, "");
-            tickets.forEach(ticket -> fail(ticket, unwanted, FailureReason.CANCELED, false));
+            tickets.forEach(ticket -> failures.fail(ticket, unwanted, FailureReason.CANCELED, false));
             return 0;
         }
         if (sequenceExecution != null && tickets.getFirst().isStep()) {
-            return runAll(opened, tickets, sequenceExecution);
+            return runBatch(opened, tickets, sequenceExecution);
         }
         return tickets.size() == 1 && !alwaysBatch && !isPadded(tickets.getFirst())
-                ? runOne(opened, tickets.getFirst())
-                : runAll(opened, tickets, batchExecution);
+                ? runSingle(opened, tickets)
+                : runBatch(opened, tickets, batchExecution);
     }
 
     /** Whether the backend gets more rows than the request has. */
@@ -159,202 +140,74 @@ final class ModelInstance implements Worker<InferenceTicket> {
         return rows > 0 && ticket.signature().runSize(rows) != rows;
     }
 
-    private void begin(List<InferenceTicket> tickets) {
-        running.lock();
-        try {
-            batch = tickets;
-            stopped = false;
-        } finally {
-            running.unlock();
-        }
-        for (int i = 0; i < tickets.size(); i++) {
-            tickets.get(i).runBy(this);
-        }
-    }
-
-    /** Ends the run as far as others are concerned: nobody stops it from now on. */
-    private void over() {
-        running.lock();
-        try {
-            batch = List.of();
-        } finally {
-            running.unlock();
-        }
-    }
-
-    /** Tells the engine to stop when nobody wants any answer of the present run. For any thread. */
-    void stopUnwanted() {
-        running.lock();
-        try {
-            BackendInstance opened = backend;
-            if (opened != null && !stopped && !batch.isEmpty() && isUnwanted(batch)) {
-                stopped = true;
-                stop(opened);
-            }
-        } finally {
-            running.unlock();
-        }
-    }
-
-    /**
-     * Tells the engine again what it may have missed: at the beginning of a run it forgets that the one before was to stop, and with it what
-     * it was told of this one a moment before. By the thread of the run.
-     */
-    private void stopAgain() {
-        BackendInstance opened = backend;
-        if (opened == null || batch.isEmpty() || !isUnwanted(batch)) {
-            return;
-        }
-        running.lock();
-        try {
-            stopped = true;
-            stop(opened);
-        } finally {
-            running.unlock();
-        }
-    }
-
-    private void stop(BackendInstance opened) {
-        try {
-            opened.stop();
-        } catch (RuntimeException | Error e) {
-            // Whoever gave the requests up has more to do than to learn of that.
-            FailureLog.write(
-                    e,
-                    failure -> LOG.error(
-                            "Instance {} of model '{}' could not be told to stop", spec.name(), modelName, failure));
-        }
-    }
-
-    private static boolean isUnwanted(List<InferenceTicket> tickets) {
-        for (int i = 0; i < tickets.size(); i++) {
-            if (!tickets.get(i).isUnwanted()) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private long runOne(BackendInstance opened, InferenceTicket ticket) {
+    private long runSingle(BackendInstance opened, List<InferenceTicket> tickets) {
+        SingleExecution execution = singleExecution;
+        InferenceTicket ticket = tickets.getFirst();
         execution.begin(ticket);
         try {
             execute(opened, execution);
             ticket.markTaken();
             finish(ticket);
         } catch (GatunException e) {
-            execution.brokenOff();
-            fail(
-                    ticket,
-                    e,
-                    execution.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND,
-                    execution.mayHaveTaken(e));
+            execution.breakOff();
+            failures.failAll(tickets, e, execution.run());
         } catch (Throwable e) {
             // Also checked exceptions, which other languages than Java throw from anywhere.
-            execution.brokenOff();
-            failUnexpectedly(ticket, e);
+            execution.breakOff();
+            failures.failUnexpectedly(ticket, e);
         } finally {
             execution.clear();
         }
-        return execution.endedNanos() - execution.startedNanos();
-    }
-
-    private void execute(BackendInstance opened, TimedExecution run) {
-        try {
-            run.executing();
-            opened.execute(run);
-        } finally {
-            over();
-        }
-    }
-
-    private long runAll(BackendInstance opened, List<InferenceTicket> tickets, BatchExecution run) {
-        try {
-            run.begin(tickets);
-            execute(opened, run);
-            tickets.forEach(InferenceTicket::markTaken);
-            run.finish();
-            counters.executed(run.batchSize(), run);
-            run.tellTimes();
-            for (InferenceTicket ticket : tickets) {
-                ticket.failure().ifPresent(failure -> fail(ticket, failure, FailureReason.OTHER, true));
-            }
-        } catch (GatunException e) {
-            run.brokenOff();
-            FailureReason reason = run.refused(e) ? FailureReason.OTHER : FailureReason.BACKEND;
-            boolean taken = run.mayHaveTaken(e);
-            tickets.forEach(ticket -> fail(ticket, e, reason, taken));
-        } catch (Throwable e) {
-            run.brokenOff();
-            tickets.forEach(ticket -> failUnexpectedly(ticket, e));
-        } finally {
-            over(); // it may have failed before the engine was asked
-            run.clear();
-        }
-        return run.endedNanos() - run.startedNanos();
+        return nanos(execution.run());
     }
 
     private void finish(InferenceTicket ticket) {
         try {
-            execution.finish();
+            singleExecution.finish();
         } catch (GatunException e) {
-            execution.brokenOff();
-            fail(ticket, e, FailureReason.OTHER, true);
+            singleExecution.breakOff();
+            failures.fail(ticket, e, FailureReason.OTHER, true);
             return;
         }
-        counters.executed(ticket.batchSize(), execution);
-        execution.tellTimes();
+        counters.executed(ticket.batchSize(), singleExecution.run());
+        singleExecution.run().tellTimes();
     }
 
-    /** Ends a run that something unforeseen broke off: a client that took its memory away, or else a fault of ours or the engine's. */
-    private void failUnexpectedly(InferenceTicket ticket, Throwable failure) {
-        if (failure instanceof InternalError) {
-            // How the JVM reports a mapping that lost its memory. The lease knows whether it was the client's.
-            try {
-                ticket.settle();
-            } catch (GatunException broken) {
-                fail(ticket, broken, FailureReason.OTHER, true);
-                return;
+    private long runBatch(BackendInstance opened, List<InferenceTicket> tickets, BatchExecution execution) {
+        try {
+            execution.begin(tickets);
+            execute(opened, execution);
+            tickets.forEach(InferenceTicket::markTaken);
+            execution.finish();
+            counters.executed(execution.batchSize(), execution.run());
+            execution.run().tellTimes();
+            for (InferenceTicket ticket : tickets) {
+                ticket.failure().ifPresent(failure -> failures.fail(ticket, failure, FailureReason.OTHER, true));
             }
+        } catch (GatunException e) {
+            execution.breakOff();
+            failures.failAll(tickets, e, execution.run());
+        } catch (Throwable e) {
+            execution.breakOff();
+            tickets.forEach(ticket -> failures.failUnexpectedly(ticket, e));
+        } finally {
+            stopper.end(); // it may have failed before the engine was asked
+            execution.clear();
         }
-        ticket.fail(unexpected(failure));
-        modelCounters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
-        log(failure);
+        return nanos(execution.run());
     }
 
-    private GatunException unexpected(Throwable failure) {
-        return new GatunException(
-                ErrorCode.INTERNAL,
-                "model '" + modelName + "' failed unexpectedly; the server's log says more",
-                failure);
-    }
-
-    private void log(Throwable unexpected) {
-        FailureLog.write(
-                unexpected,
-                failure -> LOG.error("Instance {} of model '{}' failed unexpectedly", spec.name(), modelName, failure));
-    }
-
-    /** @param taken whether the model may have taken the request, whose failure then does not invite to repeat it */
-    private void fail(InferenceTicket ticket, GatunException failure, FailureReason reason, boolean taken) {
-        if (ticket.isUnwanted()) {
-            modelCounters.failed(FailureReason.CANCELED, ticket.arrivedNanos());
-            ticket.fail(new GatunException(ErrorCode.CANCELLED, "", failure));
-            return;
-        }
-        failed(ticket, failure, reason);
-        if (taken) {
-            ticket.failAfterRun(failure);
-        } else {
-            ticket.fail(failure);
+    private void execute(BackendInstance opened, ModelExecution execution) {
+        try {
+            execution.run().markExecuting();
+            opened.execute(execution);
+        } finally {
+            stopper.end();
         }
     }
 
-    private void failed(InferenceTicket ticket, GatunException failure, FailureReason reason) {
-        if (failure.code() == ErrorCode.INTERNAL) {
-            // Not the client's mistake: whoever runs the server should know, whatever protocol the request came by.
-            LOG.warn("Model '{}' failed a request: {}", modelName, failure.getMessage());
-        }
-        modelCounters.failed(reason, ticket.arrivedNanos());
+    private static long nanos(Run run) {
+        return run.endedNanos() - run.startedNanos();
     }
 
     @Override

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
 import gatun.runtime.ratelimit.RateLimitedWorker;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.scheduling.Worker;
-import gatun.runtime.statistics.ModelCounters;
-import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.wire.inference.ModelConfig;
@@ -16,16 +13,10 @@ import gatun.wire.inference.ModelInstanceGroup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** The instances of a model version, as the groups of its configuration ask for them. For one change at a time. */
 final class ModelInstances {
-    private final BackendModel backend;
-    private final ModelSignature signature;
-    private final @Nullable SequenceModel sequences;
-    private final BufferPool pool;
-    private final WarmUp warmUp;
-    private final ModelCounters counters;
+    private final InstanceResources resources;
     private final RateLimiter rateLimiter;
 
     /** Those that serve, in the order of their groups. */
@@ -39,24 +30,11 @@ final class ModelInstances {
     /**
      * No instances yet.
      *
-     * @param sequences what the model has to do with sequences; null for nothing
-     * @param warmUp what each instance answers before it serves
+     * @param resources what they share
      * @param rateLimiter says when instances may run
      */
-    ModelInstances(
-            BackendModel backend,
-            ModelSignature signature,
-            @Nullable SequenceModel sequences,
-            BufferPool pool,
-            WarmUp warmUp,
-            ModelCounters counters,
-            RateLimiter rateLimiter) {
-        this.backend = backend;
-        this.signature = signature;
-        this.sequences = sequences;
-        this.pool = pool;
-        this.warmUp = warmUp;
-        this.counters = counters;
+    ModelInstances(InstanceResources resources, RateLimiter rateLimiter) {
+        this.resources = resources;
         this.rateLimiter = rateLimiter;
     }
 
@@ -152,8 +130,7 @@ final class ModelInstances {
 
     private Placed make(String name, ModelInstanceGroup group, Device device, int count) {
         InstanceSpec spec = new InstanceSpec(name, count, device);
-        ModelInstance instance =
-                new ModelInstance(spec, madeCount++, backend, signature, sequences, pool, warmUp, counters);
+        ModelInstance instance = new ModelInstance(spec, madeCount++, resources);
         return new Placed(name, device, settings(group), instance, RateLimitedWorker.of(instance, group, rateLimiter));
     }
 

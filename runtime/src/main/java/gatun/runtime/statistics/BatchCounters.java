@@ -20,11 +20,11 @@ final class BatchCounters {
     }
 
     /** Counts an execution. */
-    void executed(Moments moments) {
+    void executed(ExecutionTimes times) {
         executions.add(1);
-        inputNanos.add(moments.inferStartedNanos() - moments.startedNanos());
-        inferNanos.add(moments.inferEndedNanos() - moments.inferStartedNanos());
-        outputNanos.add(moments.endedNanos() - moments.inferEndedNanos());
+        inputNanos.add(times.inferStartedNanos() - times.startedNanos());
+        inferNanos.add(times.inferEndedNanos() - times.inferStartedNanos());
+        outputNanos.add(times.endedNanos() - times.inferEndedNanos());
     }
 
     /** The counters as they are now. */

@@ -32,17 +32,17 @@ public final class InstanceCounters {
      * Counts an execution.
      *
      * @param batchSize its batch size; 0, which counts as 1, when the model has no batch dimension
-     * @param moments when its stages were, and how many requests it answered
+     * @param times when its stages were, and how many requests it answered
      */
-    public void executed(int batchSize, Moments moments) {
-        batches.of(Math.max(1, batchSize)).executed(moments);
+    public void executed(int batchSize, ExecutionTimes times) {
+        batches.of(Math.max(1, batchSize)).executed(times);
         // Before the requests: who sees one sees that there was a last execution.
-        lastEndedNanos.set(moments.endedNanos());
+        lastEndedNanos.set(times.endedNanos());
         int answered = 0;
-        for (int i = 0; i < moments.requestCount(); i++) {
-            answered += moments.inferences(i);
-            requests.of(moments.inferences(i)).answered(moments, i);
-            stages(moments.origin(i)).answered(moments, i);
+        for (int i = 0; i < times.requestCount(); i++) {
+            answered += times.inferences(i);
+            requests.of(times.inferences(i)).answered(times, i);
+            stages(times.origin(i)).answered(times, i);
         }
         inferences.add(answered);
     }

@@ -22,12 +22,12 @@ final class RequestCounters {
     }
 
     /** Counts the request that stands at {@code index} among those that an execution answered. */
-    void answered(Moments moments, int index) {
-        queueNanos.add(moments.queueNanos(index));
-        inputNanos.add(moments.inferStartedNanos() - moments.startedNanos());
-        inferNanos.add(moments.inferEndedNanos() - moments.inferStartedNanos());
-        outputNanos.add(moments.endedNanos() - moments.inferEndedNanos());
-        requestNanos.add(moments.endedNanos() - moments.arrivedNanos(index));
+    void answered(ExecutionTimes times, int index) {
+        queueNanos.add(times.queueNanos(index));
+        inputNanos.add(times.inferStartedNanos() - times.startedNanos());
+        inferNanos.add(times.inferEndedNanos() - times.inferStartedNanos());
+        outputNanos.add(times.endedNanos() - times.inferEndedNanos());
+        requestNanos.add(times.endedNanos() - times.arrivedNanos(index));
         count.add(1);
     }
 

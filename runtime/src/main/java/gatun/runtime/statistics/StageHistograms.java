@@ -14,14 +14,14 @@ final class StageHistograms {
     private final Histogram firstResponse = new Histogram();
 
     /** Counts the request that stands at {@code index} among those that an execution answered. */
-    void answered(Moments moments, int index) {
-        long arrivedNanos = moments.arrivedNanos(index);
-        queue.add(moments.queueNanos(index));
-        input.add(moments.inferStartedNanos() - moments.startedNanos());
-        infer.add(moments.inferEndedNanos() - moments.inferStartedNanos());
-        output.add(moments.endedNanos() - moments.inferEndedNanos());
-        request.add(moments.endedNanos() - arrivedNanos);
-        long firstNanos = moments.firstResponseNanos(index);
+    void answered(ExecutionTimes times, int index) {
+        long arrivedNanos = times.arrivedNanos(index);
+        queue.add(times.queueNanos(index));
+        input.add(times.inferStartedNanos() - times.startedNanos());
+        infer.add(times.inferEndedNanos() - times.inferStartedNanos());
+        output.add(times.endedNanos() - times.inferEndedNanos());
+        request.add(times.endedNanos() - arrivedNanos);
+        long firstNanos = times.firstResponseNanos(index);
         if (firstNanos != 0) {
             firstResponse.add(firstNanos - arrivedNanos);
         }

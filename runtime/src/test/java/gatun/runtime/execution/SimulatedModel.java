@@ -121,16 +121,15 @@ public final class SimulatedModel {
         version = new LoadingVersion(config.build(), 1, signature, new TreeMap<>());
         check = new RequestCheck(signature);
         ModelCounters counters = new ModelCounters();
+        InstanceResources resources = new InstanceResources(
+                new Model(),
+                signature,
+                null,
+                POOL,
+                new WarmUp(new WarmUpPlan(List.of(), WarmUpSource.NONE, Path.of("")), version, check),
+                counters);
         instances = IntStream.range(0, instanceCount)
-                .mapToObj(i -> new ModelInstance(
-                        new InstanceSpec("m_" + i, instanceCount, Device.CPU),
-                        i,
-                        new Model(),
-                        signature,
-                        null,
-                        POOL,
-                        new WarmUp(new WarmUpPlan(List.of(), WarmUpSource.NONE, Path.of("")), version, check),
-                        counters))
+                .mapToObj(i -> new ModelInstance(new InstanceSpec("m_" + i, instanceCount, Device.CPU), i, resources))
                 .toList();
         instances.forEach(ModelInstance::open);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.testing.Await;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;

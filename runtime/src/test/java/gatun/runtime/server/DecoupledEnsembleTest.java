@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +8,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
+import gatun.testing.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -78,7 +78,7 @@ class DecoupledEnsembleTest extends EnsembleFixture {
         assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {
                     try (response) {
                         answers.add(floats(response, 0)[0]);
-                        Await.until(failed);
+                        Await.opened(failed);
                     }
                 }))
                 .hasMessage("in ensemble 'e', the second is too much");

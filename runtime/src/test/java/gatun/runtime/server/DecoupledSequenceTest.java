@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,6 +14,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelStatistics;
 import gatun.spi.Execution;
 import gatun.spi.ExecutionRequest;
+import gatun.testing.Await;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
@@ -74,17 +74,9 @@ class DecoupledSequenceTest {
                     .map(request ->
                             request.correlationId().map(Object::toString).orElse("gap"))
                     .toList());
-            Await.until();
+            Await.opened(gate);
             script.accept(execution);
         });
-    }
-
-    private void Await.until() {
-        try {
-            assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     /** Makes OUT: each row's IN, and {@code more}. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,6 +13,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
 import gatun.spi.Execution;
 import gatun.spi.ParameterValue;
+import gatun.testing.Await;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -199,7 +199,7 @@ class DecoupledTest {
     }
 
     private static void awaitAtLeast(AtomicInteger counter, int value) {
-        Await.until(value, () -> counter.get() >= value);
+        Await.until(Integer.toString(value), () -> counter.get() >= value);
     }
 
     @Test

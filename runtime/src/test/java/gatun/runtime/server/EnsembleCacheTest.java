@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceResponse;
+import gatun.testing.Await;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -99,11 +100,11 @@ class EnsembleCacheTest extends EnsembleFixture {
         CountDownLatch replaced = new CountDownLatch(1);
         before.put("TWICE", () -> {
             running.countDown();
-            await(replaced);
+            Await.opened(replaced);
         });
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<Float> early = threads.submit(() -> ask("e"));
-            await(running);
+            Await.opened(running);
             increment = 10;
             reload("next");
             replaced.countDown();

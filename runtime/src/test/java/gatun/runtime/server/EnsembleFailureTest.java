@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +8,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
+import gatun.testing.Await;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -61,12 +61,14 @@ class EnsembleFailureTest extends EnsembleFixture {
     private void holdTwice() {
         before.put("TWICE", () -> {
             running.countDown();
-            await(release);
+            Await.opened(release);
         });
     }
 
     private void awaitPending(String model, long count) {
-        Await.until("waits in time", () -> test.server().statistics(model, "").getFirst().pendingRequestCount() >= count);
+        Await.until(
+                "waits in time",
+                () -> test.server().statistics(model, "").getFirst().pendingRequestCount() >= count);
     }
 
     @Test
@@ -109,7 +111,7 @@ class EnsembleFailureTest extends EnsembleFixture {
         holdTwice();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> runs = threads.submit(() -> test.server().infer(request()).close());
-            await(running);
+            Await.opened(running);
             Future<?> waits =
                     threads.submit(() -> test.server().infer(request()).close());
             awaitPending("twice", 1);
@@ -128,7 +130,7 @@ class EnsembleFailureTest extends EnsembleFixture {
         holdTwice();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> runs = threads.submit(() -> test.server().infer(request()).close());
-            await(running);
+            Await.opened(running);
             InferenceRequest late = request();
             late.timeoutMicros(1000);
             assertFails(late, ErrorCode.UNAVAILABLE, "in ensemble 'e', Request timeout expired");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.tensor.Datatype;
@@ -10,6 +9,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelOverride;
 import gatun.spi.Execution;
+import gatun.testing.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -18,6 +17,7 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.ParameterValue;
+import gatun.testing.Await;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -123,7 +123,7 @@ class EnsembleTest extends EnsembleFixture {
                                 step("sum", "A=T B=V", "SUM=OUT")))
                 .open(this::compute);
         CountDownLatch later = new CountDownLatch(1);
-        before.put("TWICE", () -> await(later));
+        before.put("TWICE", () -> Await.opened(later));
         before.put("SAME", later::countDown);
         try (InferenceResponse response = test.server().infer(test.input(test.request("e"), "IN", 2))) {
             assertThat(floats(response, 0)).containsExactly(1, 4);
@@ -304,7 +304,7 @@ class EnsembleTest extends EnsembleFixture {
             throw GatunException.invalidArgument("stopped");
         });
         before.put("TWICE", () -> {
-            await(running);
+            Await.opened(running);
             throw GatunException.invalidArgument("no doubles today");
         });
         assertThatThrownBy(() -> test.server().infer(test.input(test.request("e"), "IN", 2)))
@@ -329,7 +329,7 @@ class EnsembleTest extends EnsembleFixture {
         Cancellation cancellation = request.cancellation();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> answer = threads.submit(() -> test.server().infer(request));
-            await(running);
+            Await.opened(running);
             cancellation.cancel();
             assertThatThrownBy(() -> answer.get(20, TimeUnit.SECONDS))
                     .cause()

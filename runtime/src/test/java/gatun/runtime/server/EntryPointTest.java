@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,6 +13,7 @@ import gatun.runtime.ModelVersion;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
 import gatun.spi.Execution;
+import gatun.testing.Await;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -186,6 +186,8 @@ class EntryPointTest {
     }
 
     private void awaitPending(int count) {
-        Await.until("%s to wait".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
+        Await.until(
+                "%s to wait".formatted(count),
+                () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
     }
 }

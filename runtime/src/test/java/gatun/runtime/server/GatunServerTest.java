@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,6 +15,7 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.testing.Await;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -366,7 +366,9 @@ class GatunServerTest {
 
     /** Waits until the model's queue has that length. */
     private void awaitPending(long count) {
-        Await.until("%d pending".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() == count);
+        Await.until(
+                "%d pending".formatted(count),
+                () -> test.server().statistics().getFirst().pendingRequestCount() == count);
     }
 
     /** Lets runs begin but not end before it is opened. */

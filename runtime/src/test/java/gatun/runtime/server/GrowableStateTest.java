@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,6 +11,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.spi.Execution;
+import gatun.testing.Await;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -178,7 +178,9 @@ class GrowableStateTest {
     }
 
     private void awaitPending(long count) {
-        Await.until("%s to wait".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() == count);
+        Await.until(
+                "%s to wait".formatted(count),
+                () -> test.server().statistics().getFirst().pendingRequestCount() == count);
     }
 
     @Test

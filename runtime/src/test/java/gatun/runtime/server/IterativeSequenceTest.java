@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -17,6 +16,7 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.spi.Execution;
 import gatun.spi.ExecutionRequest;
+import gatun.testing.Await;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -111,7 +111,7 @@ class IterativeSequenceTest {
             rows.add(new Row(ids[i], starts[i], ends[i], counts[i]));
         }
         runs.add(rows);
-        Await.until();
+        Await.opened(gate);
         MemorySegment next = output(execution, execution.outputCount() - 1);
         MemorySegment out = output(execution, 0);
         List<ExecutionRequest> requests = execution.requests();
@@ -140,14 +140,6 @@ class IterativeSequenceTest {
             }
         }
         throw new AssertionError("no input " + name);
-    }
-
-    private void Await.until() {
-        try {
-            assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     private InferenceRequest request(int limit) {
@@ -328,7 +320,8 @@ class IterativeSequenceTest {
         Future<Answers> asked = send(request(50));
         Await.until("the first run", () -> runs.size() == 1);
         Future<?> closing = clients.submit(() -> test.server().close());
-        Await.until("the server to close", () -> test.server().index().getFirst().state() != ModelState.READY);
+        Await.until(
+                "the server to close", () -> test.server().index().getFirst().state() != ModelState.READY);
         gate.countDown();
 
         assertThat(asked.get(30, TimeUnit.SECONDS).numbers).hasSize(50).endsWith(48, 49);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -17,6 +16,7 @@ import gatun.runtime.Subscription;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.limits.ModelLimits;
 import gatun.runtime.limits.RequestLimits;
+import gatun.testing.Await;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,6 +14,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.Execution;
+import gatun.testing.Await;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -133,7 +133,9 @@ class RaggedBatchTest {
     }
 
     private void awaitPending(int count) {
-        Await.until("%s to wait".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
+        Await.until(
+                "%s to wait".formatted(count),
+                () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
     }
 
     private static float[] answer(Future<InferenceResponse> future, long... dims) throws Exception {

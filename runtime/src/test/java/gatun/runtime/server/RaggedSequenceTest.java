@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.tensor.Datatype;
@@ -12,6 +11,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.spi.Execution;
 import gatun.spi.ExecutionRequest;
+import gatun.testing.Await;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -142,7 +142,9 @@ class RaggedSequenceTest {
     }
 
     private void awaitPending(long count) {
-        Await.until("%s to wait".formatted(count), () -> test.server().statistics().getFirst().pendingRequestCount() == count);
+        Await.until(
+                "%s to wait".formatted(count),
+                () -> test.server().statistics().getFirst().pendingRequestCount() == count);
     }
 
     /** Has the steps run together, after one of another sequence that occupies the model. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelState;
+import gatun.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +53,7 @@ class ReplacedVersionsTest extends EnsembleFixture {
             request.anyVersion(true);
             test.input(request, input, 3);
             if (patient) {
-                Await.until(reload);
+                Await.opened(reload);
             }
             try (InferenceResponse response = test.server().infer(request)) {
                 assertThat(floats(response, 0)).containsExactly(1, 2, 3);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,6 +14,7 @@ import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.testing.Await;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -81,7 +81,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
                 step("next", "A=T", "NEXT=U"),
                 step("sum", "A=U B=V", "SUM=OUT")));
         CountDownLatch behind = new CountDownLatch(1);
-        before.put("TWICE", () -> await(behind));
+        before.put("TWICE", () -> Await.opened(behind));
         beforeElement.put("NEXT", element -> behind.countDown());
         InferenceRequest request = test.input(test.request("e"), "IN", 1);
         assertThat(answers(request)).as("joined with what came later").containsExactly(1F);
@@ -97,7 +97,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
                 step("sum", "A=T B=V", "SUM=OUT")));
         CountDownLatch sent = new CountDownLatch(3);
         before.put("EACH", sent::countDown);
-        before.put("TWICE", () -> await(sent));
+        before.put("TWICE", () -> Await.opened(sent));
         assertThat(answers(request(3))).as("each element and twice the first").containsExactly(0F, 1F, 2F);
     }
 
@@ -125,7 +125,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
         CountDownLatch second = new CountDownLatch(1);
         beforeElement.put("NEXT", element -> {
             if (element == 49) {
-                await(second);
+                Await.opened(second);
             } else {
                 second.countDown();
             }
@@ -171,12 +171,12 @@ class ResponsesSideBySideTest extends EnsembleFixture {
         CountDownLatch release = new CountDownLatch(1);
         before.put("NEXT", () -> {
             first.countDown();
-            await(release);
+            Await.opened(release);
         });
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             InferenceRequest holding = request(1);
             Future<List<Float>> holds = threads.submit(() -> answers(holding));
-            await(first);
+            Await.opened(first);
             InferenceRequest waiting = request(1);
             Cancellation cancellation = waiting.cancellation();
             Future<List<Float>> waits = threads.submit(() -> answers(waiting));
@@ -267,7 +267,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
         CountDownLatch sending = new CountDownLatch(3);
         before.put("EACH", sending::countDown);
         before.put("TWICE", () -> {
-            await(sending);
+            Await.opened(sending);
             throw GatunException.invalidArgument("no doubles today");
         });
         assertThatThrownBy(() -> answers(request(1000))).hasMessage("in ensemble 'e', no doubles today");
@@ -283,7 +283,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
                 throw GatunException.invalidArgument("three is a crowd");
             }
         });
-        beforeElement.put("NEXT", element -> await(failing));
+        beforeElement.put("NEXT", element -> Await.opened(failing));
         List<Float> answers = new ArrayList<>();
         InferenceRequest request = request(5);
         assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.server;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -18,6 +17,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.Execution;
+import gatun.testing.Await;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -193,7 +193,9 @@ class SequenceStateTest {
     }
 
     private void awaitPendingAndRuns(long pending, int runs) {
-        Await.until(pending + " in the queue", () -> !(test.server().statistics().getFirst().pendingRequestCount() != pending || runs() < runs));
+        Await.until(
+                pending + " in the queue",
+                () -> test.server().statistics().getFirst().pendingRequestCount() == pending && runs() >= runs);
     }
 
     private int runs() {

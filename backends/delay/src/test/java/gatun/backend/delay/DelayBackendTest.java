@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.delay;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -20,6 +19,7 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.spi.ParameterValue;
+import gatun.testing.Await;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -135,7 +135,8 @@ class DelayBackendTest {
     }
 
     private void awaitPending() {
-        Await.until("a request in the queue", () -> server.statistics().getFirst().pendingRequestCount() != 0);
+        Await.until(
+                "a request in the queue", () -> server.statistics().getFirst().pendingRequestCount() != 0);
     }
 
     @Test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -18,6 +17,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
+import gatun.testing.Await;
 import gatun.testing.OnnxFile;
 import java.nio.file.Files;
 import java.nio.file.Path;

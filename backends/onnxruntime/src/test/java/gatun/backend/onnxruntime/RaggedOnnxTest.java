@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.buffers.Buffer;
@@ -17,6 +16,7 @@ import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
+import gatun.testing.Await;
 import gatun.testing.OnnxFile;
 import gatun.testing.OnnxFile.Value;
 import java.io.IOException;

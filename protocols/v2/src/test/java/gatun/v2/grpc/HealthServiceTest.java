@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.grpc;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.testing.Await;
 import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.testing.Await;
 import gatun.testing.edges.EdgeUnderTest;
 import gatun.testing.edges.RawClient;
 import java.io.IOException;

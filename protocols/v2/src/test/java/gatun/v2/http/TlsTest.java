@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +8,7 @@ import gatun.http.Patience;
 import gatun.listener.PemFile;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsFiles;
+import gatun.testing.Await;
 import gatun.testing.Certificates;
 import gatun.testing.edges.EdgeUnderTest;
 import gatun.testing.edges.RawClient;

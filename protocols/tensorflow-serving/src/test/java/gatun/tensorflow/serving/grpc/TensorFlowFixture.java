@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.grpc;
 
-import gatun.testing.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -12,6 +11,7 @@ import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
+import gatun.testing.Await;
 import gatun.testing.edges.EdgeServer;
 import gatun.testing.edges.EdgeSettings;
 import gatun.wire.tensorflow.serving.ModelServiceGrpc;
@@ -122,7 +122,8 @@ final class TensorFlowFixture implements AutoCloseable {
 
     /** Waits until no version of a model answers. */
     void awaitUnloaded(String model) {
-        Await.until("the end of " + model, () -> !(server.index().stream().anyMatch(row -> row.name().equals(model) && row.state() == ModelState.READY)));
+        Await.until("the end of " + model, () -> server.index().stream()
+                .noneMatch(row -> row.name().equals(model) && row.state() == ModelState.READY));
     }
 
     /** The failure of a call as "CODE text". */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.statistics.ResponseTable;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The responses to the requests of a batch: one each at the end, or for a decoupled model as many as the backend sends. A request to which a
+ * response cannot be made fails alone. Used by the instance's thread only.
+ */
+final class BatchResponses {
+    private final Run run;
+    private final ScatteredOutputs outputs;
+    private final List<InferenceTicket> tickets;
+    private final Predicate<InferenceTicket> asked;
+
+    /** What becomes of single responses; null unless the model is decoupled. */
+    private final @Nullable ResponseTable table;
+
+    private int sent;
+
+    /**
+     * @param tickets the requests of each run, in their order; changed by its owner between runs
+     * @param asked whether somebody waits for the response to a ticket, which is not only there to fill a gap
+     * @param table where the single responses of a decoupled model are counted; null for any other
+     */
+    BatchResponses(
+            Run run,
+            ScatteredOutputs outputs,
+            List<InferenceTicket> tickets,
+            Predicate<InferenceTicket> asked,
+            @Nullable ResponseTable table) {
+        this.run = run;
+        this.outputs = outputs;
+        this.tickets = tickets;
+        this.asked = asked;
+        this.table = table;
+    }
+
+    /** Whether the model answers with any number of responses. */
+    boolean areMany() {
+        return table != null;
+    }
+
+    /** Begins a run for the tickets that are there now. */
+    void begin() {
+        if (table != null) {
+            for (InferenceTicket ticket : tickets) {
+                if (asked.test(ticket)) {
+                    ticket.progress().begin(run.startedNanos());
+                }
+            }
+        }
+    }
+
+    /** Sends each request its rows when the model is decoupled; otherwise counts only, since the responses are made at the end. */
+    void send() {
+        if (table == null) {
+            sent++;
+            return;
+        }
+        long madeNanos = System.nanoTime();
+        outputs.shareMade();
+        GatunException failure = null;
+        boolean wanted = false;
+        for (InferenceTicket ticket : tickets) {
+            if (asked.test(ticket)) {
+                if (!ticket.hasFailed()) {
+                    send(ticket, table, madeNanos, false);
+                }
+                wanted |= !ticket.hasFailed();
+                failure = ticket.failure().orElse(failure);
+            }
+        }
+        outputs.close();
+        if (!wanted && failure != null) {
+            throw run.refuse(failure);
+        }
+    }
+
+    /**
+     * Shares the outputs out, and ends each request's use of its regions.
+     *
+     * @throws GatunException when the backend did not give an output
+     */
+    void finish() {
+        if (table == null) {
+            respondOnce();
+        } else {
+            sendLast(table);
+        }
+    }
+
+    private void respondOnce() {
+        if (sent > 1) {
+            throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
+        }
+        if (isAnyDone()) {
+            outputs.shareOut();
+        }
+        for (InferenceTicket ticket : tickets) {
+            if (isDone(ticket)) {
+                settle(ticket);
+            }
+        }
+    }
+
+    private boolean isAnyDone() {
+        for (InferenceTicket ticket : tickets) {
+            if (isDone(ticket)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether this run ends what somebody asked for, by a response. */
+    private boolean isDone(InferenceTicket ticket) {
+        return asked.test(ticket) && !ticket.hasFailed() && !ticket.runsAgain();
+    }
+
+    /** Ends a request's use of its regions, which can fail it. */
+    private void settle(InferenceTicket ticket) {
+        try {
+            ticket.settle();
+            run.markAnswered(ticket);
+        } catch (GatunException broken) {
+            ticket.fail(broken);
+        }
+    }
+
+    /** Sends what the backend made and did not send, which is the last response of those that end here. */
+    private void sendLast(ResponseTable counters) {
+        long madeNanos = System.nanoTime();
+        outputs.shareMade();
+        for (InferenceTicket ticket : tickets) {
+            if (!asked.test(ticket) || ticket.hasFailed()) {
+                continue;
+            }
+            boolean sentLast = ticket.isAnythingMade() && send(ticket, counters, madeNanos, !ticket.runsAgain());
+            if (isDone(ticket)) {
+                if (!sentLast) {
+                    ticket.progress().ended(counters);
+                }
+                run.markAnswered(ticket);
+            }
+        }
+    }
+
+    /** Sends a request what was made for it; false when it is left out, or could not have it and has failed. */
+    private static boolean send(InferenceTicket ticket, ResponseTable counters, long madeNanos, boolean last) {
+        try {
+            ticket.settle();
+            boolean sentNow = ticket.send(last);
+            if (sentNow) {
+                ticket.progress().sent(counters, madeNanos);
+            }
+            return sentNow;
+        } catch (GatunException e) {
+            ticket.progress().brokenOff(counters, ticket.isUnwanted());
+            ticket.fail(e);
+            return false;
+        }
+    }
+
+    /** Notes that the run failed, or was told to stop. */
+    void breakOff() {
+        if (table == null) {
+            return;
+        }
+        for (InferenceTicket ticket : tickets) {
+            if (asked.test(ticket) && !ticket.hasFailed()) {
+                ticket.progress().brokenOff(table, ticket.isUnwanted());
+            }
+        }
+    }
+
+    /** Forgets the run. */
+    void clear() {
+        sent = 0;
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.cuda.DeviceTransfers;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.SideBySide;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
+import gatun.memory.tensor.TensorSpec;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The inputs that the requests of a batch bring, one tensor of all rows for each. What lies side by side already is not copied. Used by the
+ * instance's thread only.
+ */
+final class GatheredInputs implements InputGroup {
+    private final Run run;
+    private final List<InferenceTicket> tickets;
+    private final List<MemorySegment> pieces = new ArrayList<>();
+    private ModelSignature signature;
+    private @Nullable Tensor[] gathered = {};
+    private int rows;
+
+    /** The rows that the backend gets: those of the requests, and what they are padded with. */
+    private int runRows;
+
+    /** @param tickets the requests of each run, in their order; changed by its owner between runs */
+    GatheredInputs(Run run, ModelSignature signature, List<InferenceTicket> tickets) {
+        this.run = run;
+        this.signature = signature;
+        this.tickets = tickets;
+    }
+
+    /** Begins a run for the tickets that are there now. */
+    void begin(ModelSignature entryPoint) {
+        signature = entryPoint;
+        int count = tickets.getFirst().inputCount();
+        if (gathered.length != count) {
+            gathered = new Tensor[count];
+        }
+        rows = 0;
+        for (InferenceTicket ticket : tickets) {
+            rows += ticket.batchSize();
+        }
+        runRows = signature.runSize(rows);
+    }
+
+    /** The rows of the batch: the sum of its requests' batch sizes. */
+    int rows() {
+        return rows;
+    }
+
+    /** The rows that the backend gets. */
+    int runRows() {
+        return runRows;
+    }
+
+    @Override
+    public int count() {
+        return gathered.length;
+    }
+
+    @Override
+    public TensorSpec spec(int index) {
+        TensorSpec first = tickets.getFirst().input(index).spec();
+        if (!signature.batching()) {
+            return first;
+        }
+        return new TensorSpec(first.name(), first.datatype(), shape(index, first));
+    }
+
+    private Shape shape(int index, TensorSpec first) {
+        BatchTensors batchTensors = signature.batchTensors();
+        if (batchTensors != null && batchTensors.isRagged(first.name())) {
+            return Shape.of(elementCount(index));
+        }
+        return signature.padsShapes()
+                ? PaddedInput.shape(pieces(index), runRows)
+                : first.shape().withFirst(runRows);
+    }
+
+    private long elementCount(int index) {
+        long count = 0;
+        for (InferenceTicket ticket : tickets) {
+            count += ticket.input(index).spec().shape().elementCount();
+        }
+        return count;
+    }
+
+    @Override
+    public Tensor tensor(int index) {
+        Tensor known = gathered[index];
+        if (known == null) {
+            known = new Tensor(spec(index), gather(index));
+            gathered[index] = known;
+        }
+        return known;
+    }
+
+    /** As {@link #tensor}, on the GPU of {@code transfers}. */
+    DeviceMemory onDevice(int index, DeviceTransfers transfers) {
+        return isPadded(index) ? transfers.bring(tensor(index)) : DeviceBatch.gather(pieces(index), transfers);
+    }
+
+    private List<Tensor> pieces(int index) {
+        return tickets.stream().map(ticket -> ticket.input(index)).toList();
+    }
+
+    /** Whether the backend gets more as an input than the requests bring. */
+    boolean isPadded(int index) {
+        if (runRows != rows) {
+            return true;
+        }
+        if (!signature.padsShapes()) {
+            return false;
+        }
+        Shape shape = spec(index).shape();
+        return !tickets.stream()
+                .allMatch(ticket -> ticket.input(index).spec().shape().equalsAfterFirst(shape));
+    }
+
+    private MemorySegment gather(int index) {
+        if (isPadded(index)) {
+            PaddedInput padded = new PaddedInput(pieces(index), spec(index).shape());
+            Buffer buffer = run.takeForRun(padded.byteSize());
+            padded.write(buffer.segment());
+            return buffer.segment();
+        }
+        long byteSize = 0;
+        for (InferenceTicket ticket : tickets) {
+            MemorySegment piece = ticket.input(index).bytes();
+            pieces.add(piece);
+            byteSize += piece.byteSize();
+        }
+        try {
+            Optional<MemorySegment> joined = SideBySide.join(pieces);
+            return joined.isPresent() ? joined.get() : copy(byteSize);
+        } finally {
+            pieces.clear();
+        }
+    }
+
+    private MemorySegment copy(long byteSize) {
+        MemorySegment target = run.takeForRun(byteSize).segment();
+        long at = 0;
+        for (MemorySegment piece : pieces) {
+            TensorCopy.copy(piece, target.asSlice(at, piece.byteSize()));
+            at += piece.byteSize();
+        }
+        return target;
+    }
+
+    @Override
+    public void clear() {
+        Arrays.fill(gathered, null);
+        rows = 0;
+        runRows = 0;
+    }
+}

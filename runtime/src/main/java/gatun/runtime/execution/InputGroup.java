@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+
+/** Some of the inputs that a backend gets in a run of several requests, counted from 0. Used by the instance's thread only. */
+interface InputGroup {
+    int count();
+
+    /** Name, datatype and shape of input {@code index}, as {@link #tensor} gives it. */
+    TensorSpec spec(int index);
+
+    /** Input {@code index}, made when it is asked for first; valid until {@link #clear}. */
+    Tensor tensor(int index);
+
+    /** Forgets the run. */
+    void clear();
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.tensor.GatunException;
+import gatun.spi.Execution;
+
+/** What a backend sees of a run, and how the instance ends it. One object serves all runs of an instance, one after the other. */
+interface ModelExecution extends Execution {
+    /** The present run, or the last one. */
+    Run run();
+
+    /**
+     * Ends a run that the backend says it finished: the requests have their outputs, and clients their regions.
+     *
+     * @throws GatunException when the backend did not give an output
+     */
+    void finish();
+
+    /** Notes that the run failed, or was told to stop. */
+    void breakOff();
+
+    /** Forgets the run, so that nothing of its requests is kept alive, but for its times. */
+    void clear();
+
+    @Override
+    default void inferStarted() {
+        run().markInferStarted();
+    }
+
+    @Override
+    default void inferEnded() {
+        run().markInferEnded();
+    }
+}

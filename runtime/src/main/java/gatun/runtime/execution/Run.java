@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.Origin;
+import gatun.runtime.statistics.ExecutionTimes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The present run of an instance: its thread, when its stages began, the memory it has taken, the requests it has answered, and whose
+ * fault a failure is. One object serves all runs, one after the other. Used by the instance's thread only.
+ */
+final class Run implements ExecutionTimes {
+    private final BufferPool pool;
+    private final List<Buffer> buffers = new ArrayList<>();
+    private Runnable beforeInfer = () -> {};
+
+    private @Nullable GatunException refusal;
+    private @Nullable Thread thread;
+    private boolean executing;
+    private boolean computing;
+    private int requests;
+    private InferenceTicket[] answered = new InferenceTicket[1];
+    private long started;
+    private long inferStarted;
+    private long inferEnded;
+    private long ended;
+
+    /** @param pool gives the run its memory */
+    Run(BufferPool pool) {
+        this.pool = pool;
+    }
+
+    /** Sets what is done whenever the engine is about to compute. */
+    void beforeInfer(Runnable action) {
+        beforeInfer = action;
+    }
+
+    /** Begins a run on the calling thread. */
+    void start() {
+        refusal = null;
+        thread = Thread.currentThread();
+        requests = 0;
+        executing = false;
+        computing = false;
+        started = System.nanoTime();
+        inferStarted = started;
+        inferEnded = 0;
+        ended = 0;
+    }
+
+    /** Notes that the backend gets the run now. */
+    void markExecuting() {
+        executing = true;
+    }
+
+    /** Notes that the engine begins. */
+    void markInferStarted() {
+        inferStarted = System.nanoTime();
+        computing = true;
+        beforeInfer.run();
+    }
+
+    /** Notes that the engine is done. */
+    void markInferEnded() {
+        inferEnded = System.nanoTime();
+    }
+
+    /** Notes that {@code ticket} has its response. */
+    void markAnswered(InferenceTicket ticket) {
+        if (requests == answered.length) {
+            answered = Arrays.copyOf(answered, 2 * requests);
+        }
+        answered[requests++] = ticket;
+    }
+
+    /** Notes that the run is over; only the first call for a run does anything. */
+    void end() {
+        if (ended == 0) {
+            ended = System.nanoTime();
+            if (inferEnded == 0) {
+                inferEnded = ended;
+            }
+        }
+    }
+
+    /** Ends the run, tells the traces of its requests, and forgets all of them, so that nothing of them is kept alive. */
+    void clear() {
+        end();
+        for (int i = 0; i < requests; i++) {
+            answered[i].traceRun(this);
+        }
+        Arrays.fill(answered, 0, requests, null);
+        requests = 0;
+        buffers.forEach(Buffer::close);
+        buffers.clear();
+    }
+
+    /** Tells the requests that have their responses how long the stages took. */
+    void tellTimes() {
+        for (int i = 0; i < requests; i++) {
+            answered[i].computed(inferStarted - started, inferEnded - inferStarted, ended - inferEnded);
+        }
+    }
+
+    /** @throws IllegalStateException on any other thread than the run's */
+    void requireThread() {
+        if (!Thread.currentThread().equals(thread)) {
+            throw afterRun();
+        }
+    }
+
+    /** The failure of a backend that keeps its execution. */
+    static IllegalStateException afterRun() {
+        return new IllegalStateException("an Execution was used after its run, or by another thread than the run's");
+    }
+
+    /**
+     * Whether the model may have taken a request whose run ended by {@code failure}. Before the backend says that it computes, it has
+     * not if the failure is the runtime's.
+     */
+    boolean mayHaveTaken(GatunException failure) {
+        return executing && (computing || !isRefusal(failure));
+    }
+
+    /** Whether {@code failure} came from the runtime and not from the backend. */
+    @SuppressWarnings("ReferenceEquality") // the very one
+    boolean isRefusal(GatunException failure) {
+        return failure == refusal;
+    }
+
+    /** Marks a failure as one that is not the backend's. */
+    GatunException refuse(GatunException reason) {
+        refusal = reason;
+        return reason;
+    }
+
+    /** Memory for a response, which the caller owns. */
+    Buffer take(long byteSize) {
+        try {
+            return pool.take(byteSize);
+        } catch (GatunException e) {
+            throw refuse(e);
+        }
+    }
+
+    /** Memory until the run is over. */
+    Buffer takeForRun(long byteSize) {
+        Buffer buffer = take(byteSize);
+        buffers.add(buffer);
+        return buffer;
+    }
+
+    @Override
+    public int requestCount() {
+        return requests;
+    }
+
+    @Override
+    public int inferences(int index) {
+        return Math.max(1, answered[index].batchSize());
+    }
+
+    @Override
+    public Origin origin(int index) {
+        return answered[index].origin();
+    }
+
+    @Override
+    public long arrivedNanos(int index) {
+        return answered[index].arrivedNanos();
+    }
+
+    @Override
+    public long firstResponseNanos(int index) {
+        return answered[index].firstResponseNanos();
+    }
+
+    @Override
+    public long startedNanos() {
+        return started;
+    }
+
+    @Override
+    public long inferStartedNanos() {
+        return inferStarted;
+    }
+
+    @Override
+    public long inferEndedNanos() {
+        return inferEnded;
+    }
+
+    @Override
+    public long endedNanos() {
+        return ended;
+    }
+}

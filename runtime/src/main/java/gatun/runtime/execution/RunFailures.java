@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.FailureLog;
+import gatun.runtime.statistics.FailureReason;
+import gatun.runtime.statistics.ModelCounters;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Ends the requests of a run that failed, counts them, and tells the log what only the server's operator can mend. Thread-safe. */
+final class RunFailures {
+    private static final Logger LOG = LoggerFactory.getLogger(RunFailures.class);
+
+    private final String instanceName;
+    private final String modelName;
+    private final ModelCounters counters;
+
+    RunFailures(String instanceName, String modelName, ModelCounters counters) {
+        this.instanceName = instanceName;
+        this.modelName = modelName;
+        this.counters = counters;
+    }
+
+    /** @param taken whether the model may have taken the request, whose failure then does not invite to repeat it */
+    void fail(InferenceTicket ticket, GatunException failure, FailureReason reason, boolean taken) {
+        if (ticket.isUnwanted()) {
+            counters.failed(FailureReason.CANCELED, ticket.arrivedNanos());
+            ticket.fail(new GatunException(ErrorCode.CANCELLED, "", failure));
+            return;
+        }
+        if (failure.code() == ErrorCode.INTERNAL) {
+            // Not the client's mistake: whoever runs the server should know, whatever protocol the request came by.
+            LOG.warn("Model '{}' failed a request: {}", modelName, failure.getMessage());
+        }
+        counters.failed(reason, ticket.arrivedNanos());
+        if (taken) {
+            ticket.failAfterRun(failure);
+        } else {
+            ticket.fail(failure);
+        }
+    }
+
+    /** Fails the tickets of a run that ended by {@code failure}. */
+    void failAll(List<InferenceTicket> tickets, GatunException failure, Run run) {
+        FailureReason reason = run.isRefusal(failure) ? FailureReason.OTHER : FailureReason.BACKEND;
+        boolean taken = run.mayHaveTaken(failure);
+        tickets.forEach(ticket -> fail(ticket, failure, reason, taken));
+    }
+
+    /** Fails a ticket whose run something unforeseen broke off: a client that took its memory away, or else a fault of ours or the engine's. */
+    void failUnexpectedly(InferenceTicket ticket, Throwable failure) {
+        if (failure instanceof InternalError) {
+            // How the JVM reports a mapping that lost its memory. The lease knows whether it was the client's.
+            try {
+                ticket.settle();
+            } catch (GatunException broken) {
+                fail(ticket, broken, FailureReason.OTHER, true);
+                return;
+            }
+        }
+        ticket.fail(unexpected(failure));
+        counters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
+        log(failure);
+    }
+
+    /** Fails what has not failed yet, after a fault in the handling of a failure, such as a stack that is full still: nobody may wait for ever. */
+    void failRest(List<InferenceTicket> tickets, Throwable fault) {
+        for (InferenceTicket ticket : tickets) {
+            if (!ticket.hasFailed()) {
+                ticket.fail(unexpected(fault));
+            }
+        }
+        log(fault);
+    }
+
+    private GatunException unexpected(Throwable failure) {
+        return new GatunException(
+                ErrorCode.INTERNAL,
+                "model '" + modelName + "' failed unexpectedly; the server's log says more",
+                failure);
+    }
+
+    private void log(Throwable unexpected) {
+        FailureLog.write(
+                unexpected,
+                failure ->
+                        LOG.error("Instance {} of model '{}' failed unexpectedly", instanceName, modelName, failure));
+    }
+}

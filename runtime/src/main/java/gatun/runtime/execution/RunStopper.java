@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.threads.FailureLog;
+import gatun.spi.BackendInstance;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells the engine of one instance to stop a run when nobody wants its responses any more. Thread-safe. */
+final class RunStopper {
+    private static final Logger LOG = LoggerFactory.getLogger(RunStopper.class);
+
+    private final String instanceName;
+    private final String modelName;
+
+    /** Keeps a run from ending while the engine is told to stop it. Held for a moment only: telling sets a mark. */
+    private final ReentrantLock running = new ReentrantLock();
+
+    /** The tickets of the present run; guarded by {@link #running}. */
+    private List<InferenceTicket> batch = List.of();
+
+    private @Nullable BackendInstance backend; // guarded by running
+    private boolean stopped; // guarded by running
+
+    RunStopper(String instanceName, String modelName) {
+        this.instanceName = instanceName;
+        this.modelName = modelName;
+    }
+
+    /** Begins a run of {@code tickets} on {@code engine}. By the thread of the run, as are {@link #end} and {@link #stopAgain}. */
+    void begin(BackendInstance engine, List<InferenceTicket> tickets) {
+        running.lock();
+        try {
+            backend = engine;
+            batch = tickets;
+            stopped = false;
+        } finally {
+            running.unlock();
+        }
+        for (int i = 0; i < tickets.size(); i++) {
+            tickets.get(i).runBy(this);
+        }
+    }
+
+    /** Ends the run as far as others are concerned: nobody stops it from now on. */
+    void end() {
+        running.lock();
+        try {
+            batch = List.of();
+        } finally {
+            running.unlock();
+        }
+    }
+
+    /** Tells the engine to stop when nobody wants any response of the present run. For any thread. */
+    void stopUnwanted() {
+        running.lock();
+        try {
+            if (!stopped && !batch.isEmpty() && isUnwanted(batch)) {
+                stopped = true;
+                stop();
+            }
+        } finally {
+            running.unlock();
+        }
+    }
+
+    /**
+     * Tells the engine again what it may have missed: at the beginning of a run it forgets that the one before was to stop, and with it
+     * what it was told of this one a moment before.
+     */
+    @SuppressWarnings("GuardedBy") // only this thread changes the batch
+    void stopAgain() {
+        if (batch.isEmpty() || !isUnwanted(batch)) {
+            return;
+        }
+        running.lock();
+        try {
+            stopped = true;
+            stop();
+        } finally {
+            running.unlock();
+        }
+    }
+
+    private void stop() {
+        BackendInstance engine = backend;
+        if (engine == null) {
+            return;
+        }
+        try {
+            engine.stop();
+        } catch (RuntimeException | Error e) {
+            // Whoever gave the requests up has more to do than to learn of that.
+            FailureLog.write(
+                    e,
+                    failure -> LOG.error(
+                            "Instance {} of model '{}' could not be told to stop", instanceName, modelName, failure));
+        }
+    }
+
+    /** Whether nobody wants the response to any of {@code tickets}. */
+    static boolean isUnwanted(List<InferenceTicket> tickets) {
+        for (int i = 0; i < tickets.size(); i++) {
+            if (!tickets.get(i).isUnwanted()) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.cuda.DeviceTransfers;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * The outputs of a batch that its requests want, one tensor of all rows each, and how they are shared out. Outputs that go to the network, or
+ * to windows side by side, are not copied. Used by the instance's thread only.
+ */
+final class ScatteredOutputs {
+    private final Run run;
+    private final BufferPool pool;
+    private final List<InferenceTicket> tickets;
+
+    /** What serves each output of an entry point where it is wanted; kept, as a run would otherwise make them anew. */
+    private final Map<ModelSignature, BatchOutput[]> known = new HashMap<>();
+
+    private final Predicate<OutputRule> offered;
+    private final List<OutputRule> rules = new ArrayList<>();
+    private final List<BatchOutput> outputs = new ArrayList<>();
+    private ModelSignature signature;
+    private BatchOutput[] all;
+    private int rows;
+
+    /**
+     * @param tickets the requests of each run, in their order; changed by its owner between runs
+     * @param offered which outputs of the model requests get as such
+     */
+    ScatteredOutputs(
+            Run run,
+            BufferPool pool,
+            ModelSignature signature,
+            List<InferenceTicket> tickets,
+            Predicate<OutputRule> offered) {
+        this.run = run;
+        this.pool = pool;
+        this.tickets = tickets;
+        this.offered = offered;
+        this.signature = signature;
+        all = known.computeIfAbsent(signature, this::outputsOf);
+    }
+
+    private BatchOutput[] outputsOf(ModelSignature entryPoint) {
+        BatchOutput[] made = new BatchOutput[entryPoint.outputCount()];
+        for (int i = 0; i < made.length; i++) {
+            made[i] = new BatchOutput(entryPoint.output(i), entryPoint, pool, tickets);
+        }
+        return made;
+    }
+
+    /**
+     * Begins a run for the tickets that are there now.
+     *
+     * @param runRows the rows that the backend gets
+     */
+    @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point
+    void begin(ModelSignature entryPoint, int runRows) {
+        rows = runRows;
+        if (entryPoint != signature) {
+            signature = entryPoint;
+            all = known.computeIfAbsent(entryPoint, this::outputsOf);
+        }
+        for (int i = 0; i < signature.outputCount(); i++) {
+            OutputRule rule = signature.output(i);
+            if (offered.test(rule) && isWanted(rule)) {
+                rules.add(rule);
+                outputs.add(all[i]);
+            }
+        }
+    }
+
+    /** Whether some request wants that output. */
+    private boolean isWanted(OutputRule rule) {
+        for (InferenceTicket ticket : tickets) {
+            if (ticket.indexOf(rule) >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    int count() {
+        return rules.size();
+    }
+
+    String name(int index) {
+        return rules.get(index).name();
+    }
+
+    /** Memory for output {@code index} of the whole batch. */
+    MemorySegment memory(int index, Datatype datatype, Shape shape, long byteSize) {
+        check(rules.get(index), datatype, shape, byteSize);
+        try {
+            return outputs.get(index).memory(shape, byteSize);
+        } catch (GatunException e) {
+            throw run.refuse(e);
+        }
+    }
+
+    /** Whether all requests that want output {@code index} want it in memory of the GPU of {@code transfers}. */
+    boolean isForDevice(int index, DeviceTransfers transfers) {
+        return index < rules.size() && outputs.get(index).isForDevice(transfers);
+    }
+
+    /** As {@link #memory}, on the GPU that {@link #isForDevice} asked for. */
+    DeviceMemory deviceMemory(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
+        check(rules.get(index), datatype, shape, byteSize);
+        return outputs.get(index).deviceMemory(shape, byteSize, transfers);
+    }
+
+    /** Answers output {@code index} with input {@code input} of each request. */
+    void fromInput(int index, int input, Datatype datatype, Shape shape) {
+        check(rules.get(index), datatype, shape);
+        outputs.get(index).fromInput(input, shape);
+    }
+
+    private void check(OutputRule rule, Datatype datatype, Shape shape, long byteSize) {
+        check(rule, datatype, shape);
+        rule.requireSize(shape, byteSize, signature);
+    }
+
+    /**
+     * Refuses what a backend gives as an output of the whole batch.
+     *
+     * @throws GatunException INTERNAL when it is not as the configuration says
+     */
+    private void check(OutputRule rule, Datatype datatype, Shape shape) {
+        BatchTensors batchTensors = signature.batchTensors();
+        if (!signature.batching()) {
+            rule.answered(datatype, shape, signature);
+            rule.requireShape(shape, 0, signature);
+        } else if (batchTensors != null && batchTensors.scattered(rule.name()) != null) {
+            requireDatatype(rule, datatype);
+        } else {
+            rule.answered(datatype, shape, signature);
+            requireRows(rule, shape);
+            rule.requireShape(shape, rows, signature);
+        }
+    }
+
+    private void requireDatatype(OutputRule rule, Datatype datatype) {
+        if (datatype != rule.datatype()) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "unexpected datatype " + datatype.wireName() + " for inference output '" + rule.name()
+                            + "', expecting " + rule.datatype().wireName() + " for " + signature.modelName());
+        }
+    }
+
+    private void requireRows(OutputRule rule, Shape shape) {
+        if (shape.rank() == 0 || shape.dim(0) != rows) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "unexpected shape " + shape + " for inference output '" + rule.name() + "' of model '"
+                            + signature.modelName() + "': expected " + rows
+                            + " in front, the batch size of all requests that run together");
+        }
+    }
+
+    /** Gives the requests that want {@code rule} a copy of {@code given}, which is something else too. */
+    void shareCopy(OutputRule rule, Tensor given) {
+        if (!isWanted(rule)) {
+            return;
+        }
+        BatchOutput copy = new BatchOutput(rule, signature, pool, tickets);
+        try {
+            TensorCopy.copy(
+                    given.bytes(),
+                    copy.memory(given.spec().shape(), given.bytes().byteSize()));
+            copy.shareOut();
+        } finally {
+            copy.close();
+        }
+    }
+
+    /** Gives each request its rows of all outputs. */
+    void shareOut() {
+        outputs.forEach(BatchOutput::shareOut);
+    }
+
+    /** As {@link #shareOut}, of the outputs that were made. */
+    void shareMade() {
+        for (BatchOutput output : outputs) {
+            if (output.isMade()) {
+                output.shareOut();
+            }
+        }
+    }
+
+    /** Lets go of the memory of the outputs; the requests keep what they got of it. */
+    void close() {
+        outputs.forEach(BatchOutput::close);
+    }
+
+    /** Forgets the run. */
+    void clear() {
+        close();
+        outputs.clear();
+        rules.clear();
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.scheduling.Sequence;
+import gatun.runtime.scheduling.SequenceStep;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The steps of sequences that run together: what each row is to its sequence, and the states before and after. Where sequences keep their
+ * places in the batch, a row whose sequence has no step is a gap, of zeros and empty strings. Used by the instance's thread only.
+ */
+final class SequenceBatch {
+    private final Run run;
+    private final SequenceModel model;
+    private final ModelSignature signature;
+    private final BufferPool pool;
+    private final List<InferenceTicket> tickets;
+    private final List<StateExchange> states = new ArrayList<>();
+
+    /** What each row is to its sequence; empty for a gap. */
+    private final List<Optional<SequenceStep>> rows = new ArrayList<>();
+
+    private final ControlInputs controls;
+    private final StateExchanges exchanges;
+
+    /** Stands for all gaps of a run. */
+    private @Nullable InferenceTicket gap;
+
+    /** Whether the model has taken the steps of the run, whatever becomes of their responses. */
+    private boolean committed;
+
+    /** @param tickets the rows of each run, gaps included; changed by its owner between runs */
+    SequenceBatch(
+            Run run, SequenceModel model, ModelSignature signature, BufferPool pool, List<InferenceTicket> tickets) {
+        this.run = run;
+        this.model = model;
+        this.signature = signature;
+        this.pool = pool;
+        this.tickets = tickets;
+        for (int i = 0; i < model.states().size(); i++) {
+            states.add(new StateExchange(i, model.states().get(i), signature, pool));
+        }
+        controls = new ControlInputs(run, model.controls(), signature.batching(), rows);
+        exchanges = new StateExchanges(run, states);
+    }
+
+    ControlInputs controls() {
+        return controls;
+    }
+
+    StateExchanges states() {
+        return exchanges;
+    }
+
+    /** The rows of a run for {@code batch}: each ticket at its sequence's slot where the model wants that, with gaps in between. */
+    List<InferenceTicket> rows(List<InferenceTicket> batch) {
+        int count = model.isDirect() ? batch.getLast().step().sequence().slot() + 1 : batch.size();
+        if (count == batch.size()) {
+            return batch;
+        }
+        InferenceTicket empty = empty(batch.getFirst());
+        gap = empty;
+        List<InferenceTicket> all = new ArrayList<>(count);
+        for (InferenceTicket ticket : batch) {
+            int row = ticket.step().sequence().slot();
+            while (all.size() < row) {
+                all.add(empty);
+            }
+            all.add(ticket);
+        }
+        return all;
+    }
+
+    /** A ticket that brings as much as {@code like} does, but all of it zeros, and wants nothing. */
+    private InferenceTicket empty(InferenceTicket like) {
+        Tensor[] inputs = new Tensor[like.inputCount()];
+        for (int i = 0; i < inputs.length; i++) {
+            TensorSpec spec = like.input(i).spec();
+            long byteSize = spec.datatype() == Datatype.BYTES
+                    ? spec.shape().elementCount() * BytesCodec.LENGTH_BYTES
+                    : spec.shape().byteSize(spec.datatype());
+            Buffer zeros = run.takeForRun(byteSize);
+            zeros.segment().fill((byte) 0);
+            inputs[i] = new Tensor(spec, zeros.segment());
+        }
+        return like.gap(inputs);
+    }
+
+    @SuppressWarnings("ReferenceEquality") // that very ticket
+    boolean isGap(InferenceTicket ticket) {
+        return ticket == gap;
+    }
+
+    /** Begins a run for the tickets that are there now. */
+    void begin() {
+        List<Optional<SequenceState>> kept = new ArrayList<>(tickets.size());
+        for (InferenceTicket ticket : tickets) {
+            if (isGap(ticket)) {
+                rows.add(Optional.empty());
+                kept.add(Optional.empty());
+            } else {
+                SequenceStep step = ticket.step();
+                rows.add(Optional.of(step));
+                if (!states.isEmpty()) {
+                    kept.add(Optional.of(state(step)));
+                }
+            }
+        }
+        for (StateExchange state : states) {
+            state.begin(kept);
+        }
+    }
+
+    /** The states that a step begins with. */
+    private SequenceState state(SequenceStep step) {
+        Sequence sequence = step.sequence();
+        Optional<SequenceState> known = SequenceState.of(sequence);
+        if (known.isPresent() && !step.starts()) {
+            return known.get();
+        }
+        SequenceState state = known.orElseGet(() -> new SequenceState(model.states(), pool));
+        sequence.keep(state);
+        try {
+            state.reset();
+        } catch (GatunException e) {
+            throw run.refuse(e);
+        }
+        return state;
+    }
+
+    /**
+     * Takes the states that the model gave, before the requests have their responses.
+     *
+     * @throws GatunException when the model gave not all, or there is no memory for them
+     */
+    void takeStates(ScatteredOutputs outputs) {
+        states.forEach(StateExchange::requireGiven);
+        for (StateExchange state : states) {
+            int index = signature.outputIndex(state.rule().outputName(), 0);
+            if (index >= 0) {
+                outputs.shareCopy(signature.output(index), state.output());
+            }
+        }
+        try {
+            states.forEach(StateExchange::prepare);
+        } catch (GatunException e) {
+            throw run.refuse(e);
+        }
+        // Where the runtime does not hold the whole state the model has taken the step already, whatever becomes of the
+        // response.
+        committed = states.isEmpty() || states.stream().anyMatch(StateExchange::isWrittenInPlace);
+        if (committed) {
+            for (int i = 0; i < rows.size(); i++) {
+                commit(i);
+            }
+        }
+    }
+
+    /** Takes the steps whose responses cannot fail any more, and has steps run again whose model asked for that. */
+    void finish() {
+        for (int i = 0; i < rows.size(); i++) {
+            InferenceTicket ticket = tickets.get(i);
+            if (!committed && !ticket.hasFailed()) {
+                commit(i);
+            }
+            if (!isGap(ticket) && ticket.runsAgain()) {
+                runAgain(ticket);
+            }
+        }
+    }
+
+    private void commit(int row) {
+        for (StateExchange state : states) {
+            state.commit(row);
+        }
+        rows.get(row).ifPresent(SequenceStep::done);
+    }
+
+    /** Has a step run again, unless nobody wants its response any more. */
+    private static void runAgain(InferenceTicket ticket) {
+        if (ticket.isUnwanted()) {
+            ticket.fail(new GatunException(ErrorCode.CANCELLED, ""));
+        } else if (!ticket.hasFailed()) {
+            ticket.step().again();
+        }
+    }
+
+    /** Forgets the run; the sequences keep their states. */
+    void clear() {
+        exchanges.clear();
+        controls.clear();
+        rows.clear();
+        gap = null;
+        committed = false;
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.cuda.DeviceTransfers;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.statistics.ResponseTable;
+import gatun.spi.ExecutionRequest;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of an instance for one request: hands the backend its inputs and decides where each output goes. The outputs of a decoupled model
+ * go out in as many responses as the backend sends; a window in the client's memory then holds the output of the last one. Used by the
+ * instance's thread only.
+ */
+final class SingleExecution implements ModelExecution {
+    private final Run run;
+    private final BufferPool pool;
+
+    /** What becomes of single responses; null unless the model is decoupled. */
+    private final @Nullable ResponseTable responses;
+
+    private @Nullable InferenceTicket ticket;
+    private int sent;
+
+    /** @param responses where the single responses of a decoupled model are counted; null for any other */
+    SingleExecution(BufferPool pool, @Nullable ResponseTable responses) {
+        this.run = new Run(pool);
+        this.pool = pool;
+        this.responses = responses;
+    }
+
+    /** Begins a run for one request. */
+    void begin(InferenceTicket next) {
+        ticket = next;
+        sent = 0;
+        run.start();
+        if (responses != null) {
+            next.progress().begin(run.startedNanos());
+        }
+    }
+
+    @Override
+    public Run run() {
+        return run;
+    }
+
+    @Override
+    public void finish() {
+        InferenceTicket done = ticket();
+        if (responses == null) {
+            requireOneResponse(done);
+            done.settle();
+        } else if (!done.isAnythingMade() || !send(done, responses, true)) {
+            done.progress().ended(responses);
+        }
+        run.markAnswered(done);
+        run.end();
+    }
+
+    private void requireOneResponse(InferenceTicket done) {
+        if (sent > 1) {
+            throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
+        }
+        for (int i = 0; i < done.outputCount(); i++) {
+            if (done.result(i) == null) {
+                throw new GatunException(
+                        ErrorCode.INTERNAL,
+                        "the backend gave no output '" + outputName(i) + "' of model '"
+                                + done.signature().modelName() + "'");
+            }
+            classify(done, i);
+        }
+    }
+
+    /** Turns output {@code index} into classes where it is made and the client wants that. */
+    private void classify(InferenceTicket running, int index) {
+        OutputTensor result = running.result(index);
+        if (result != null && running.wanted(index).classification() > 0) {
+            Classification.apply(running, index, result, running.signature().leadingDims(), pool);
+        }
+    }
+
+    /** Sends a response of what was made; false when the request is left out. */
+    private boolean send(InferenceTicket running, ResponseTable table, boolean last) {
+        long madeNanos = System.nanoTime();
+        try {
+            for (int i = 0; i < running.outputCount(); i++) {
+                classify(running, i);
+            }
+            running.settle();
+            boolean sentNow = running.send(last);
+            if (sentNow) {
+                running.progress().sent(table, madeNanos);
+            }
+            return sentNow;
+        } catch (GatunException e) {
+            throw run.refuse(e);
+        }
+    }
+
+    @Override
+    public void breakOff() {
+        // One response would have been one request, and those are counted.
+        if (responses != null) {
+            ticket().progress().brokenOff(responses, ticket().isUnwanted());
+        }
+    }
+
+    @Override
+    public void clear() {
+        run.clear();
+        ticket = null;
+    }
+
+    /** The request of the run. */
+    private InferenceTicket ticket() {
+        InferenceTicket running = ticket;
+        if (running == null) {
+            throw Run.afterRun();
+        }
+        run.requireThread();
+        return running;
+    }
+
+    @Override
+    public List<ExecutionRequest> requests() {
+        return List.of(ticket());
+    }
+
+    /** Sends what is made when the model is decoupled; otherwise counts only, since one response is made at the end. */
+    @Override
+    public void send() {
+        if (responses == null) {
+            sent++;
+        } else {
+            send(ticket(), responses, false);
+        }
+    }
+
+    @Override
+    public String entryPoint() {
+        return ticket().signature().entryPoint().name();
+    }
+
+    @Override
+    public int inputCount() {
+        return ticket().inputCount();
+    }
+
+    @Override
+    public TensorSpec inputSpec(int index) {
+        return ticket().input(index).spec();
+    }
+
+    @Override
+    public Tensor input(int index) {
+        return ticket().input(index);
+    }
+
+    @Override
+    public int outputCount() {
+        return ticket().outputCount();
+    }
+
+    @Override
+    public String outputName(int index) {
+        return ticket().rule(index).name();
+    }
+
+    @Override
+    public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
+        InferenceTicket running = ticket();
+        TensorSpec spec = spec(running, index, datatype, shape, byteSize);
+        Optional<RegionLease> destination = running.wanted(index).destination();
+        if (destination.isPresent()) {
+            MemorySegment window = window(spec.name(), destination.get(), byteSize);
+            running.result(index, new OutputTensor(new Tensor(spec, window), true), null);
+            return window;
+        }
+        Buffer buffer = run.take(byteSize);
+        MemorySegment bytes = buffer.segment();
+        running.result(index, new OutputTensor(new Tensor(spec, bytes), false), buffer);
+        return bytes;
+    }
+
+    @Override
+    public DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
+        InferenceTicket running = ticket();
+        RequestedOutput wanted = running.wanted(index);
+        RegionLease destination = wanted.destination().orElse(null);
+        if (destination == null || wanted.classification() > 0 || !transfers.isOn(destination.device())) {
+            return transfers.deliver(output(index, datatype, shape, byteSize));
+        }
+        TensorSpec spec = spec(running, index, datatype, shape, byteSize);
+        Tensor result = tensor(spec, destination, byteSize);
+        running.result(index, new OutputTensor(result, true), null);
+        return transfers.target(result.device().orElseThrow());
+    }
+
+    @Override
+    public void outputFromInput(int output, int input, Shape shape) {
+        InferenceTicket running = ticket();
+        Tensor source = running.input(input);
+        // The next of several responses may show the same input, and only one could own its memory.
+        boolean copied =
+                responses != null || running.wanted(output).destination().isPresent() || !running.ownsInputMemory();
+        if (copied) {
+            long byteSize = source.byteSize();
+            TensorCopy.copy(source.bytes(), output(output, source.spec().datatype(), shape, byteSize));
+            return;
+        }
+        TensorSpec spec = spec(running, output, source.spec().datatype(), shape, source.byteSize());
+        running.result(output, new OutputTensor(new Tensor(spec, source.bytes()), false), null);
+        running.showInputs();
+    }
+
+    /** What the client is told of an output of which the backend says {@code datatype} and {@code shape}. */
+    private static TensorSpec spec(InferenceTicket running, int index, Datatype datatype, Shape shape, long byteSize) {
+        OutputRule rule = running.rule(index);
+        ModelSignature signature = running.signature();
+        TensorSpec spec = rule.answered(datatype, shape, signature);
+        rule.requireShape(shape, running.batchSize(), signature);
+        rule.requireSize(shape, byteSize, signature);
+        return spec;
+    }
+
+    private Tensor tensor(TensorSpec spec, RegionLease destination, long byteSize) {
+        try {
+            RequestErrors.requireRoom(spec.name(), destination, byteSize);
+            return Tensor.inRegion(spec, destination, byteSize);
+        } catch (GatunException e) {
+            throw run.refuse(e);
+        }
+    }
+
+    private MemorySegment window(String output, RegionLease destination, long byteSize) {
+        try {
+            return RequestErrors.window(output, destination, byteSize);
+        } catch (GatunException e) {
+            throw run.refuse(e);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.commandline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.server.harness.ModelRepositoryFolder;
+import gatun.server.harness.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code gatun check}: what it says of good and bad repositories, and how it exits. */
+class CheckIT {
+    @TempDir
+    Path folder;
+
+    @Test
+    void shouldCallTheExamplesGoodAndShowThemAsCompleted() {
+        ServerProcess check =
+                ServerProcess.run("check", ServerProcess.exampleModels().toString());
+        assertThat(check.awaitExit(Duration.ZERO)).as(check.log()).isZero();
+        assertThat(check.output())
+                .contains("digits: good, version 1", "simple_ensemble: good", "models would be served.")
+                // softmax has no configuration at all: it comes from the model's file
+                .containsPattern("name: \"softmax\"\\R +platform: \"onnxruntime_onnx\"")
+                .contains("default_model_filename: \"model.onnx\"")
+                .containsPattern(
+                        "digits: good, version 1\\R +threads of each instance: 1, as intra_op_thread_count says")
+                .containsPattern("simple: good, version 1\\R +threads of a run: [0-9]+.* for [0-9]+ instance");
+        assertThat(check.log()).isEmpty();
+    }
+
+    @Test
+    void shouldTellFileAndLineAndWhatToWriteInstead() throws IOException {
+        ModelRepositoryFolder models = new ModelRepositoryFolder(folder);
+        models.simple("good", "", 1);
+        models.simple("typo", "", 1);
+        models.config("typo", ModelRepositoryFolder.simpleConfig().replace("max_batch_size", "max_batchsize"));
+        models.simple("datatype", "", 1);
+        models.config("datatype", ModelRepositoryFolder.simpleConfig().replaceFirst("TYPE_INT32", "TYPE_FLOAT"));
+        models.simple("dims", "", 1);
+        models.config("dims", ModelRepositoryFolder.simpleConfig().replaceFirst("\\[ 16 ]", "[ 17 ]"));
+        models.simple("several", """
+
+                dynamic_batching { preferred_batch_size: [ 4, 64 ] }
+                instance_group [ { kind: KIND_CPU gpus: [ 0 ] } ]
+                """, 1);
+        Files.createDirectories(folder.resolve("empty"));
+
+        ServerProcess check = ServerProcess.run("check", "--quiet", folder.toString());
+        assertThat(check.awaitExit(Duration.ZERO)).isEqualTo(1);
+        assertThat(check.output())
+                .contains("good: good, version 1")
+                .contains(
+                        folder.resolve("typo/config.pbtxt") + ":" + line("typo", "max_batchsize")
+                                + ":1: unknown field 'max_batchsize' in ModelConfig",
+                        "did you mean 'max_batch_size'?")
+                .contains(
+                        folder.resolve("datatype/config.pbtxt") + ":" + line("datatype", "TYPE_FLOAT") + ":",
+                        "write TYPE_FP32")
+                .contains(
+                        folder.resolve("dims/config.pbtxt") + ":" + line("dims", "17") + ":",
+                        "complete shape [-1,17]",
+                        "the model's own file says:")
+                .contains(
+                        "several: 2 problems",
+                        folder.resolve("several/config.pbtxt") + ":" + line("several", "preferred_batch_size") + ":",
+                        folder.resolve("several/config.pbtxt") + ":" + line("several", "gpus") + ":",
+                        "leave gpus out, or write kind: KIND_GPU")
+                .contains(folder.resolve("empty") + ": ", "add a folder named by the version's number")
+                .endsWith("5 of 6 models would not be served.\n");
+        assertThat(check.log()).isEmpty();
+    }
+
+    @Test
+    void shouldLookAtOneModelOnly() throws IOException {
+        ModelRepositoryFolder models = new ModelRepositoryFolder(folder);
+        models.simple("good", "", 1);
+        models.simple("bad", "nonsense: 1", 1);
+        ServerProcess check = ServerProcess.run("check", "--model=good", folder.toString());
+        assertThat(check.awaitExit(Duration.ZERO)).isZero();
+        assertThat(check.output()).endsWith("The model would be served.\n").doesNotContain("bad");
+    }
+
+    @Test
+    void shouldExitWithTwoWhereThereIsNothingToCheck() {
+        Path missing = folder.resolve("nowhere");
+        ServerProcess check = ServerProcess.run("check", missing.toString());
+        assertThat(check.awaitExit(Duration.ZERO)).isEqualTo(2);
+        assertThat(check.log()).contains(missing.toString(), "is not a directory");
+
+        ServerProcess wrongName = ServerProcess.run(
+                "check", "--model=simpel", ServerProcess.exampleModels().toString());
+        assertThat(wrongName.awaitExit(Duration.ZERO)).isEqualTo(2);
+        assertThat(wrongName.log()).contains("no model [simpel]", "simple");
+    }
+
+    private String line(String model, String part) throws IOException {
+        List<String> lines = Files.readAllLines(folder.resolve(model).resolve("config.pbtxt"));
+        for (int i = 0; i < lines.size(); i++) {
+            if (lines.get(i).contains(part)) {
+                return Integer.toString(i + 1);
+            }
+        }
+        throw new AssertionError(part + " is not in the configuration of " + model);
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.operation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import gatun.server.harness.GrpcClient;
+import gatun.server.harness.ServerProcess;
+import gatun.server.harness.SimpleModel;
+import gatun.testing.Certificates;
+import gatun.wire.inference.GRPCInferenceServiceGrpc;
+import gatun.wire.inference.ModelInferResponse;
+import io.grpc.Grpc;
+import io.grpc.ManagedChannel;
+import io.grpc.TlsChannelCredentials;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The gRPC port of the real server over mutual TLS. */
+@Timeout(120)
+class GrpcTlsIT {
+    private static final String PYTHON = "/usr/bin/python3";
+    private static final Path SCRIPT = ServerProcess.root().resolve("server/src/test/python/tls_client.py");
+
+    @TempDir
+    static Path folder;
+
+    private static Certificates.Identity identity;
+    private static Certificates.Identity client;
+    private static ServerProcess server;
+
+    @BeforeAll
+    static void start() throws Exception {
+        Certificates certificates = new Certificates(folder);
+        identity = certificates.identity("server");
+        client = certificates.identity("client");
+        server = ServerProcess.launch(
+                ServerProcess.exampleModels(),
+                "--grpc-use-ssl-mutual=true",
+                "--grpc-server-cert=" + identity.certificate(),
+                "--grpc-server-key=" + identity.key(),
+                "--grpc-root-cert=" + client.certificate(),
+                "--grpc-unix-socket=" + folder.resolve("grpc.sock"));
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private static void assertInfers(ManagedChannel channel) {
+        ModelInferResponse response = GRPCInferenceServiceGrpc.newBlockingStub(channel)
+                .withDeadlineAfter(20, TimeUnit.SECONDS)
+                .modelInfer(SimpleModel.grpc());
+        assertThat(SimpleModel.values(response.getRawOutputContents(0).asReadOnlyByteBuffer()))
+                .isEqualTo(SimpleModel.SUM);
+    }
+
+    @Test
+    void shouldInferForAClientWithACertificate() throws Exception {
+        ManagedChannel channel = Grpc.newChannelBuilderForAddress(
+                        "localhost",
+                        server.grpcPort(),
+                        TlsChannelCredentials.newBuilder()
+                                .trustManager(identity.certificate().toFile())
+                                .keyManager(
+                                        client.certificate().toFile(),
+                                        client.key().toFile())
+                                .build())
+                .build();
+        try {
+            assertInfers(channel);
+        } finally {
+            channel.shutdownNow();
+            assertThat(channel.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldServeTheUnixSocketWithoutTls() {
+        try (GrpcClient local = GrpcClient.unix(Path.of(server.ready("grpc.unix-socket")))) {
+            assertInfers(local.channel());
+        }
+    }
+
+    @Test
+    void shouldServeTheCCore() throws Exception {
+        assumeTrue(Files.isExecutable(Path.of(PYTHON)), "no " + PYTHON);
+        Process probe = new ProcessBuilder(PYTHON, "-c", "import grpc").start();
+        assumeTrue(probe.waitFor(60, TimeUnit.SECONDS), "python3 does not answer");
+        assumeTrue(probe.exitValue() == 0, "python3 has no grpc module (Debian: python3-grpcio)");
+        Path output = folder.resolve("client.out");
+        Process process = new ProcessBuilder(
+                        PYTHON,
+                        "-B",
+                        SCRIPT.toString(),
+                        "localhost:" + server.grpcPort(),
+                        identity.certificate().toString(),
+                        client.key().toString(),
+                        client.certificate().toString())
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        boolean ended;
+        try {
+            ended = process.waitFor(90, TimeUnit.SECONDS);
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(ended)
+                .as("the client's end after\n%s", Files.readString(output))
+                .isTrue();
+        assertThat(Files.readString(output)).endsWith("all ok\n");
+    }
+
+    @Test
+    void shouldNameTheFileWithoutWhichItCannotStart() {
+        Path missing = folder.resolve("missing.pem");
+
+        ServerProcess refused = ServerProcess.run(
+                "serve",
+                "--model-repository=" + ServerProcess.exampleModels(),
+                "--grpc-use-ssl=true",
+                "--grpc-server-cert=" + missing,
+                "--grpc-server-key=" + identity.key());
+
+        assertThat(refused.awaitExit(java.time.Duration.ofSeconds(20))).isNotZero();
+        assertThat(refused.log()).contains("--grpc-server-cert=" + missing + ": there is no such file");
+    }
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.tensorflow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.server.harness.GrpcClient;
+import gatun.server.harness.HttpApi;
+import gatun.server.harness.ServerProcess;
+import gatun.server.harness.SimpleModel;
+import gatun.testing.Await;
+import gatun.wire.tensorflow.DataType;
+import gatun.wire.tensorflow.TensorProto;
+import gatun.wire.tensorflow.serving.GetModelStatusRequest;
+import gatun.wire.tensorflow.serving.ModelServiceGrpc;
+import gatun.wire.tensorflow.serving.ModelSpec;
+import gatun.wire.tensorflow.serving.ModelVersionStatus;
+import gatun.wire.tensorflow.serving.PredictRequest;
+import gatun.wire.tensorflow.serving.PredictResponse;
+import gatun.wire.tensorflow.serving.PredictionServiceGrpc;
+import gatun.wire.tensorflow.serving.ReloadConfigRequest;
+import gatun.wire.tensorflow.serving.ReloadConfigResponse;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Models that the operator names as TensorFlow Serving is told, in the real server: ONNX models, since their engine is always there. */
+@Timeout(120)
+class ModelListIT {
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void prepare() throws IOException {
+        version("adder", 1);
+    }
+
+    /** A version of the model {@code simple}, whose configuration is completed from its file. */
+    private void version(String directory, int number) throws IOException {
+        Path version = folder.resolve(directory + "-" + number);
+        Files.createDirectories(version);
+        Files.copy(ServerProcess.exampleModels().resolve("simple/1/model.onnx"), version.resolve("model.onnx"));
+        Path base = Files.createDirectories(folder.resolve(directory));
+        Files.move(version, base.resolve(Integer.toString(number)));
+    }
+
+    private static HttpResponse<String> get(HttpClient http, String url) throws IOException, InterruptedException {
+        return http.send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** Gives a version that is not there a label; answers how many requests were counted meanwhile. */
+    private long reloadedWithALabel(GrpcClient grpc) {
+        ReloadConfigRequest.Builder request =
+                ReloadConfigRequest.newBuilder().addMetricNames("/tensorflow/serving/request_count");
+        request.getConfigBuilder()
+                .getModelConfigListBuilder()
+                .addConfigBuilder()
+                .setName("sums")
+                .setBasePath(folder.resolve("adder").toString())
+                .setModelPlatform("tensorflow")
+                .putVersionLabels("next", 9);
+        ReloadConfigResponse response = ModelServiceGrpc.newBlockingStub(grpc.channel())
+                .withDeadlineAfter(20, TimeUnit.SECONDS)
+                .handleReloadConfigRequest(request.build());
+        assertThat(response.getMetric(0).getName()).isEqualTo("/tensorflow/serving/request_count");
+        return response.getMetric(0).getInt64ValueIncrease();
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket free = new ServerSocket(0)) {
+            return free.getLocalPort();
+        }
+    }
+
+    private static ServerProcess launch(String... flags) throws InterruptedException {
+        return ServerProcess.launchList(flags);
+    }
+
+    private static PredictResponse predict(GrpcClient grpc, ModelSpec.Builder spec) {
+        PredictRequest.Builder request = PredictRequest.newBuilder().setModelSpec(spec);
+        request.putInputs("INPUT0", tensor(SimpleModel.LEFT)).putInputs("INPUT1", tensor(SimpleModel.RIGHT));
+        return PredictionServiceGrpc.newBlockingStub(grpc.channel())
+                .withDeadlineAfter(20, TimeUnit.SECONDS)
+                .predict(request.build());
+    }
+
+    private static TensorProto tensor(int[] values) {
+        TensorProto.Builder tensor = TensorProto.newBuilder().setDtype(DataType.DT_INT32);
+        tensor.getTensorShapeBuilder().addDimBuilder().setSize(1);
+        tensor.getTensorShapeBuilder().addDimBuilder().setSize(values.length);
+        Arrays.stream(values).forEach(tensor::addIntVal);
+        return tensor.build();
+    }
+
+    private static ModelSpec.Builder model(String name) {
+        return ModelSpec.newBuilder().setName(name);
+    }
+
+    private static List<Long> available(GrpcClient grpc, String name) {
+        return ModelServiceGrpc.newBlockingStub(grpc.channel())
+                .withDeadlineAfter(20, TimeUnit.SECONDS)
+                .getModelStatus(GetModelStatusRequest.newBuilder()
+                        .setModelSpec(model(name))
+                        .build())
+                .getModelVersionStatusList()
+                .stream()
+                .filter(version -> version.getState() == ModelVersionStatus.State.AVAILABLE)
+                .map(ModelVersionStatus::getVersion)
+                .toList();
+    }
+
+    private static void awaitAvailable(GrpcClient grpc, String name, Long... versions) {
+        Await.until("versions %s of %s".formatted(Arrays.toString(versions), name), () -> availableOrNone(grpc, name)
+                .equals(List.of(versions)));
+    }
+
+    private static List<Long> availableOrNone(GrpcClient grpc, String name) {
+        try {
+            return available(grpc, name);
+        } catch (StatusRuntimeException unknown) {
+            return List.of();
+        }
+    }
+
+    @Test
+    void shouldServeOneModelAndFollowItsVersions() throws Exception {
+        try (ServerProcess server = launch("--model_name=sums", "--model_base_path=" + folder.resolve("adder"));
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            PredictResponse response = predict(grpc, model("sums"));
+            assertThat(response.getOutputsOrThrow("OUTPUT0").getIntValList())
+                    .containsExactlyElementsOf(
+                            Arrays.stream(SimpleModel.SUM).boxed().toList());
+            assertThat(response.getModelSpec().getVersion().getValue()).isEqualTo(1);
+
+            version("adder", 2);
+            awaitAvailable(grpc, "sums", 2L);
+            assertThat(predict(grpc, model("sums")).getModelSpec().getVersion().getValue())
+                    .isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldListenOnThePortOfTensorFlowServingsToo() throws Exception {
+        int port = freePort();
+        try (ServerProcess server = launch("--model_base_path=" + folder.resolve("adder"), "--port=" + port);
+                GrpcClient grpc = GrpcClient.tcp(port)) {
+            assertThat(server.ready("tensorflow-grpc.port")).isEqualTo(Integer.toString(port));
+            assertThat(predict(grpc, model("default"))
+                            .getModelSpec()
+                            .getVersion()
+                            .getValue())
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldTakeTheArgumentsOfTensorFlowServingsProgram() throws Exception {
+        Path batching = Files.writeString(folder.resolve("batching.config"), """
+                max_batch_size { value: 4 } batch_timeout_micros { value: 100 } num_batch_threads { value: 2 }
+                allowed_batch_sizes: 2 allowed_batch_sizes: 4
+                """);
+        Path monitoring = Files.writeString(folder.resolve("monitoring.config"), "prometheus_config { enable: true }");
+        int port = freePort();
+        int restPort = freePort();
+        try (ServerProcess server = ServerProcess.launchModelServer(
+                        "--rest_api_port=" + restPort,
+                        "--monitoring_config_file=" + monitoring,
+                        "--allow_version_labels_for_unavailable_models=true",
+                        "--port=" + port,
+                        "--grpc_socket_path=" + folder.resolve("grpc.sock"),
+                        "--model_name=sums",
+                        "--model_base_path=" + folder.resolve("adder"),
+                        "--enable_batching=true",
+                        "--batching_parameters_file=" + batching,
+                        "--rest_api_num_threads=4",
+                        "--tensorflow_session_parallelism=1",
+                        "--grpc_channel_arguments=grpc.max_connection_age_ms=600000",
+                        "--max_num_load_retries=1",
+                        "--flush_filesystem_caches=false");
+                GrpcClient grpc = GrpcClient.tcp(port)) {
+            assertThat(server.ready("tensorflow-grpc.port")).isEqualTo(Integer.toString(port));
+            assertThat(server.ready("grpc.unix-socket"))
+                    .isEqualTo(folder.resolve("grpc.sock").toString());
+            assertThat(server.readyKeys()).contains("rest.port").doesNotContain("http.url", "metrics.url", "grpc.port");
+            assertThat(predict(grpc, model("sums")).getOutputsOrThrow("OUTPUT0").getIntValList())
+                    .containsExactlyElementsOf(
+                            Arrays.stream(SimpleModel.SUM).boxed().toList());
+            PredictRequest.Builder large = PredictRequest.newBuilder().setModelSpec(model("sums"));
+            TensorProto.Builder rows = TensorProto.newBuilder().setDtype(DataType.DT_INT32);
+            rows.getTensorShapeBuilder().addDimBuilder().setSize(5);
+            rows.getTensorShapeBuilder().addDimBuilder().setSize(SimpleModel.LEFT.length);
+            large.putInputs("INPUT0", rows.build()).putInputs("INPUT1", rows.build());
+            assertThatThrownBy(() -> PredictionServiceGrpc.newBlockingStub(grpc.channel())
+                            .withDeadlineAfter(20, TimeUnit.SECONDS)
+                            .predict(large.build()))
+                    .hasMessage("INVALID_ARGUMENT: Task size 5 is larger than maximum input batch size 4");
+            String metrics = "http://127.0.0.1:" + restPort + "/monitoring/prometheus/metrics";
+            HttpClient http = HttpClient.newHttpClient();
+            HttpResponse<String> missing = http.send(
+                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + restPort + "/v1/models/none:predict"))
+                            .POST(HttpRequest.BodyPublishers.ofString("{\"instances\":[1]}"))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            assertThat(missing.statusCode()).isEqualTo(404);
+            assertThat(get(http, metrics).headers().firstValue("content-type")).contains("text/plain");
+            assertThat(get(http, metrics).body())
+                    .contains(
+                            ":tensorflow:serving:request_count{model_name=\"none\",status=\"NOT_FOUND\"} 1\n",
+                            ":tensorflow:serving:request_count{model_name=\"sums\",status=\"INVALID_ARGUMENT\"} 1\n",
+                            ":tensorflow:serving:request_count{model_name=\"sums\",status=\"OK\"} 1\n",
+                            ":tensorflow:serving:request_latency_count{model_name=\"sums\",API=\"Predict\",entrypoint=\"GRPC\"} 1\n",
+                            ":tensorflow:serving:runtime_latency_count{model_name=\"sums\",API=\"Predict\",runtime=\"TF1\"} 1\n");
+            HttpResponse<String> unexpected = get(http, metrics + "?x=y");
+            assertThat(unexpected.statusCode()).isEqualTo(400);
+            assertThat(unexpected.body())
+                    .isEqualTo("Unexpected path: /monitoring/prometheus/metrics?x=y. Should be"
+                            + " /monitoring/prometheus/metrics");
+            assertThat(reloadedWithALabel(grpc)).isZero();
+            assertThat(server.log())
+                    .contains("--rest_api_num_threads is a flag of TensorFlow Serving that has no effect in Gatun: each"
+                            + " request has a virtual thread");
+        }
+    }
+
+    @Test
+    void shouldFollowTheListInAFile() throws Exception {
+        version("adder", 2);
+        Path file = folder.resolve("models.config");
+        list(file, "first", "all { }", "version_labels { key: \"stable\" value: 1 }");
+        try (ServerProcess server = launch("--model_config_file=" + file, "--model_config_file_poll_wait_seconds=1");
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort());
+                HttpApi rest = new HttpApi(server)) {
+            assertThat(available(grpc, "first")).containsExactly(2L, 1L);
+            assertThat(rest.get("/v1/models/first/metadata").body()).contains("\"version\": \"2\"");
+            assertThat(rest.get("/v1/models/first/labels/stable/metadata").body())
+                    .contains("\"version\": \"1\"");
+            assertThat(rest.get("/v1/models/first/labels/stable").body())
+                    .contains("\"version\": \"1\"", "\"version\": \"2\"");
+            assertThat(rest.post("/v1/models/first/labels/stable:predict", "{}").body())
+                    .contains("Missing 'inputs' or 'instances' key");
+            assertThat(rest.post("/v1/models/first/labels/canary:predict", "{}").body())
+                    .contains("Unrecognized servable version label: canary");
+            assertThat(predict(grpc, model("first").setVersionLabel("stable"))
+                            .getModelSpec()
+                            .getVersion()
+                            .getValue())
+                    .isEqualTo(1);
+
+            list(file, "second", "latest { num_versions: 1 }", "");
+            awaitAvailable(grpc, "second", 2L);
+            awaitAvailable(grpc, "first");
+        }
+    }
+
+    private void list(Path file, String name, String policy, String more) throws IOException {
+        Path written = folder.resolve("written");
+        Files.writeString(written, """
+                model_config_list { config { name: "%s" base_path: "%s" model_platform: "tensorflow"
+                  model_version_policy { %s } %s } }
+                """.formatted(name, folder.resolve("adder"), policy, more));
+        Files.move(written, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    @Test
+    void shouldNotLetClientsReplaceAListThatTheOperatorDidNotGive() throws Exception {
+        try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels());
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            ReloadConfigRequest.Builder request = ReloadConfigRequest.newBuilder();
+            request.getConfigBuilder().getModelConfigListBuilder();
+
+            assertThatThrownBy(() -> ModelServiceGrpc.newBlockingStub(grpc.channel())
+                            .withDeadlineAfter(20, TimeUnit.SECONDS)
+                            .handleReloadConfigRequest(request.build()))
+                    .isInstanceOf(StatusRuntimeException.class)
+                    .hasMessageStartingWith("UNAVAILABLE: the server was not started with a list of models");
+        }
+    }
+}
