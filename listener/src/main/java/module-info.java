@@ -1,4 +1,7 @@
-/** What both edges need of the listener that accepts their connections: its connections and how many there may be, their channels, and TLS. */
+/**
+ * What both edges need of the listener that accepts their connections: its connections and how many there may be, their
+ * channels, and TLS.
+ */
 module gatun.listener {
     requires static org.jspecify;
     requires transitive io.helidon.common.socket;

@@ -1,4 +1,6 @@
-/** What a backend implements, and what it sees of an inference. A backend needs this module and those that it passes on. */
+/**
+ * What a backend implements, and what it sees of an inference. A backend needs this module and those that it passes on.
+ */
 module gatun.spi {
     requires static org.jspecify;
     requires transitive gatun.memory;

@@ -56,7 +56,8 @@ final class ConnectionFlags {
             split = ",",
             description = {
                 "How tensors travel: binary, json (HTTP only), stream (gRPC only), and posix, sealed or cuda for shared"
-                        + " memory; put together by +, such as stream+posix. Several by comma: each is measured. (binary)"
+                        + " memory; put together by +, such as stream+posix. Several by comma: each is measured."
+                        + " (binary)"
             })
     List<String> transports = new ArrayList<>();
 

@@ -23,7 +23,8 @@ final class DataFlags {
             paramLabel = "NAME:DIM,...",
             converter = FlagValue.NamedShape.class,
             description =
-                    "The shape of an input that the model leaves open, with a batch's dimension or without. May be given"
+                    "The shape of an input that the model leaves open, with a batch's dimension or without. May be"
+                            + " given"
                             + " several times.")
     List<Map.Entry<String, Shape>> shapes = new ArrayList<>();
 

@@ -7,6 +7,9 @@ import java.nio.file.Path;
 /** Serves models within this process: what {@code --embedded} measures. */
 @FunctionalInterface
 public interface EmbeddedModels {
-    /** A client of the models in {@code modelRepository}, which are served until it is closed. Waits until they are loaded. */
+    /**
+     * A client of the models in {@code modelRepository}, which are served until it is closed. Waits until they are
+     * loaded.
+     */
     GatunClient open(Path modelRepository);
 }

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * CUDA on this machine: its driver and its runtime library, each looked for when it is first asked for. A machine without them is a normal
- * one.
+ * CUDA on this machine: its driver and its runtime library, each looked for when it is first asked for. A machine
+ * without them is a normal one.
  */
 public final class Cuda {
     private static final String DRIVER = "libcuda.so.1";
@@ -123,14 +123,17 @@ public final class Cuda {
     private Cuda() {}
 
     /**
-     * The driver: available when it is installed, has all functions that Gatun calls, and finds a device. The first call takes up to a
-     * second where there is a GPU.
+     * The driver: available when it is installed, has all functions that Gatun calls, and finds a device. The first
+     * call takes up to a second where there is a GPU.
      */
     public static NativeLibrary driver() {
         return DriverHolder.FOUND;
     }
 
-    /** The runtime library: available when version 13 is installed and has all functions that Gatun calls. Needs no device. */
+    /**
+     * The runtime library: available when version 13 is installed and has all functions that Gatun calls. Needs no
+     * device.
+     */
     public static NativeLibrary runtime() {
         return RuntimeHolder.FOUND;
     }
@@ -153,7 +156,10 @@ public final class Cuda {
         static final NativeLibrary FOUND = NativeLibrary.find("CUDA runtime", RUNTIME, RUNTIME_FUNCTIONS);
     }
 
-    /** Text and name of a {@code CUresult}, as in {@code out of memory (CUDA_ERROR_OUT_OF_MEMORY)}. Only where the driver is there. */
+    /**
+     * Text and name of a {@code CUresult}, as in {@code out of memory (CUDA_ERROR_OUT_OF_MEMORY)}. Only where the
+     * driver is there.
+     */
     public static String errorText(int result) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(cuda_h.C_POINTER);

@@ -4,8 +4,8 @@ package gatun.bindings;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Owns one open file descriptor of this process. {@link #close} may be called from any thread and more than once; the owner makes sure
- * that no call on it is under way, since the system reuses the number at once.
+ * Owns one open file descriptor of this process. {@link #close} may be called from any thread and more than once; the
+ * owner makes sure that no call on it is under way, since the system reuses the number at once.
  */
 public final class Descriptor implements AutoCloseable {
     private final int number;

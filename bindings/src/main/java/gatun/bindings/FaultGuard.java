@@ -6,13 +6,14 @@ import java.util.Optional;
 /**
  * Keeps the process alive when a client truncates a shared object that is mapped here.
  *
- * <p>Without it, native code that touches what is gone raises SIGBUS and the process ends. With it, a small C library gets the signal
- * first: inside a guarded region it maps zero pages over the rest of the region and marks the region broken, so that the access reads
- * zeros; any other SIGBUS goes on to the JVM. Java code that touches a guarded region reads zeros too instead of getting an {@code
- * InternalError}. What was computed from a broken region is worth nothing: look at {@link RegionGuard#broken} after the use.
+ * <p>Without it, native code that touches what is gone raises SIGBUS and the process ends. With it, a small C library
+ * gets the signal first: inside a guarded region it maps zero pages over the rest of the region and marks the region
+ * broken, so that the access reads zeros; any other SIGBUS goes on to the JVM. Java code that touches a guarded region
+ * reads zeros too instead of getting an {@code InternalError}. What was computed from a broken region is worth nothing:
+ * look at {@link RegionGuard#broken} after the use.
  *
- * <p>The library is built from {@code bindings/src/main/c} where a C compiler is at hand. Without it there is no guard, and shared
- * memory that somebody else can truncate must be copied instead. All methods are thread-safe.
+ * <p>The library is built from {@code bindings/src/main/c} where a C compiler is at hand. Without it there is no guard,
+ * and shared memory that somebody else can truncate must be copied instead. All methods are thread-safe.
  */
 public sealed interface FaultGuard {
     /**
@@ -21,13 +22,14 @@ public sealed interface FaultGuard {
      * @param address where it begins, as from {@link Posix#map}
      * @param byteSize its size, at least 1
      * @param protection its {@code PROT_} bits, which the zero pages get too
-     * @return the guard, which the caller owns; empty when there is no guard or no room for one more, and then the memory must be copied
+     * @return the guard, which the caller owns; empty when there is no guard or no room for one more, and then the
+     *     memory must be copied
      */
     Optional<RegionGuard> protect(long address, long byteSize, int protection);
 
     /**
-     * Installs the guard in this process, with its library unpacked into {@code cache}. Later calls answer what the first one did. To be
-     * called while the server starts.
+     * Installs the guard in this process, with its library unpacked into {@code cache}. Later calls answer what the
+     * first one did. To be called while the server starts.
      */
     static FaultGuard install(LibraryCache cache) {
         return GuardLibrary.install(cache);

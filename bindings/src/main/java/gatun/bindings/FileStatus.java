@@ -7,7 +7,8 @@ import gatun.bindings.posix.posix_h;
  * What {@code fstat} says of an open file.
  *
  * @param byteSize size of the file in bytes
- * @param allocatedByteSize bytes that have memory or disk space behind them; less than {@code byteSize} in a file with holes
+ * @param allocatedByteSize bytes that have memory or disk space behind them; less than {@code byteSize} in a file with
+ *     holes
  * @param device number of the file system; together with {@code inode} it tells whether two descriptors name one object
  * @param inode number of the file in its file system
  * @param uid the owner's user number

@@ -22,11 +22,12 @@ import java.util.zip.CheckedInputStream;
 import java.util.zip.ZipEntry;
 
 /**
- * Unpacks native libraries from jars into a folder of the user's, once for each content, since the system's loader wants files.
+ * Unpacks native libraries from jars into a folder of the user's, once for each content, since the system's loader
+ * wants files.
  *
- * <p>A library lies in a folder named by its size and checksum, so that two versions never meet, and under its own name, so that it
- * finds the libraries that it expects beside it. Servers that start at once wait for the one that unpacks. A file that was cut short or
- * changed is unpacked again. Thread-safe.
+ * <p>A library lies in a folder named by its size and checksum, so that two versions never meet, and under its own
+ * name, so that it finds the libraries that it expects beside it. Servers that start at once wait for the one that
+ * unpacks. A file that was cut short or changed is unpacked again. Thread-safe.
  */
 public final class LibraryCache {
     /** Environment variable that names the folder to use. */
@@ -34,7 +35,10 @@ public final class LibraryCache {
 
     private static final int CHUNK_BYTES = 1 << 16;
 
-    /** A file lock belongs to the whole process: this one orders its threads. The only lock here that is held across I/O, at start. */
+    /**
+     * A file lock belongs to the whole process: this one orders its threads. The only lock here that is held across
+     * I/O, at start.
+     */
     private static final ReentrantLock UNPACKING = new ReentrantLock();
 
     private final Path folder;
@@ -45,8 +49,8 @@ public final class LibraryCache {
     }
 
     /**
-     * The cache of the user who runs this process: {@code $GATUN_CACHE}, else {@code $XDG_CACHE_HOME/gatun}, else {@code
-     * ~/.cache/gatun}.
+     * The cache of the user who runs this process: {@code $GATUN_CACHE}, else {@code $XDG_CACHE_HOME/gatun}, else
+     * {@code ~/.cache/gatun}.
      *
      * @param environment as from {@link System#getenv()}
      * @param home the user's home folder
@@ -76,8 +80,8 @@ public final class LibraryCache {
      * The file that holds the content of {@code resource}, unpacked now unless it was before.
      *
      * @param resource an entry of a jar, or a file
-     * @throws UncheckedIOException when the resource cannot be read or the folder not be written; the message names the folder and says
-     *     how to choose another
+     * @throws UncheckedIOException when the resource cannot be read or the folder not be written; the message names the
+     *     folder and says how to choose another
      */
     public Path unpack(URL resource) {
         String name = fileName(resource);

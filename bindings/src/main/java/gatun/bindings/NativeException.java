@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
-/** A native library refused or failed. Its message is the library's own; the library's error object is already freed. */
+/**
+ * A native library refused or failed. Its message is the library's own; the library's error object is already freed.
+ */
 public final class NativeException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A native library that was looked for: there, or not there and why. A library that is missing is a normal state of the server, so
- * opening never throws.
+ * A native library that was looked for: there, or not there and why. A library that is missing is a normal state of the
+ * server, so opening never throws.
  *
  * <p>Libraries stay open until the process ends, since nobody can tell when the last native call has returned.
  */
@@ -37,8 +37,8 @@ public sealed interface NativeLibrary {
     }
 
     /**
-     * Opens the library in the file {@code path}. One process holds one library of each {@code name}: another file for the same name is
-     * refused, the same one is answered again.
+     * Opens the library in the file {@code path}. One process holds one library of each {@code name}: another file for
+     * the same name is refused, the same one is answered again.
      *
      * @param symbols what it must have to be of use
      */

@@ -9,8 +9,8 @@ public final class NativeMemory {
     private NativeMemory() {}
 
     /**
-     * A view of {@code byteSize} bytes at {@code address} that never closes: whoever owns the memory must see to it, by a lease, that no
-     * view is used after the memory is gone.
+     * A view of {@code byteSize} bytes at {@code address} that never closes: whoever owns the memory must see to it, by
+     * a lease, that no view is used after the memory is gone.
      */
     @SuppressWarnings("restricted")
     public static MemorySegment segment(long address, long byteSize) {
@@ -18,15 +18,17 @@ public final class NativeMemory {
     }
 
     /**
-     * A view of {@code byteSize} bytes at {@code address} that dies with {@code lifetime}; then {@code release} runs once, on the thread
-     * that closes the arena.
+     * A view of {@code byteSize} bytes at {@code address} that dies with {@code lifetime}; then {@code release} runs
+     * once, on the thread that closes the arena.
      */
     @SuppressWarnings("restricted")
     public static MemorySegment segment(long address, long byteSize, Arena lifetime, Runnable release) {
         return MemorySegment.ofAddress(address).reinterpret(byteSize, lifetime, ignored -> release.run());
     }
 
-    /** The UTF-8 text at {@code pointer}, which C ended with a zero byte. Malformed bytes become replacement characters. */
+    /**
+     * The UTF-8 text at {@code pointer}, which C ended with a zero byte. Malformed bytes become replacement characters.
+     */
     @SuppressWarnings("restricted")
     public static String string(MemorySegment pointer) {
         return pointer.reinterpret(Long.MAX_VALUE).getString(0);

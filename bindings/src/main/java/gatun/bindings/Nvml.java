@@ -13,8 +13,9 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
 /**
- * NVIDIA's management library, which comes with the driver: how busy GPUs are. A machine without it is a normal one. What a GPU does not
- * tell, for instance the power of one that is passed through to a virtual machine, is empty. Safe for any thread.
+ * NVIDIA's management library, which comes with the driver: how busy GPUs are. A machine without it is a normal one.
+ * What a GPU does not tell, for instance the power of one that is passed through to a virtual machine, is empty. Safe
+ * for any thread.
  */
 public final class Nvml {
     private static final String LIBRARY = "libnvidia-ml.so.1";

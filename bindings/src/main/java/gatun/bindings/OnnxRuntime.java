@@ -11,7 +11,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * An opened ONNX Runtime: its function table and the translator of its errors. Usable from any thread; it lives as long as the process.
+ * An opened ONNX Runtime: its function table and the translator of its errors. Usable from any thread; it lives as long
+ * as the process.
  */
 public final class OnnxRuntime {
     /** What people call the library. */
@@ -34,8 +35,8 @@ public final class OnnxRuntime {
     }
 
     /**
-     * Opens the library in the file {@code path}, for instance {@code libonnxruntime.so}, with its telemetry off unless the environment
-     * says otherwise.
+     * Opens the library in the file {@code path}, for instance {@code libonnxruntime.so}, with its telemetry off unless
+     * the environment says otherwise.
      */
     public static NativeLibrary open(Path path) {
         switchTelemetryOff();
@@ -44,9 +45,9 @@ public final class OnnxRuntime {
 
     /**
      * Recent official builds report each process and session to Microsoft, write a file per process into the folder for
-     * temporary files, and match the whole command line with a recursive {@code std::regex}, which overflows the stack of a Java thread
-     * when the command line has a few thousand characters. The library reads this variable once, when it is first used; a value that the
-     * operator set stays.
+     * temporary files, and match the whole command line with a recursive {@code std::regex}, which overflows the stack
+     * of a Java thread when the command line has a few thousand characters. The library reads this variable once, when
+     * it is first used; a value that the operator set stays.
      */
     private static void switchTelemetryOff() {
         try (Arena scratch = Arena.ofConfined()) {
@@ -58,7 +59,8 @@ public final class OnnxRuntime {
     /**
      * The function table of an opened library.
      *
-     * @throws NativeException with {@link NativeCode#VERSION_TOO_OLD} for a library that lacks functions that Gatun calls
+     * @throws NativeException with {@link NativeCode#VERSION_TOO_OLD} for a library that lacks functions that Gatun
+     *     calls
      */
     public static OnnxRuntime of(NativeLibrary.Available library) {
         MemorySegment base = NativeMemory.segment(

@@ -19,9 +19,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes the threads of pools in place of ONNX Runtime. A thread has the priority of the one that makes it, for good: made by the library, those of a
- * session that a thread of {@linkplain ThreadPriority lower priority} opens would run requests at that priority too. These are all made by one
- * thread, which has the priority of the one that makes this object. Usable from any thread; it lives as long as the process.
+ * Makes the threads of pools in place of ONNX Runtime. A thread has the priority of the one that makes it, for good:
+ * made by the library, those of a session that a thread of {@linkplain ThreadPriority lower priority} opens would run
+ * requests at that priority too. These are all made by one thread, which has the priority of the one that makes this
+ * object. Usable from any thread; it lives as long as the process.
  */
 public final class OrtPoolThreads {
     /** What the library's own threads have; the JVM's have less. Only what is used of it takes memory. */

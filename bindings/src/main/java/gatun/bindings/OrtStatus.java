@@ -4,7 +4,10 @@ package gatun.bindings;
 import gatun.bindings.onnxruntime.OrtApi;
 import java.lang.foreign.MemorySegment;
 
-/** Turns each {@code OrtStatus*} into an exception, and frees it. The one class that looks at ONNX Runtime's error codes. */
+/**
+ * Turns each {@code OrtStatus*} into an exception, and frees it. The one class that looks at ONNX Runtime's error
+ * codes.
+ */
 final class OrtStatus {
     private final MemorySegment api;
 

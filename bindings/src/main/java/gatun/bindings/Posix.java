@@ -17,9 +17,10 @@ import java.lang.invoke.VarHandle;
 /**
  * The system calls that Gatun makes, one method each, under their C names.
  *
- * <p>Every call takes its own capture of {@code errno} and throws {@link SystemCallException} with it. A call that a signal interrupted
- * is made again, except for waiting on a futex. All methods are thread-safe. Each holds the carrier thread while it runs; {@link
- * #munmap}, {@link #posixFallocate} and {@link #futexWait} can do so for long and do not belong on virtual threads.
+ * <p>Every call takes its own capture of {@code errno} and throws {@link SystemCallException} with it. A call that a
+ * signal interrupted is made again, except for waiting on a futex. All methods are thread-safe. Each holds the carrier
+ * thread while it runs; {@link #munmap}, {@link #posixFallocate} and {@link #futexWait} can do so for long and do not
+ * belong on virtual threads.
  */
 public final class Posix {
     /** Open for reading. */
@@ -134,8 +135,8 @@ public final class Posix {
     }
 
     /**
-     * Puts memory behind {@code byteSize} bytes from {@code offset} on, enlarging the file when it ends earlier. Fails with
-     * {@link Errno#ENOSPC} when the file system has no room; then a later write cannot fault for that reason.
+     * Puts memory behind {@code byteSize} bytes from {@code offset} on, enlarging the file when it ends earlier. Fails
+     * with {@link Errno#ENOSPC} when the file system has no room; then a later write cannot fault for that reason.
      */
     public static void posixFallocate(Descriptor file, long offset, long byteSize) {
         // The one call that returns the error instead of setting errno.
@@ -205,8 +206,8 @@ public final class Posix {
     // Mappings
 
     /**
-     * Maps {@code byteSize} bytes of {@code file} from {@code offset} on and returns the address. The caller owns the mapping, which
-     * outlives the descriptor, and gives it back by {@link #munmap}.
+     * Maps {@code byteSize} bytes of {@code file} from {@code offset} on and returns the address. The caller owns the
+     * mapping, which outlives the descriptor, and gives it back by {@link #munmap}.
      *
      * @param protection {@code PROT_} bits
      * @param flags {@code MAP_} bits
@@ -216,15 +217,18 @@ public final class Posix {
         return mmap(MemorySegment.NULL, byteSize, protection, flags, file.number(), offset, file.toString());
     }
 
-    /** Maps {@code byteSize} zero bytes that belong to this process alone. The caller gives them back by {@link #munmap}. */
+    /**
+     * Maps {@code byteSize} zero bytes that belong to this process alone. The caller gives them back by
+     * {@link #munmap}.
+     */
     public static long mapAnonymous(long byteSize, int protection) {
         int flags = posix_h.MAP_PRIVATE() | posix_h.MAP_ANONYMOUS();
         return mmap(MemorySegment.NULL, byteSize, protection, flags, FAILED, 0, "anonymous memory");
     }
 
     /**
-     * Sets address space aside without asking the system for memory: each page comes when it is first touched and reads as zero then.
-     * The caller gives it back by {@link #munmap}.
+     * Sets address space aside without asking the system for memory: each page comes when it is first touched and reads
+     * as zero then. The caller gives it back by {@link #munmap}.
      */
     public static long reserve(long byteSize, int protection) {
         int flags = posix_h.MAP_PRIVATE() | posix_h.MAP_ANONYMOUS() | posix_h.MAP_NORESERVE();
@@ -258,8 +262,8 @@ public final class Posix {
     }
 
     /**
-     * Gives the pages back to the system that the C library's allocator keeps of memory which was freed. Takes milliseconds, during which
-     * other threads that allocate may wait.
+     * Gives the pages back to the system that the C library's allocator keeps of memory which was freed. Takes
+     * milliseconds, during which other threads that allocate may wait.
      *
      * @return whether there were any
      */
@@ -270,8 +274,8 @@ public final class Posix {
     // Waiting
 
     /**
-     * Waits until another thread or process calls {@link #futexWake} on the word at {@code address}, as long as the word holds
-     * {@code expected} when the wait begins.
+     * Waits until another thread or process calls {@link #futexWake} on the word at {@code address}, as long as the
+     * word holds {@code expected} when the wait begins.
      *
      * @param address of four bytes, aligned to four
      * @param timeoutNanos the longest wait, at least 0
@@ -326,7 +330,10 @@ public final class Posix {
         return posix_h.geteuid();
     }
 
-    /** What the C library says of an error number, in English whatever the locale: {@code No such file or directory (ENOENT)}. */
+    /**
+     * What the C library says of an error number, in English whatever the locale: {@code No such file or directory
+     * (ENOENT)}.
+     */
     public static String errorText(int errno) {
         MemorySegment description = posix_h.strerrordesc_np(errno);
         if (description.address() == 0) {
@@ -449,7 +456,10 @@ public final class Posix {
     }
 
     private static final class Futex {
-        /** {@code long syscall(long number, ...)} with {@code uint32_t *word, int operation, uint32_t value, struct timespec *}. */
+        /**
+         * {@code long syscall(long number, ...)} with {@code uint32_t *word, int operation, uint32_t value, struct
+         * timespec *}.
+         */
         static final MethodHandle HANDLE = capturingVariadic(
                 posix_h.syscall.address(),
                 1,

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * Guards one region. The owner closes it before it unmaps the region and after the last use of it. {@link #broken} may be called from any
- * thread, also while another closes the guard.
+ * Guards one region. The owner closes it before it unmaps the region and after the last use of it. {@link #broken} may
+ * be called from any thread, also while another closes the guard.
  */
 public final class RegionGuard implements AutoCloseable {
     private static final VarHandle FLAG = ValueLayout.JAVA_INT.varHandle();
@@ -24,7 +24,10 @@ public final class RegionGuard implements AutoCloseable {
         this.flag = flag;
     }
 
-    /** Whether somebody touched a part of the region that was no longer there. Never becomes false again. Costs two loads. */
+    /**
+     * Whether somebody touched a part of the region that was no longer there. Never becomes false again. Costs two
+     * loads.
+     */
     public boolean broken() {
         boolean broken = flagged();
         return closed ? brokenAtClose : broken;

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Copies memory that is larger than the caches with stores that go past them, which takes about three quarters of the time. The thread
- * is in native code meanwhile, so that a collection of garbage need not wait for it.
+ * Copies memory that is larger than the caches with stores that go past them, which takes about three quarters of the
+ * time. The thread is in native code meanwhile, so that a collection of garbage need not wait for it.
  *
  * <p>The C function comes from {@code bindings/src/main/c} where a C compiler is at hand. Safe for any thread.
  */
@@ -28,7 +28,10 @@ public final class StreamingCopy {
         this.copy = copy;
     }
 
-    /** Loads the library, unpacked into {@code cache}; empty when this build has none for this machine, or it cannot be loaded. */
+    /**
+     * Loads the library, unpacked into {@code cache}; empty when this build has none for this machine, or it cannot be
+     * loaded.
+     */
     public static Optional<StreamingCopy> open(LibraryCache cache) {
         URL resource = OwnLibrary.resource("copy");
         if (resource == null) {

@@ -23,7 +23,10 @@ public final class ThreadCore {
     private static final MethodHandle GET_AFFINITY = function("sched_getaffinity", AFFINITY);
     private static final MethodHandle SET_AFFINITY = function("sched_setaffinity", AFFINITY);
 
-    /** Bytes of a set of cores, a bit for each; a machine with more has a kernel that refuses, and its threads stay where they are. */
+    /**
+     * Bytes of a set of cores, a bit for each; a machine with more has a kernel that refuses, and its threads stay
+     * where they are.
+     */
     private static final int SET_BYTES = 1024;
 
     private static final int THIS_THREAD = 0;
@@ -36,7 +39,10 @@ public final class ThreadCore {
         return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), shape, options);
     }
 
-    /** The number of the core that the calling thread runs on now, from 0; the next moment it may be another. Negative where the system cannot tell. */
+    /**
+     * The number of the core that the calling thread runs on now, from 0; the next moment it may be another. Negative
+     * where the system cannot tell.
+     */
     public static int current() {
         try {
             return (int) CURRENT.invokeExact();
@@ -56,8 +62,8 @@ public final class ThreadCore {
     }
 
     /**
-     * Moves the calling platform thread, or the one that carries the calling virtual thread, to {@code core} at once. From there it may be moved on as
-     * before: the cores that it may run on stay the same.
+     * Moves the calling platform thread, or the one that carries the calling virtual thread, to {@code core} at once.
+     * From there it may be moved on as before: the cores that it may run on stay the same.
      *
      * @return whether it may run there, and was moved
      */

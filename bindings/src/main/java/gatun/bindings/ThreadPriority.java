@@ -9,7 +9,10 @@ import java.lang.invoke.MethodHandle;
 
 /** The priority that Linux gives a thread beside others. */
 public final class ThreadPriority {
-    /** {@code int nice(int increment)}: of the calling thread only, in Linux, and of the threads that it makes from then on. */
+    /**
+     * {@code int nice(int increment)}: of the calling thread only, in Linux, and of the threads that it makes from then
+     * on.
+     */
     private static final MethodHandle NICE = nice();
 
     private ThreadPriority() {}
@@ -22,8 +25,8 @@ public final class ThreadPriority {
     }
 
     /**
-     * Lowers the calling platform thread's priority for good: it may not be raised again. A thread that is 10 lower gets a tenth of what another gets,
-     * while both want the same core, and all of it while nobody else wants it.
+     * Lowers the calling platform thread's priority for good: it may not be raised again. A thread that is 10 lower
+     * gets a tenth of what another gets, while both want the same core, and all of it while nobody else wants it.
      *
      * @param steps how many of the system's, of which there are 20
      */

@@ -16,8 +16,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A second process for a test: a main class of the test class path. Its output is read line by line, its input is a pipe. Closing it kills
- * it, and removes the shared memory objects that it could not.
+ * A second process for a test: a main class of the test class path. Its output is read line by line, its input is a
+ * pipe. Closing it kills it, and removes the shared memory objects that it could not.
  */
 final class ChildJvm implements AutoCloseable {
     private static final int KILL_SECONDS = 20;

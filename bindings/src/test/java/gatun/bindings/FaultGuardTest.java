@@ -18,7 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * This JVM plays the client that truncates its shared object; the server that has it mapped is a second JVM, since it could die of it.
+ * This JVM plays the client that truncates its shared object; the server that has it mapped is a second JVM, since it
+ * could die of it.
  */
 @Timeout(180)
 class FaultGuardTest {

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Asks the C compiler for every struct size, field offset, table slot and constant in the generated classes. Skipped, with the reason,
- * where there is no compiler or where the header that it would need is not there.
+ * Asks the C compiler for every struct size, field offset, table slot and constant in the generated classes. Skipped,
+ * with the reason, where there is no compiler or where the header that it would need is not there.
  */
 @Timeout(120)
 class HeaderProbeTest {
@@ -276,7 +276,10 @@ class HeaderProbeTest {
         return facts;
     }
 
-    /** The macro that printed a line: {@code offset struct stat.st_size 48} came from {@code OFFSET(struct stat, st_size)}. */
+    /**
+     * The macro that printed a line: {@code offset struct stat.st_size 48} came from {@code OFFSET(struct stat,
+     * st_size)}.
+     */
     private static String question(String line) {
         String subject = line.substring(line.indexOf(' ') + 1, line.lastIndexOf(' '));
         if (line.startsWith("size ")) {

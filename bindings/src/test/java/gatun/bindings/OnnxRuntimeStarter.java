@@ -7,7 +7,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
-/** A process that opens the library its first argument names and makes an environment, on a thread with the usual stack. */
+/**
+ * A process that opens the library its first argument names and makes an environment, on a thread with the usual stack.
+ */
 final class OnnxRuntimeStarter {
     private OnnxRuntimeStarter() {}
 

@@ -45,7 +45,9 @@ class OnnxRuntimeTest {
         assertThat(runtime.path()).hasFileName("libonnxruntime.so");
     }
 
-    /** With its telemetry on, the library matches the command line with a recursion that overflows this thread's stack. */
+    /**
+     * With its telemetry on, the library matches the command line with a recursion that overflows this thread's stack.
+     */
     @Test
     void shouldStartWithoutTelemetryWhateverTheCommandLine(@TempDir Path temporary) throws Exception {
         try (ChildJvm child = ChildJvm.launch(

@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Tensors from Java's arrays, and back. A tensor that is made here shows the array itself, which is read when a request is sent; arrays that
- * come out are copies. Stateless and safe for any thread.
+ * Tensors from Java's arrays, and back. A tensor that is made here shows the array itself, which is read when a request
+ * is sent; arrays that come out are copies. Stateless and safe for any thread.
  */
 public final class ArrayTensors {
     private static final ValueLayout.OfShort INT16 =

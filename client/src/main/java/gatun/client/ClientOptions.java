@@ -15,7 +15,8 @@ import java.util.Optional;
  * @param retries which failed calls are made again
  * @param tls how servers are known, for addresses of TLS
  * @param compression how requests are compressed; answers then may be too
- * @param binaryTensors whether tensors travel as bytes over HTTP; otherwise as JSON, for servers that do not know better
+ * @param binaryTensors whether tensors travel as bytes over HTTP; otherwise as JSON, for servers that do not know
+ *     better
  */
 public record ClientOptions(
         ServerAddress server,
@@ -31,7 +32,10 @@ public record ClientOptions(
         deadline.ifPresent(ClientOptions::requirePositive);
     }
 
-    /** The standard options for the server at {@code url}, which {@link ServerAddress#parse} explains: no deadline, {@link Retries#STANDARD}, no compression. */
+    /**
+     * The standard options for the server at {@code url}, which {@link ServerAddress#parse} explains: no deadline,
+     * {@link Retries#STANDARD}, no compression.
+     */
     public static ClientOptions of(String url) {
         return new ClientOptions(
                 ServerAddress.parse(url),

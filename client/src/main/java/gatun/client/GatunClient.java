@@ -6,11 +6,12 @@ import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A server of the Open Inference Protocol, as a client sees it. Connections are opened as needed and used again. Safe for any thread;
- * {@link #close} ends what is still running. A call fails with
+ * A server of the Open Inference Protocol, as a client sees it. Connections are opened as needed and used again. Safe
+ * for any thread; {@link #close} ends what is still running. A call fails with
  *
  * <ul>
- *   <li>{@link ServerException}, {@link UnreachableException}, {@link DeadlineException} or {@link MalformedReplyException} for what becomes of it,
+ *   <li>{@link ServerException}, {@link UnreachableException}, {@link DeadlineException} or
+ *   {@link MalformedReplyException} for what becomes of it,
  *   <li>{@link IllegalArgumentException} for a request that no server could answer,
  *   <li>{@link IllegalStateException} for a client that is closed, or memory that was freed.
  * </ul>
@@ -18,7 +19,10 @@ import java.util.concurrent.CompletableFuture;
  * <p>A thread that is interrupted gives its call up with an {@link UnreachableException}, and stays interrupted.
  */
 public interface GatunClient extends AutoCloseable {
-    /** A client of the server at {@code url} with standard options: see {@link ServerAddress#parse}. Connects with the first call. */
+    /**
+     * A client of the server at {@code url} with standard options: see {@link ServerAddress#parse}. Connects with the
+     * first call.
+     */
     static GatunClient connect(String url) {
         return connect(ClientOptions.of(url));
     }
@@ -44,8 +48,8 @@ public interface GatunClient extends AutoCloseable {
     InferResponse infer(InferRequest request);
 
     /**
-     * Makes one inference on a virtual thread. Who takes the answer closes it. Cancelling the future gives the call up; the memory of the
-     * request's tensors is free again when {@link InferRequest}'s user sees the future done.
+     * Makes one inference on a virtual thread. Who takes the answer closes it. Cancelling the future gives the call up;
+     * the memory of the request's tensors is free again when {@link InferRequest}'s user sees the future done.
      */
     CompletableFuture<InferResponse> inferAsync(InferRequest request);
 

@@ -17,9 +17,9 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * One inference to be made, any number of times and by any client: what stands before the tensors' bytes is put together once. The bytes are
- * read anew by each call, so that a caller may write other values in between. Immutable, but for the memory that it borrows, and safe for
- * any thread.
+ * One inference to be made, any number of times and by any client: what stands before the tensors' bytes is put
+ * together once. The bytes are read anew by each call, so that a caller may write other values in between. Immutable,
+ * but for the memory that it borrows, and safe for any thread.
  */
 public final class InferRequest {
     private final String model;
@@ -82,7 +82,10 @@ public final class InferRequest {
         return outputs;
     }
 
-    /** Parameters of the request: {@link Boolean}, {@link Long}, {@link Double} or {@link String}, those of a sequence among them. */
+    /**
+     * Parameters of the request: {@link Boolean}, {@link Long}, {@link Double} or {@link String}, those of a sequence
+     * among them.
+     */
     public Map<String, Object> parameters() {
         return parameters;
     }
@@ -210,7 +213,10 @@ public final class InferRequest {
             return this;
         }
 
-        /** Adds a parameter: a {@link Boolean}, an {@link Integer} or {@link Long}, a {@link Float} or {@link Double}, or a {@link String}. */
+        /**
+         * Adds a parameter: a {@link Boolean}, an {@link Integer} or {@link Long}, a {@link Float} or {@link Double},
+         * or a {@link String}.
+         */
         public Builder parameter(String name, Object value) {
             Object kept =
                     switch (value) {

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * An answer. Owns the memory that its tensors lie in: close it after the last look at them. What lies in a region is there, and not here.
- * Safe for any thread, but for {@link #close}, which comes last.
+ * An answer. Owns the memory that its tensors lie in: close it after the last look at them. What lies in a region is
+ * there, and not here. Safe for any thread, but for {@link #close}, which comes last.
  */
 public final class InferResponse implements AutoCloseable {
     private final String model;

@@ -5,7 +5,8 @@ import gatun.memory.tensor.Tensor;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Requests that a model sees as one sequence, in the order they are made. For one thread at a time; each call waits for its answer.
+ * Requests that a model sees as one sequence, in the order they are made. For one thread at a time; each call waits for
+ * its answer.
  */
 public final class InferSequence {
     private final GatunClient client;

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The models of a server: what they are, how they fare, and which are loaded. A version of the empty string stands for the server's choice.
- * Safe for any thread; each call fails with a {@link ClientException}.
+ * The models of a server: what they are, how they fare, and which are loaded. A version of the empty string stands for
+ * the server's choice. Safe for any thread; each call fails with a {@link ClientException}.
  */
 public interface ModelControl {
     /** Whether a model can answer now; false also when the server does not know it. */

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** All shared tensors of this process that are open, so that its end cleans up after those that nobody closed. Safe for any thread. */
+/**
+ * All shared tensors of this process that are open, so that its end cleans up after those that nobody closed. Safe for
+ * any thread.
+ */
 final class OpenSharedTensors {
     /** A server that does not answer must not keep the process. */
     private static final Duration EXIT_LIMIT = Duration.ofSeconds(1);

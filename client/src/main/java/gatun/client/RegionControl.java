@@ -4,14 +4,17 @@ package gatun.client;
 import java.util.List;
 
 /**
- * The shared memory that clients registered with a server. Most have no need to call this: {@code SharedTensors} does. Safe for any thread;
- * each call fails with a {@link ClientException}.
+ * The shared memory that clients registered with a server. Most have no need to call this: {@code SharedTensors} does.
+ * Safe for any thread; each call fails with a {@link ClientException}.
  */
 public interface RegionControl {
     /** Registers {@code byteSize} bytes at {@code offset} of the object {@code key} as {@code name}. */
     void register(String name, String key, long offset, long byteSize);
 
-    /** Registers memory of a GPU: {@code handle} is CUDA's 64 bytes for an allocation of {@code byteSize} bytes on GPU {@code device}. */
+    /**
+     * Registers memory of a GPU: {@code handle} is CUDA's 64 bytes for an allocation of {@code byteSize} bytes on GPU
+     * {@code device}.
+     */
     void registerCuda(String name, byte[] handle, int device, long byteSize);
 
     /** Forgets a region of the system's memory; unknown names are no error. */

@@ -36,9 +36,9 @@ public record ServerAddress(
     }
 
     /**
-     * Understands {@code http://HOST[:PORT][/PATH]} and {@code https://…} for HTTP, {@code grpc://HOST[:PORT]} and {@code grpcs://…} for
-     * gRPC, {@code unix:/PATH} for HTTP and {@code grpc+unix:/PATH} for gRPC over a Unix socket, and {@code HOST:PORT} for HTTP. Without a
-     * port it is 8000 for HTTP, 443 for HTTPS and 8001 for gRPC.
+     * Understands {@code http://HOST[:PORT][/PATH]} and {@code https://…} for HTTP, {@code grpc://HOST[:PORT]} and
+     * {@code grpcs://…} for gRPC, {@code unix:/PATH} for HTTP and {@code grpc+unix:/PATH} for gRPC over a Unix socket,
+     * and {@code HOST:PORT} for HTTP. Without a port it is 8000 for HTTP, 443 for HTTPS and 8001 for gRPC.
      *
      * @throws IllegalArgumentException for anything else
      */

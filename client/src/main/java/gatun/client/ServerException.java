@@ -20,8 +20,8 @@ public final class ServerException extends ClientException {
     }
 
     /**
-     * False for what servers refuse before they run anything, UNAVAILABLE among it: by that a server says that it has applied no step of a sequence.
-     * Any other error may also come from a run, or from after it.
+     * False for what servers refuse before they run anything, UNAVAILABLE among it: by that a server says that it has
+     * applied no step of a sequence. Any other error may also come from a run, or from after it.
      */
     @Override
     public boolean mayHaveRun() {

@@ -16,15 +16,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tensors of a model in memory that this process and a server on the same machine share: write the inputs, infer as often as you like, read
- * the outputs, and nothing is copied in between. Each tensor begins at a multiple of 64 bytes. Owns the memory, and the region under which
- * the server knows it; {@link #close} gives both back, and so does the end of the process.
+ * Tensors of a model in memory that this process and a server on the same machine share: write the inputs, infer as
+ * often as you like, read the outputs, and nothing is copied in between. Each tensor begins at a multiple of 64 bytes.
+ * Owns the memory, and the region under which the server knows it; {@link #close} gives both back, and so does the end
+ * of the process.
  *
- * <p>One inference at a time: what touches tensors while one runs is refused with an {@link IllegalStateException}, as is every use after
- * {@link #close}. Any thread may call, one after the other. After a call that failed by its deadline, or that was cancelled, the server may
- * still write to the outputs.
+ * <p>One inference at a time: what touches tensors while one runs is refused with an {@link IllegalStateException}, as
+ * is every use after {@link #close}. Any thread may call, one after the other. After a call that failed by its
+ * deadline, or that was cancelled, the server may still write to the outputs.
  *
- * <p>When the server does not know the region any more, because it was started anew, an inference registers it once more and is made again.
+ * <p>When the server does not know the region any more, because it was started anew, an inference registers it once
+ * more and is made again.
  */
 public final class SharedTensors implements AutoCloseable {
     /** What goes on with the memory. */
@@ -66,15 +68,18 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * Tensors in memory that has no name and that nobody can truncate: what Gatun uses without a guard. The server has to run on this
-     * machine as the same user.
+     * Tensors in memory that has no name and that nobody can truncate: what Gatun uses without a guard. The server has
+     * to run on this machine as the same user.
      */
     public static SharedTensorsBuilder sealed(GatunClient client, String model) {
         return new SharedTensorsBuilder(
                 client, model, byteSize -> new SharedRegion.OfSystem(SharedMemoryObject.sealed(byteSize)));
     }
 
-    /** Tensors in a POSIX shared-memory object with a name of its own: what every server on this machine that has the extension understands. */
+    /**
+     * Tensors in a POSIX shared-memory object with a name of its own: what every server on this machine that has the
+     * extension understands.
+     */
     public static SharedTensorsBuilder posix(GatunClient client, String model) {
         return new SharedTensorsBuilder(
                 client,
@@ -83,8 +88,8 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * Tensors in the memory of GPU {@code gpu}, as CUDA counts them. The processor cannot reach them: values are copied there and back, or
-     * written by what computes on the GPU.
+     * Tensors in the memory of GPU {@code gpu}, as CUDA counts them. The processor cannot reach them: values are copied
+     * there and back, or written by what computes on the GPU.
      */
     public static SharedTensorsBuilder cuda(GatunClient client, String model, int gpu) {
         return new SharedTensorsBuilder(client, model, byteSize -> SharedRegion.OfGpu.allocate(gpu, byteSize));
@@ -126,7 +131,8 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * An output as the last answer left it, in the shared memory itself: the next inference changes it. Valid until {@link #close}.
+     * An output as the last answer left it, in the shared memory itself: the next inference changes it. Valid until
+     * {@link #close}.
      *
      * @throws IllegalStateException on a GPU, or before the first answer
      */
@@ -140,7 +146,10 @@ public final class SharedTensors implements AutoCloseable {
         return output(name, "outputSpec()").spec;
     }
 
-    /** Where an input lies on its GPU. Valid until {@link #close}; what writes there has to be done before {@link #infer}. */
+    /**
+     * Where an input lies on its GPU. Valid until {@link #close}; what writes there has to be done before
+     * {@link #infer}.
+     */
     public DeviceMemory inputOnGpu(String name) {
         TensorSlot slot = input(name, "inputOnGpu()");
         return region.device().slice(slot.offset, slot.byteSize);
@@ -207,7 +216,8 @@ public final class SharedTensors implements AutoCloseable {
     /**
      * Copies an input from elsewhere, whatever its datatype: the bytes as they are to lie in memory.
      *
-     * @param bytes on the heap or not, of exactly the tensor's size; strings each with its length before it, and no more than their room
+     * @param bytes on the heap or not, of exactly the tensor's size; strings each with its length before it, and no
+     *     more than their room
      */
     public void write(String input, MemorySegment bytes) {
         TensorSlot slot = input(input, "write()");
@@ -306,7 +316,8 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * Makes one inference on a virtual thread. The outputs are there when the future is done; cancelling it gives the call up.
+     * Makes one inference on a virtual thread. The outputs are there when the future is done; cancelling it gives the
+     * call up.
      *
      * @throws IllegalStateException while another one runs
      */
@@ -339,8 +350,8 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * The request that {@link #infer} makes, for other ways of sending it; whoever does so sees to it that only one is under way. Valid until
-     * an input of strings is set.
+     * The request that {@link #infer} makes, for other ways of sending it; whoever does so sees to it that only one is
+     * under way. Valid until an input of strings is set.
      */
     public InferRequest request() {
         InferRequest known = request;
@@ -352,8 +363,8 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * Has the server forget the region, and gives the memory back. The memory goes also where the server cannot be reached or the client is
-     * closed. A second call does nothing.
+     * Has the server forget the region, and gives the memory back. The memory goes also where the server cannot be
+     * reached or the client is closed. A second call does nothing.
      *
      * @throws IllegalStateException while an inference runs; nothing is changed then
      * @throws ClientException when the server refused to forget the region; the memory was given back

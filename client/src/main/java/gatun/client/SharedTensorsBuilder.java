@@ -10,8 +10,9 @@ import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
 /**
- * Says which tensors of a model lie in shared memory, and makes that memory. Inputs that nobody names are all those that the model says it
- * has, and so are outputs; then each of their dimensions has to be known, but for the first, which counts as {@link #batch}. Used by one thread.
+ * Says which tensors of a model lie in shared memory, and makes that memory. Inputs that nobody names are all those
+ * that the model says it has, and so are outputs; then each of their dimensions has to be known, but for the first,
+ * which counts as {@link #batch}. Used by one thread.
  */
 public final class SharedTensorsBuilder {
     /** Where tensors begin: what vector instructions and cache lines want. */

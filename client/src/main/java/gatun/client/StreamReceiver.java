@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/** Takes what comes back on an {@link InferStream}, in order, called by one thread at a time; the stream waits while it is busy. */
+/**
+ * Takes what comes back on an {@link InferStream}, in order, called by one thread at a time; the stream waits while it
+ * is busy.
+ */
 public interface StreamReceiver {
     /**
      * An answer; the receiver closes it.

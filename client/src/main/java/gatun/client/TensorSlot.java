@@ -9,7 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The place of one tensor in the region of {@link SharedTensors}, which see to it that one thread at a time uses it. */
+/**
+ * The place of one tensor in the region of {@link SharedTensors}, which see to it that one thread at a time uses it.
+ */
 final class TensorSlot {
     /** Where it begins in the region. */
     final long offset;

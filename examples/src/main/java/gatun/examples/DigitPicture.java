@@ -9,11 +9,11 @@ import java.util.Arrays;
 import javax.imageio.ImageIO;
 
 /**
- * A picture of one digit as the network of the model {@code digits} reads it: 28 x 28 values, ink 1, paper 0, the ink 20
- * pixels high or wide with its centre of mass in the middle. Immutable.
+ * A picture of one digit as the network of the model {@code digits} reads it: 28 x 28 values, ink 1, paper 0, the ink
+ * 20 pixels high or wide with its centre of mass in the middle. Immutable.
  *
- * <p>The network was trained on pictures prepared by {@code examples/picture.py}, which does the same steps. Change both
- * together: the answer is only as good as their agreement.
+ * <p>The network was trained on pictures prepared by {@code examples/picture.py}, which does the same steps. Change
+ * both together: the answer is only as good as their agreement.
  */
 final class DigitPicture {
     /** Width and height of what the network reads, in pixels. */

@@ -17,7 +17,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-/** The server's HTTP port: sends JSON, with or without tensor bytes behind it, and checks the status. Owns its client. */
+/**
+ * The server's HTTP port: sends JSON, with or without tensor bytes behind it, and checks the status. Owns its client.
+ */
 final class HttpConnection implements AutoCloseable {
     /** Tells where the JSON ends and the tensor bytes begin, in both directions. */
     private static final String JSON_LENGTH = "Inference-Header-Content-Length";

@@ -2,8 +2,8 @@
 package gatun.examples;
 
 /**
- * Memory that client and server share, with a picture and room for the answer. Owned by the client and used by one thread; the server keeps a
- * mapping of its own until the region is unregistered.
+ * Memory that client and server share, with a picture and room for the answer. Owned by the client and used by one
+ * thread; the server keeps a mapping of its own until the region is unregistered.
  *
  * <pre> 0                      3136                        3176
  *       | FP32 [1, 1, 28, 28] | FP32 [1, 10]             |

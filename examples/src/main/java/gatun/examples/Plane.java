@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.examples;
 
-/** Grey values of a picture, row by row. Immutable; the values given and returned are shared, so nobody changes them. */
+/**
+ * Grey values of a picture, row by row. Immutable; the values given and returned are shared, so nobody changes them.
+ */
 final class Plane {
     private final int width;
     private final int height;
@@ -69,7 +71,8 @@ final class Plane {
 
     /**
      * The same picture in another size. A pixel of the result is the mean of the pixels around it, weighted by a
-     * triangle that is two pixels of the coarser of both pictures wide: smooth when enlarged, nothing lost when reduced.
+     * triangle that is two pixels of the coarser of both pictures wide: smooth when enlarged, nothing lost when
+     * reduced.
      */
     Plane scaled(int newWidth, int newHeight) {
         return scaledAcross(newWidth).transposed().scaledAcross(newHeight).transposed();

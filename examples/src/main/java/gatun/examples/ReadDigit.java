@@ -79,7 +79,9 @@ public final class ReadDigit implements Callable<Integer> {
 
     private ReadDigit() {}
 
-    /** Runs the command and exits: 0 when every picture was read, 1 when something failed, 2 on a wrong command line. */
+    /**
+     * Runs the command and exits: 0 when every picture was read, 1 when something failed, 2 on a wrong command line.
+     */
     public static void main(String[] arguments) {
         System.exit(run(new PrintWriter(System.out, true, UTF_8), new PrintWriter(System.err, true, UTF_8), arguments));
     }

@@ -34,8 +34,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * A server that speaks the protocol and knows no digits: it keeps the pixels that it was sent and always answers the same.
- * What the real server makes of a picture is tested with the real server.
+ * A server that speaks the protocol and knows no digits: it keeps the pixels that it was sent and always answers the
+ * same. What the real server makes of a picture is tested with the real server.
  */
 final class FakeServer implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -12,11 +12,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * The bytes of one run of a fuzz target, and what every target asks of the code under test: what it makes on the heap is bounded by what it
- * was sent. Stateless.
+ * The bytes of one run of a fuzz target, and what every target asks of the code under test: what it makes on the heap
+ * is bounded by what it was sent. Stateless.
  */
 public final class FuzzInput {
-    /** The most that a run may allocate besides what its input's size allows. What this is to find, a small input that asks for much, is larger. */
+    /**
+     * The most that a run may allocate besides what its input's size allows. What this is to find, a small input that
+     * asks for much, is larger.
+     */
     private static final long ALLOCATED_BYTES = 4L << 20;
 
     /** First runs load classes, which Jazzer changes on the same thread: what is found too much is looked at again. */

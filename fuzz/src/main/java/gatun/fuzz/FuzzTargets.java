@@ -24,8 +24,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The fuzz targets: one for each parser that sees a client's bytes. A target is a class with a method {@code fuzzerTestOneInput(byte[])} that
- * throws when something is wrong; Jazzer calls it, and so does the test of the corpus.
+ * The fuzz targets: one for each parser that sees a client's bytes. A target is a class with a method
+ * {@code fuzzerTestOneInput(byte[])} that throws when something is wrong; Jazzer calls it, and so does the test of the
+ * corpus.
  */
 public final class FuzzTargets {
     /** All targets. */

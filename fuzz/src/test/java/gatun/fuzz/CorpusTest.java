@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
-/** Every target with every file of its corpus: what fuzzing has found once stays mended. {@code jmh/fuzz SECONDS} finds more. */
+/**
+ * Every target with every file of its corpus: what fuzzing has found once stays mended. {@code jmh/fuzz SECONDS} finds
+ * more.
+ */
 @Timeout(60)
 class CorpusTest {
     private static final Path CORPUS = Path.of("src/corpus");

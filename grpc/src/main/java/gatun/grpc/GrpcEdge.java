@@ -19,9 +19,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The gRPC services of protocols in front of one server, {@code grpc.health.v1.Health} and reflection, ready to be put on
- * any number of Helidon listeners, TCP or Unix domain socket. Does not own the server. Close it when the listeners have
- * stopped. Safe for any thread.
+ * The gRPC services of protocols in front of one server, {@code grpc.health.v1.Health} and reflection, ready to be put
+ * on any number of Helidon listeners, TCP or Unix domain socket. Does not own the server. Close it when the listeners
+ * have stopped. Safe for any thread.
  */
 public final class GrpcEdge implements AutoCloseable {
     private final GrpcConnectionSelector selector;
@@ -91,16 +91,17 @@ public final class GrpcEdge implements AutoCloseable {
     }
 
     /**
-     * From now on the health service answers NOT_SERVING; who watches it hears so, and is let go. Call this before the listeners stop: they
-     * wait for running calls, and a watch ends by itself only when its client wants.
+     * From now on the health service answers NOT_SERVING; who watches it hears so, and is let go. Call this before the
+     * listeners stop: they wait for running calls, and a watch ends by itself only when its client wants.
      */
     public void announceStop() {
         health.announceStop();
     }
 
     /**
-     * Asks the clients of all connections that are open now, by a GOAWAY, to open their next calls on other connections. Calls that run go
-     * on, and those that a client opens here all the same are served; refusing them is what the listeners do when they stop.
+     * Asks the clients of all connections that are open now, by a GOAWAY, to open their next calls on other
+     * connections. Calls that run go on, and those that a client opens here all the same are served; refusing them is
+     * what the listeners do when they stop.
      */
     public void askClientsToLeave() {
         selector.askToLeave("the server is about to stop");

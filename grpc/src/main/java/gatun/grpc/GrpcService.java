@@ -32,8 +32,8 @@ public record GrpcService(ServerServiceDefinition definition, Map<String, ApiGro
     }
 
     /**
-     * The service with its methods restricted: calls are refused by their headers, before any memory is taken for messages.
-     * What wraps its handlers later takes the restriction from them, so this comes last.
+     * The service with its methods restricted: calls are refused by their headers, before any memory is taken for
+     * messages. What wraps its handlers later takes the restriction from them, so this comes last.
      */
     ServerServiceDefinition restrict(ApiAccess access) {
         if (access.isOpen() || groups.isEmpty()) {

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Sets up Helidon listeners to speak HTTP, each by a call of its own, with the routes that it is to have. The caller chooses
- * the addresses, TCP or Unix sockets, and starts and stops the listeners. Safe for any thread.
+ * Sets up Helidon listeners to speak HTTP, each by a call of its own, with the routes that it is to have. The caller
+ * chooses the addresses, TCP or Unix sockets, and starts and stops the listeners. Safe for any thread.
  */
 public final class HttpEdge {
     /** At least so often connections are looked at whose clients should send or take something. */
@@ -63,12 +63,18 @@ public final class HttpEdge {
         stop.drain();
     }
 
-    /** From now on connections without a request to answer end. To be called when no new connections are wanted, before the listeners stop. */
+    /**
+     * From now on connections without a request to answer end. To be called when no new connections are wanted, before
+     * the listeners stop.
+     */
     public void end() {
         stop.end();
     }
 
-    /** From now on the response at hand is the last of its connection. To be called a moment before requests are refused. */
+    /**
+     * From now on the response at hand is the last of its connection. To be called a moment before requests are
+     * refused.
+     */
     public void cutPipelines() {
         stop.cutPipelines();
     }

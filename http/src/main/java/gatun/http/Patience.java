@@ -6,10 +6,10 @@ import java.time.Duration;
 /**
  * How long clients are waited for.
  *
- * @param idleTimeout a connection is closed when its client has sent or taken nothing for so long while it should, or has not sent
- *     the whole head of a request in that time
- * @param bodyByteRate so many bytes a second a client has to send of a body, in the long run: where it sends fewer, the time that it
- *     takes for them counts as if it had sent nothing; 0 for any number
+ * @param idleTimeout a connection is closed when its client has sent or taken nothing for so long while it should, or
+ *     has not sent the whole head of a request in that time
+ * @param bodyByteRate so many bytes a second a client has to send of a body, in the long run: where it sends fewer, the
+ *     time that it takes for them counts as if it had sent nothing; 0 for any number
  */
 public record Patience(Duration idleTimeout, long bodyByteRate) {
     /** Five minutes of silence, and 240 bytes a second: less than any client that means well sends. */

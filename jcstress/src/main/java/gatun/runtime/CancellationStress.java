@@ -10,7 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZI_Result;
 
-/** A request begins to wait while its client leaves, and leaves again: it hears of that, before it waits or while it does, and once. */
+/**
+ * A request begins to wait while its client leaves, and leaves again: it hears of that, before it waits or while it
+ * does, and once.
+ */
 @JCStressTest
 @Outcome(id = "true, 1", expect = Expect.ACCEPTABLE, desc = "given up while it waits")
 @Outcome(id = "false, 0", expect = Expect.ACCEPTABLE, desc = "given up before it waits")

@@ -24,9 +24,9 @@ import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Bytes of the Java heap that a request takes, without network: the model {@code simple} in an embedded server, alone and in batches that
- * form under several clients. What making the request itself takes is counted too, and told beside it. Prints bytes for each request, from
- * the JVM's own count for all threads, and the requests in a batch.
+ * Bytes of the Java heap that a request takes, without network: the model {@code simple} in an embedded server, alone
+ * and in batches that form under several clients. What making the request itself takes is counted too, and told beside
+ * it. Prints bytes for each request, from the JVM's own count for all threads, and the requests in a batch.
  *
  * <p>Arguments: requests of each client (default 200,000).
  */
@@ -125,7 +125,7 @@ public final class AllocationPerRequest {
                 name,
                 clients,
                 (double) bytes / requests / clients,
-                (double) (after.inferenceCount() - before.inferenceCount())
+                (double) (after.totals().inferenceCount() - before.totals().inferenceCount())
                         / (after.executionCount() - before.executionCount()));
     }
 

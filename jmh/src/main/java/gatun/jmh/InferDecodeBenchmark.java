@@ -28,9 +28,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A ModelInferRequest with one raw tensor until that tensor is in native memory for the engine. Ours: the connection has read the socket
- * into native memory; that copy is part of the figure, here from a heap array into a pooled buffer, and the message is decoded in place.
- * The baseline: protobuf-java parses the heap array and the tensor is copied out of its ByteString into the same kind of buffer.
+ * A ModelInferRequest with one raw tensor until that tensor is in native memory for the engine. Ours: the connection
+ * has read the socket into native memory; that copy is part of the figure, here from a heap array into a pooled buffer,
+ * and the message is decoded in place. The baseline: protobuf-java parses the heap array and the tensor is copied out
+ * of its ByteString into the same kind of buffer.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Taking and giving back memory: a buffer of the pool (0 B on the heap each) beside a shared arena for each, and a lease on a window of a
- * region. Two threads, as on the machines this was made on.
+ * Taking and giving back memory: a buffer of the pool (0 B on the heap each) beside a shared arena for each, and a
+ * lease on a window of a region. Two threads, as on the machines this was made on.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

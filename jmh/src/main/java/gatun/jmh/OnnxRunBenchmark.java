@@ -33,9 +33,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One run of the example model {@code simple} (two INT32 tensors of 16 elements in, two out) with tensors prepared beforehand: from a C
- * loop, through FFM, and through the official Java API, which uses JNI. The last case is what a caller of the Java API writes who has
- * the data in direct buffers and makes tensors for each request.
+ * One run of the example model {@code simple} (two INT32 tensors of 16 elements in, two out) with tensors prepared
+ * beforehand: from a C loop, through FFM, and through the official Java API, which uses JNI. The last case is what a
+ * caller of the Java API writes who has the data in direct buffers and makes tensors for each request.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

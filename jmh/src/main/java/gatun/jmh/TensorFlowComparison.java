@@ -5,8 +5,9 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The ways of {@link TensorFlowRunBenchmark} in turn in one process, a hundred runs of each at a time, so that a machine that is busy with
- * other things is so for all of them: the medians, and the median of the ratios of neighbours.
+ * The ways of {@link TensorFlowRunBenchmark} in turn in one process, a hundred runs of each at a time, so that a
+ * machine that is busy with other things is so for all of them: the medians, and the median of the ratios of
+ * neighbours.
  *
  * <p>Arguments: turns (default 300).
  */

@@ -42,8 +42,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One run of the SavedModel {@code half_plus_two} with one number and with a tensor of 1 MiB: from loops in C and by the backend as it
- * serves a request. All run sessions of the same file with the same options. Needs {@code ./gatun install tensorflow}.
+ * One run of the SavedModel {@code half_plus_two} with one number and with a tensor of 1 MiB: from loops in C and by
+ * the backend as it serves a request. All run sessions of the same file with the same options. Needs {@code ./gatun
+ * install tensorflow}.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -229,7 +230,10 @@ public class TensorFlowRunBenchmark {
         }
     }
 
-    /** A C loop around SessionRun and nothing else: one input made before, outputs freed unread; the figure is for one run. */
+    /**
+     * A C loop around SessionRun and nothing else: one input made before, outputs freed unread; the figure is for one
+     * run.
+     */
     @Benchmark
     @OperationsPerInvocation(LOOP)
     public void cLoop() throws Throwable {

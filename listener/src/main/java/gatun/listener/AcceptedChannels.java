@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Socket options that remember the channel of each accepted connection until its connection is made. A connection is told
- * everything about its socket except the channel, which it needs to read into native memory; the listener shows the
- * channel to its socket options only, and names it by its identity hash to the connection. Safe for any thread.
+ * Socket options that remember the channel of each accepted connection until its connection is made. A connection is
+ * told everything about its socket except the channel, which it needs to read into native memory; the listener shows
+ * the channel to its socket options only, and names it by its identity hash to the connection. Safe for any thread.
  */
 public final class AcceptedChannels implements SocketOptions {
     /** Channels that may wait for their connection before those that never will are looked for. */
@@ -35,8 +35,8 @@ public final class AcceptedChannels implements SocketOptions {
     /**
      * Remembers the channel.
      *
-     * @throws IllegalStateException when another waiting channel has the same identity hash; the listener then closes the
-     *     new one, and its client connects again
+     * @throws IllegalStateException when another waiting channel has the same identity hash; the listener then closes
+     *     the new one, and its client connects again
      */
     @Override
     public void configureSocket(SocketChannel channel) {

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection, from when it was accepted until its channel is closed. {@link #run} is its thread; what else there is to
- * call, any thread may.
+ * One client's connection, from when it was accepted until its channel is closed. {@link #run} is its thread; what else
+ * there is to call, any thread may.
  */
 final class AcceptedConnection implements ConnectionContext, Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(AcceptedConnection.class);

@@ -19,8 +19,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection's channel as Helidon sees it. Holds no buffers while nobody reads or writes, other than Helidon's own sockets, which
- * hold 16 KiB. For the connection's thread, but for {@link #close}, which any may call.
+ * A connection's channel as Helidon sees it. Holds no buffers while nobody reads or writes, other than Helidon's own
+ * sockets, which hold 16 KiB. For the connection's thread, but for {@link #close}, which any may call.
  */
 final class ChannelSocket implements HelidonSocket {
     private static final int READ_AT_ONCE = 4 * 1024;

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts the connections that ended because of their clients, for metrics, and tells of them in the log, at most a line a second however
- * many there are. Thread-safe.
+ * Counts the connections that ended because of their clients, for metrics, and tells of them in the log, at most a line
+ * a second however many there are. Thread-safe.
  */
 public final class ClientErrors {
     private static final Logger LOG = LoggerFactory.getLogger(ClientErrors.class);

@@ -4,18 +4,18 @@ package gatun.listener;
 import java.time.Duration;
 
 /**
- * How many connections clients may have open at a time, over all listeners but that of the metrics. A connection beyond a limit is
- * refused when it is accepted, before anything is read from it.
+ * How many connections clients may have open at a time, over all listeners but that of the metrics. A connection beyond
+ * a limit is refused when it is accepted, before anything is read from it.
  *
  * @param most connections in all
- * @param mostPerAddress connections from one IPv4 address, or from one IPv6 network of 64 bits; 0 for any number. Unix sockets have no
- *     address
+ * @param mostPerAddress connections from one IPv4 address, or from one IPv6 network of 64 bits; 0 for any number. Unix
+ *     sockets have no address
  * @param handshakeLimit how long a client may take for its TLS handshake
  */
 public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeLimit) {
     /**
-     * More than most servers ever have, and what a heap of 512 MiB holds. One address may have three quarters of them: a proxy in front
-     * of the server is one address, and a hostile client leaves a quarter to the others.
+     * More than most servers ever have, and what a heap of 512 MiB holds. One address may have three quarters of them:
+     * a proxy in front of the server is one address, and a hostile client leaves a quarter to the others.
      */
     public static final ConnectionLimits STANDARD = new ConnectionLimits(16_384, 12_288, TlsHandshakes.STANDARD_LIMIT);
 
@@ -40,7 +40,10 @@ public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeL
         }
     }
 
-    /** These limits with at most {@code room} connections in all, but at least one, of which one address leaves some to others. */
+    /**
+     * These limits with at most {@code room} connections in all, but at least one, of which one address leaves some to
+     * others.
+     */
     public ConnectionLimits within(int room) {
         if (most <= room) {
             return this;

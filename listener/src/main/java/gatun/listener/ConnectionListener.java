@@ -22,10 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts connections at one address, in the place of Helidon's listener: within limits, with no buffers for those that are idle, and
- * on while the process has no file descriptor left. Each connection has a virtual thread. It is set up by a Helidon
- * {@link ListenerConfig}, of which it takes the address, the backlog, the one connection selector, the socket options, routing, content
- * encodings, the idle timeout and the grace period. Thread-safe.
+ * Accepts connections at one address, in the place of Helidon's listener: within limits, with no buffers for those that
+ * are idle, and on while the process has no file descriptor left. Each connection has a virtual thread. It is set up by
+ * a Helidon {@link ListenerConfig}, of which it takes the address, the backlog, the one connection selector, the socket
+ * options, routing, content encodings, the idle timeout and the grace period. Thread-safe.
  */
 public final class ConnectionListener implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionListener.class);
@@ -193,7 +193,8 @@ public final class ConnectionListener implements AutoCloseable {
     }
 
     /**
-     * Accepts no more connections, lets those that there are end within the grace period, then cuts them off. Waits for that.
+     * Accepts no more connections, lets those that there are end within the grace period, then cuts them off. Waits for
+     * that.
      */
     @Override
     public void close() {
@@ -226,7 +227,9 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /** Waits until no connection is left; false when that takes longer than {@code limit}, or the thread is interrupted. */
+    /**
+     * Waits until no connection is left; false when that takes longer than {@code limit}, or the thread is interrupted.
+     */
     private boolean awaitNone(Duration limit) {
         long end = System.nanoTime() + limit.toNanos();
         while (!connections.isEmpty()

@@ -7,7 +7,10 @@ import io.helidon.common.buffers.DataReader;
 public final class EarlyBytes {
     private EarlyBytes() {}
 
-    /** Takes the bytes that {@code reader}, the listener's own, holds already; waits for none. The connection's thread's. */
+    /**
+     * Takes the bytes that {@code reader}, the listener's own, holds already; waits for none. The connection's
+     * thread's.
+     */
     public static byte[] take(DataReader reader) {
         int available = reader.available();
         // Asking for no bytes would wait for some.

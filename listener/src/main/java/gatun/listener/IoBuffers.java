@@ -12,10 +12,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The read and write buffers of a listener's connections: native, all of one size, passed from one use to the next. A connection
- * takes one while it reads or writes, and gives it back before it waits for its client, so that there are as many as connections
- * are busy at a time. Buffers that nobody needed for some seconds are freed, but for a few. Thread-safe; takes no system call and
- * makes no garbage but for a new buffer.
+ * The read and write buffers of a listener's connections: native, all of one size, passed from one use to the next. A
+ * connection takes one while it reads or writes, and gives it back before it waits for its client, so that there are as
+ * many as connections are busy at a time. Buffers that nobody needed for some seconds are freed, but for a few.
+ * Thread-safe; takes no system call and makes no garbage but for a new buffer.
  */
 public final class IoBuffers {
     /** Bytes of each buffer, where the constructor is not told another size. */
@@ -124,7 +124,10 @@ public final class IoBuffers {
         }
     }
 
-    /** Moves the buffers to {@code unused} that nobody needed since the last call; false when none is left to be looked at again. */
+    /**
+     * Moves the buffers to {@code unused} that nobody needed since the last call; false when none is left to be looked
+     * at again.
+     */
     private boolean removeUnused(List<Arena> unused) {
         lock.lock();
         try {

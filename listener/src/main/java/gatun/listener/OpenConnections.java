@@ -42,7 +42,10 @@ public final class OpenConnections {
         return errors;
     }
 
-    /** Counts a connection from {@code address} until {@link #closed}, unless a limit is reached: then the answer says which. */
+    /**
+     * Counts a connection from {@code address} until {@link #closed}, unless a limit is reached: then the answer says
+     * which.
+     */
     Optional<ConnectionRefusal> admit(WireProtocol protocol, SocketAddress address) {
         lock.lock();
         try {
@@ -109,7 +112,9 @@ public final class OpenConnections {
         }
     }
 
-    /** What stands for one client: whoever has an IPv6 address mostly has all of its network. Null where nothing does. */
+    /**
+     * What stands for one client: whoever has an IPv6 address mostly has all of its network. Null where nothing does.
+     */
     private @Nullable Object key(SocketAddress address) {
         if (limits.mostPerAddress() == 0 || !(address instanceof InetSocketAddress tcp)) {
             return null;

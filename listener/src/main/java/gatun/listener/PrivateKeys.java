@@ -10,7 +10,9 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Arrays;
 import java.util.List;
 
-/** Reads private keys: PKCS#8, and the older forms of RSA (PKCS#1) and EC (SEC 1), which are put into PKCS#8's envelope. */
+/**
+ * Reads private keys: PKCS#8, and the older forms of RSA (PKCS#1) and EC (SEC 1), which are put into PKCS#8's envelope.
+ */
 final class PrivateKeys {
     private static final String EXPECTED =
             "a private key in PEM format without a password: PKCS#8 (BEGIN PRIVATE KEY), PKCS#1 (BEGIN RSA PRIVATE KEY)"

@@ -11,8 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells clients why their connections are refused. A socket that is closed while its client still sends may take the answer away with
- * it, so some refused clients at a time are read from for a moment; the others are closed at once. Thread-safe.
+ * Tells clients why their connections are refused. A socket that is closed while its client still sends may take the
+ * answer away with it, so some refused clients at a time are read from for a moment; the others are closed at once.
+ * Thread-safe.
  */
 final class RefusedConnections {
     private static final Logger LOG = LoggerFactory.getLogger(RefusedConnections.class);
@@ -26,7 +27,10 @@ final class RefusedConnections {
 
     private final Semaphore lingering = new Semaphore(AT_A_TIME);
 
-    /** Sends {@code answer}, which a socket's buffer has room for, and closes the channel, now or in a moment; waits for nothing. */
+    /**
+     * Sends {@code answer}, which a socket's buffer has room for, and closes the channel, now or in a moment; waits for
+     * nothing.
+     */
     void refuse(SocketChannel channel, byte[] answer) {
         try {
             channel.configureBlocking(false);

@@ -23,7 +23,10 @@ public final class ServerTls {
 
     private static final String[] VERSIONS = {"TLSv1.3", "TLSv1.2"};
 
-    /** Sessions of TLS 1.2 that clients may resume and that are remembered for it; the others are in the clients' tickets. */
+    /**
+     * Sessions of TLS 1.2 that clients may resume and that are remembered for it; the others are in the clients'
+     * tickets.
+     */
     private static final int REMEMBERED_SESSIONS = 1024;
 
     /** A record, which has 16 KiB and what protects them, and some of the next. */
@@ -81,7 +84,8 @@ public final class ServerTls {
     /**
      * An engine for one new connection.
      *
-     * @param protocols what may be spoken over it, as ALPN names it, best first; a client that asks for others only is refused
+     * @param protocols what may be spoken over it, as ALPN names it, best first; a client that asks for others only is
+     *     refused
      */
     public SSLEngine newEngine(String... protocols) {
         SSLEngine engine = context().createSSLEngine();

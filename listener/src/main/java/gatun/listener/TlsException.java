@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
-/** A file that TLS needs cannot be used. The text tells the operator which flag named it, what is wrong and what to do. */
+/**
+ * A file that TLS needs cannot be used. The text tells the operator which flag named it, what is wrong and what to do.
+ */
 public final class TlsException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -10,8 +10,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The TLS handshakes under way. Each has a time limit, after which its connection is closed. Their arithmetic, which takes a processor for
- * a millisecond and more, is done for some at a time and leaves a processor to others. Thread-safe.
+ * The TLS handshakes under way. Each has a time limit, after which its connection is closed. Their arithmetic, which
+ * takes a processor for a millisecond and more, is done for some at a time and leaves a processor to others.
+ * Thread-safe.
  */
 final class TlsHandshakes {
     /** How long a client may take for its handshake, where the operator says nothing else. */

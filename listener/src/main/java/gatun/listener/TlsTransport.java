@@ -17,17 +17,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS on a socket channel. What is large is decrypted straight to where it belongs and encrypted from where it lies. After the
- * handshake one thread reads while another writes; closing waits for neither. Buffers are held while there is something in them
- * only: a connection that waits for its client holds a small one, and a large one when more than that has come of a record that is not
- * whole.
+ * TLS on a socket channel. What is large is decrypted straight to where it belongs and encrypted from where it lies.
+ * After the handshake one thread reads while another writes; closing waits for neither. Buffers are held while there is
+ * something in them only: a connection that waits for its client holds a small one, and a large one when more than that
+ * has come of a record that is not whole.
  */
 public final class TlsTransport implements SocketTransport {
     private static final Logger LOG = LoggerFactory.getLogger(TlsTransport.class);
 
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-    /** What a client that is waited for sends is read into so many bytes first: a small request, or a step of the handshake. */
+    /**
+     * What a client that is waited for sends is read into so many bytes first: a small request, or a step of the
+     * handshake.
+     */
     private static final int FIRST_READ = 1024;
 
     private static final int RECORD_HEADER_SIZE = 5;
@@ -49,8 +52,8 @@ public final class TlsTransport implements SocketTransport {
     private @Nullable ByteBuffer plainIn;
 
     /**
-     * Where the client is waited for when nothing was read that is not decrypted, and what holds a short record, or the begin of one, as
-     * {@link #cipherIn}; the reading thread's.
+     * Where the client is waited for when nothing was read that is not decrypted, and what holds a short record, or the
+     * begin of one, as {@link #cipherIn}; the reading thread's.
      */
     private final ByteBuffer firstIn = ByteBuffer.allocate(FIRST_READ);
 
@@ -63,7 +66,9 @@ public final class TlsTransport implements SocketTransport {
     /** Whether the reading thread waits for what the client has not sent yet. */
     private boolean waits = true;
 
-    /** The most bytes that one record holds, decrypted and encrypted; set by the handshake, before anything is written. */
+    /**
+     * The most bytes that one record holds, decrypted and encrypted; set by the handshake, before anything is written.
+     */
     private int plainSize;
 
     private int cipherSize;
@@ -71,7 +76,8 @@ public final class TlsTransport implements SocketTransport {
     /**
      * TLS of {@code engine} on a channel from which {@code early} was read already.
      *
-     * @param buffers where it takes its own from, each with room for a record; what it still has, {@link #release} gives back
+     * @param buffers where it takes its own from, each with room for a record; what it still has, {@link #release}
+     *     gives back
      * @param handshakes the handshakes that are under way
      */
     TlsTransport(SocketChannel channel, byte[] early, SSLEngine engine, IoBuffers buffers, TlsHandshakes handshakes) {
@@ -224,8 +230,8 @@ public final class TlsTransport implements SocketTransport {
     }
 
     /**
-     * Decrypts one record to {@code target}, which has room for it; how many bytes it held, -1 when no more will come. 0 as well when the
-     * record holds none, or is not there yet and is not waited for.
+     * Decrypts one record to {@code target}, which has room for it; how many bytes it held, -1 when no more will come.
+     * 0 as well when the record holds none, or is not there yet and is not waited for.
      */
     private int unwrap(ByteBuffer target) throws IOException {
         while (hasRecord()) {
@@ -250,7 +256,10 @@ public final class TlsTransport implements SocketTransport {
         return ended ? -1 : 0;
     }
 
-    /** Whether there is a record to decrypt; waits for it. False at the end, or when it is not there yet and nobody waits. */
+    /**
+     * Whether there is a record to decrypt; waits for it. False at the end, or when it is not there yet and nobody
+     * waits.
+     */
     private boolean hasRecord() throws IOException {
         while (!ended && (cipherIn == null || isPart(cipherIn))) {
             int count = cipherIn == null ? readFirst() : fill();
@@ -262,7 +271,9 @@ public final class TlsTransport implements SocketTransport {
         return !ended;
     }
 
-    /** Whether more has to come of the record at hand. What is none, or is too long, is whole: the engine refuses it. */
+    /**
+     * Whether more has to come of the record at hand. What is none, or is too long, is whole: the engine refuses it.
+     */
     private static boolean isPart(ByteBuffer in) {
         if (in.remaining() < RECORD_HEADER_SIZE) {
             return true;
@@ -273,7 +284,10 @@ public final class TlsTransport implements SocketTransport {
         return record && length <= LONGEST_RECORD && in.remaining() < RECORD_HEADER_SIZE + length;
     }
 
-    /** Reads where nothing is left of what was read before; how much, -1 at the end, 0 when nothing is there and nobody waits. */
+    /**
+     * Reads where nothing is left of what was read before; how much, -1 at the end, 0 when nothing is there and nobody
+     * waits.
+     */
     private int readFirst() throws IOException {
         int count = readChannel(firstIn.clear());
         if (count > 0) {

@@ -9,8 +9,8 @@ import javax.net.ssl.SSLSession;
 /** The bytes of one connection. One thread reads and one thread writes at a time; both may wait. */
 public interface Transport {
     /**
-     * Does what comes before the first byte: a handshake, where there is one. The reading thread's, once, before anything is
-     * read or written; may wait for the client.
+     * Does what comes before the first byte: a handshake, where there is one. The reading thread's, once, before
+     * anything is read or written; may wait for the client.
      *
      * @return the session, where the connection is protected by a handshake of ours
      * @throws IOException when the client leaves, or fails the handshake
@@ -27,8 +27,8 @@ public interface Transport {
     int read(ByteBuffer target) throws IOException;
 
     /**
-     * Writes some of what remains in {@code sources}, from {@code first} on and before {@code end}: at least one byte where there is
-     * one. Waits for a client that takes nothing.
+     * Writes some of what remains in {@code sources}, from {@code first} on and before {@code end}: at least one byte
+     * where there is one. Waits for a client that takes nothing.
      *
      * @throws IOException when the connection fails or is closed meanwhile
      */

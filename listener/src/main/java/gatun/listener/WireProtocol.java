@@ -32,8 +32,8 @@ public enum WireProtocol {
     }
 
     /**
-     * What a client hears whose connection is refused because of {@code reason}, which is ASCII without quotes; nothing over TLS, where a
-     * handshake would have to come first.
+     * What a client hears whose connection is refused because of {@code reason}, which is ASCII without quotes; nothing
+     * over TLS, where a handshake would have to come first.
      */
     byte[] refusal(String reason) {
         return switch (this) {

@@ -5,18 +5,21 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * How requests share runs of a model whose own configuration does not say it. Requests join along the first dimension of their tensors where
- * the model leaves that open, also where the configuration knows no batch dimension.
+ * How requests share runs of a model whose own configuration does not say it. Requests join along the first dimension
+ * of their tensors where the model leaves that open, also where the configuration knows no batch dimension.
  *
  * @param maxBatchSize the most rows that one request may have; at least 1
- * @param maxRunSize the most rows of one run; less than {@code maxBatchSize} where greater requests are to be split over several runs
- * @param maxDelayNanos how long the oldest request may be kept while an instance is idle, in the hope of more; 0 for not at all
+ * @param maxRunSize the most rows of one run; less than {@code maxBatchSize} where greater requests are to be split
+ *     over several runs
+ * @param maxDelayNanos how long the oldest request may be kept while an instance is idle, in the hope of more; 0 for
+ *     not at all
  * @param maxWaitingRuns how many full runs may wait for an instance before requests are refused; at least 1
- * @param parallelRuns how many runs there may be at a time: the model's instances where its configuration names none; at least 1
- * @param runSizes the sizes that runs are padded to, by copies of the first row of the last request; ascending, none above {@code
- *     maxRunSize}; empty for runs of any size
- * @param padsShapes whether requests join too whose tensors differ in other dimensions than the first: what is missing is filled with zeros,
- *     or empty strings
+ * @param parallelRuns how many runs there may be at a time: the model's instances where its configuration names none;
+ *     at least 1
+ * @param runSizes the sizes that runs are padded to, by copies of the first row of the last request; ascending, none
+ *     above {@code maxRunSize}; empty for runs of any size
+ * @param padsShapes whether requests join too whose tensors differ in other dimensions than the first: what is missing
+ *     is filled with zeros, or empty strings
  */
 public record BatchingRule(
         int maxBatchSize,

@@ -2,7 +2,8 @@
 package gatun.runtime;
 
 /**
- * How often a model version's requests were found in the response cache since it was loaded. Times are totals in nanoseconds.
+ * How often a model version's requests were found in the response cache since it was loaded. Times are totals in
+ * nanoseconds.
  *
  * @param hitCount requests answered from the cache
  * @param hitNanos looking them up, and making the answers

@@ -6,8 +6,9 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets others than the thread that waits for a request's answer give the request up: one that waits for an instance leaves the queue, one
- * that runs has its engine told to stop. The waiting thread then gets CANCELLED, unless the answer came first. Safe for any thread.
+ * Lets others than the thread that waits for a request's answer give the request up: one that waits for an instance
+ * leaves the queue, one that runs has its engine told to stop. The waiting thread then gets CANCELLED, unless the
+ * answer came first. Safe for any thread.
  */
 public final class Cancellation {
     /** What {@link #state} is for good once the request was given up. */
@@ -23,7 +24,10 @@ public final class Cancellation {
         }
     }
 
-    /** What giving up means now; null for nothing. One word, because every request has one of these and hardly any is given up. */
+    /**
+     * What giving up means now; null for nothing. One word, because every request has one of these and hardly any is
+     * given up.
+     */
     private volatile @Nullable Object state;
 
     /** Of a request that has not begun. */
@@ -36,7 +40,9 @@ public final class Cancellation {
         }
     }
 
-    /** Says what giving up means from now on; false when the request was given up already, and then it will not be run. */
+    /**
+     * Says what giving up means from now on; false when the request was given up already, and then it will not be run.
+     */
     public boolean arm(Runnable onCancel) {
         return replace(onCancel);
     }

@@ -4,8 +4,9 @@ package gatun.runtime;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long engines worked for one request, added up over all the models that were asked on its behalf: more than the request took where
- * they worked side by side. Safe for any thread; the three times of one addition may be seen one after the other.
+ * How long engines worked for one request, added up over all the models that were asked on its behalf: more than the
+ * request took where they worked side by side. Safe for any thread; the three times of one addition may be seen one
+ * after the other.
  */
 public final class ComputeTimes {
     private final AtomicLong inputNanos = new AtomicLong();

@@ -59,8 +59,9 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * A request to another model on behalf of this one: of the same id, priority, timeout, sequence, parameters and compute times, but
-     * without tensors and without claims on memory. Whoever gives this request up has to see to the other.
+     * A request to another model on behalf of this one: of the same id, priority, timeout, sequence, parameters and
+     * compute times, but without tensors and without claims on memory. Whoever gives this request up has to see to the
+     * other.
      */
     public InferenceRequest onBehalf(ModelVersion other) {
         InferenceRequest request = new InferenceRequest(other);
@@ -86,8 +87,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Notes that a model may have changed its state for this step of a sequence, so that to repeat it may apply it twice. Nothing where the
-     * client names no sequence. For any thread.
+     * Notes that a model may have changed its state for this step of a sequence, so that to repeat it may apply it
+     * twice. Nothing where the client names no sequence. For any thread.
      */
     public void markStepTaken() {
         if (correlationId != null) {
@@ -99,8 +100,9 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * What the client is told of a failure. UNAVAILABLE invites it to repeat the request; when that is a step that a model may have taken,
-     * it is INTERNAL instead and says so. To be asked for each failure that comes after the request was submitted.
+     * What the client is told of a failure. UNAVAILABLE invites it to repeat the request; when that is a step that a
+     * model may have taken, it is INTERNAL instead and says so. To be asked for each failure that comes after the
+     * request was submitted.
      */
     public GatunException afterRun(GatunException failure) {
         if (!stepTaken || failure.code() != ErrorCode.UNAVAILABLE) {
@@ -128,7 +130,10 @@ public final class InferenceRequest implements AutoCloseable {
         anyVersion = unnamed;
     }
 
-    /** The name of the entry point that is to answer, with tensors as it describes them; empty for what the configuration describes. */
+    /**
+     * The name of the entry point that is to answer, with tensors as it describes them; empty for what the
+     * configuration describes.
+     */
     public String entryPoint() {
         return entryPoint;
     }
@@ -251,8 +256,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Sets what to do when a scheduler has taken this request in, so that whatever is submitted from then on comes after it. Not done for a
-     * request that is refused before.
+     * Sets what to do when a scheduler has taken this request in, so that whatever is submitted from then on comes
+     * after it. Not done for a request that is refused before.
      *
      * @param action must return at once, and not throw
      */
@@ -260,7 +265,9 @@ public final class InferenceRequest implements AutoCloseable {
         onSubmitted = action;
     }
 
-    /** Does what is to be done when a scheduler has taken this request in. Called by the thread that submitted it, once. */
+    /**
+     * Does what is to be done when a scheduler has taken this request in. Called by the thread that submitted it, once.
+     */
     public void submitted() {
         if (onSubmitted != null) {
             onSubmitted.run();
@@ -332,8 +339,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Gives up ownership of a claim, which is the caller's to close from now on: how a response takes over memory that it
-     * shows. False when this request does not own it.
+     * Gives up ownership of a claim, which is the caller's to close from now on: how a response takes over memory that
+     * it shows. False when this request does not own it.
      */
     @SuppressWarnings("ReferenceEquality") // a claim is that very object; equals() has no say in who owns memory
     public boolean release(Hold hold) {

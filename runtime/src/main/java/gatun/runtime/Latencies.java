@@ -4,8 +4,8 @@ package gatun.runtime;
 import java.util.Arrays;
 
 /**
- * How long something took, each time it happened. Nothing is sampled, decayed or left out: the counts and the sum are exact, and a single
- * duration is known as exactly as {@link LatencyBuckets} tells durations apart. Immutable.
+ * How long something took, each time it happened. Nothing is sampled, decayed or left out: the counts and the sum are
+ * exact, and a single duration is known as exactly as {@link LatencyBuckets} tells durations apart. Immutable.
  */
 public final class Latencies {
     /** Of what never happened. */
@@ -20,7 +20,8 @@ public final class Latencies {
     /**
      * Latencies of these counts.
      *
-     * @param counts how many durations lie in each of the {@link LatencyBuckets}; those that are missing at the end are 0. Copied
+     * @param counts how many durations lie in each of the {@link LatencyBuckets}; those that are missing at the end are
+     *     0. Copied
      * @param sumNanos the sum of all durations
      */
     public Latencies(long[] counts, long sumNanos) {
@@ -53,8 +54,8 @@ public final class Latencies {
     }
 
     /**
-     * A duration that at least the share {@code quantile} of all durations do not exceed; the real one is at most 1/32 less. 0 when there
-     * are none.
+     * A duration that at least the share {@code quantile} of all durations do not exceed; the real one is at most 1/32
+     * less. 0 when there are none.
      *
      * @param quantile from 0 to 1
      */
@@ -71,8 +72,8 @@ public final class Latencies {
     }
 
     /**
-     * How many durations are {@code nanos} or less. Exact where a bucket ends there; else those of the bucket that {@code nanos} lies in
-     * are left out, which are at most 1/32 less than it.
+     * How many durations are {@code nanos} or less. Exact where a bucket ends there; else those of the bucket that
+     * {@code nanos} lies in are left out, which are at most 1/32 less than it.
      */
     public long countUpTo(long nanos) {
         long sum = 0;

@@ -2,9 +2,10 @@
 package gatun.runtime;
 
 /**
- * How durations are sorted into buckets: below 64 ns each nanosecond has its own, and from there each power of two is cut into 32 of equal
- * width. A bucket is therefore never wider than 1/32 of the durations in it, whether they are microseconds or minutes. Durations of {@link
- * #LIMIT_NANOS} and more share the last bucket, and negative ones count as 0.
+ * How durations are sorted into buckets: below 64 ns each nanosecond has its own, and from there each power of two is
+ * cut into 32 of equal width. A bucket is therefore never wider than 1/32 of the durations in it, whether they are
+ * microseconds or minutes. Durations of {@link #LIMIT_NANOS} and more share the last bucket, and negative ones count as
+ * 0.
  */
 public final class LatencyBuckets {
     private static final int SUB_BUCKET_BITS = 5;

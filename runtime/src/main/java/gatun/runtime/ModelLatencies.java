@@ -13,7 +13,8 @@ import java.util.Optional;
  * @param decoupled whether a request may have any number of responses
  * @param byOrigin the latencies of each origin from which a request came
  * @param cache how long the response cache took; empty for a version whose responses are not cached
- * @param bucketBounds the upper bounds that the configuration wants of a histogram, ascending, by the name of the metric
+ * @param bucketBounds the upper bounds that the configuration wants of a histogram, ascending, by the name of the
+ *     metric
  */
 public record ModelLatencies(
         String name,

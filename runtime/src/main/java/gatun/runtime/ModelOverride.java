@@ -11,8 +11,9 @@ import java.util.Objects;
  * What a load takes instead of what the repository holds.
  *
  * @param config the model's configuration as JSON, in the field names of the proto file; empty to take the repository's
- * @param files contents of files by their path in the model's directory, such as {@code 1/model.onnx}; when there are any the model is made
- *     of them alone, and {@code config} must be given. The memory stays the caller's, and must not change until the load is done
+ * @param files contents of files by their path in the model's directory, such as {@code 1/model.onnx}; when there are
+ *     any the model is made of them alone, and {@code config} must be given. The memory stays the caller's, and must
+ *     not change until the load is done
  */
 public record ModelOverride(String config, Map<String, MemorySegment> files) {
     /** Takes everything from the repository. */

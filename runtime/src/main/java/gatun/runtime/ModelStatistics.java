@@ -8,48 +8,20 @@ import java.util.List;
  *
  * @param name the model
  * @param version the version in decimal
- * @param successCount requests answered, from the cache too
- * @param inferenceCount inferences: a request of batch n that the engine has answered counts n
- * @param failureRejected requests refused by the queue
- * @param failureCanceled requests that the client gave up
- * @param failureBackend requests that the engine failed
- * @param failureOther requests that failed otherwise
- * @param requestNanos from arrival in the runtime to the answer
- * @param failureNanos from arrival in the runtime to the failure
- * @param queueNanos answered requests waiting for an instance
- * @param computeInputNanos preparing inputs; an execution counts once for each request that it answered, also in the next two
- * @param computeInferNanos in the engine
- * @param computeOutputNanos placing outputs
- * @param lastInferenceMillis when the latest execution ended, in milliseconds since 1970; 0 when there was none
+ * @param totals of all requests
  * @param batches the executions by batch size, ascending; only sizes that were executed
- * @param pendingRequestCount requests waiting now
- * @param loadNanos how long loading took
- * @param cache how often the response cache helped
- * @param responses of a decoupled model, by their place in the answer; empty for others
+ * @param responses of a decoupled model, by their place among the responses to a request; empty for others
  * @param requests the requests that the engine answered by their batch size, ascending; only sizes that there were
+ * @param cache how often the response cache helped
  */
 public record ModelStatistics(
         String name,
         String version,
-        long successCount,
-        long inferenceCount,
-        long failureRejected,
-        long failureCanceled,
-        long failureBackend,
-        long failureOther,
-        long requestNanos,
-        long failureNanos,
-        long queueNanos,
-        long computeInputNanos,
-        long computeInferNanos,
-        long computeOutputNanos,
-        long lastInferenceMillis,
+        Totals totals,
         List<BatchStatistics> batches,
-        long pendingRequestCount,
-        long loadNanos,
-        CacheStatistics cache,
         List<ResponseStatistics> responses,
-        List<RequestStatistics> requests) {
+        List<RequestStatistics> requests,
+        CacheStatistics cache) {
     /** Counts that nobody changes any more. */
     public ModelStatistics {
         batches = List.copyOf(batches);
@@ -57,14 +29,62 @@ public record ModelStatistics(
         requests = List.copyOf(requests);
     }
 
+    /**
+     * Totals of all requests.
+     *
+     * @param successCount requests answered, from the cache too
+     * @param inferenceCount inferences: a request of batch n that the engine has answered counts n
+     * @param failures requests that were not answered
+     * @param nanos how long the answered ones took
+     * @param lastInferenceMillis when the latest execution ended, in milliseconds since 1970; 0 when there was none
+     * @param pendingRequestCount requests waiting now
+     * @param loadNanos how long loading the model took
+     */
+    public record Totals(
+            long successCount,
+            long inferenceCount,
+            Failures failures,
+            StageNanos nanos,
+            long lastInferenceMillis,
+            long pendingRequestCount,
+            long loadNanos) {}
+
+    /**
+     * Requests that were not answered, by reason.
+     *
+     * @param rejected refused by the queue
+     * @param canceled given up by their clients
+     * @param backend failed by the engine
+     * @param other failed otherwise
+     * @param nanos from arrival in the runtime to the failure
+     */
+    public record Failures(long rejected, long canceled, long backend, long other, long nanos) {}
+
+    /**
+     * How long the answered requests took.
+     *
+     * @param request from arrival in the runtime to the response
+     * @param queue waiting for an instance
+     * @param computeInput preparing inputs; an execution counts once for each request that it answered, also in the next two
+     * @param computeInfer in the engine
+     * @param computeOutput placing outputs
+     */
+    public record StageNanos(long request, long queue, long computeInput, long computeInfer, long computeOutput) {}
+
+    /** Requests answered, from the cache too. */
+    public long successCount() {
+        return totals.successCount();
+    }
+
     /** Requests that were answered by the engine. */
     public long computedCount() {
-        return successCount - cache.hitCount();
+        return successCount() - cache.hitCount();
     }
 
     /** Requests that were not answered, for whatever reason. */
     public long failureCount() {
-        return failureRejected + failureCanceled + failureBackend + failureOther;
+        Failures failures = totals.failures();
+        return failures.rejected() + failures.canceled() + failures.backend() + failures.other();
     }
 
     /** Runs of the engine. */

@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
-/** A version of a model that was found ready. Any thread may use it; it stays valid after the version is unloaded, when requests to it are refused. */
+/**
+ * A version of a model that was found ready. Any thread may use it; it stays valid after the version is unloaded, when
+ * requests to it are refused.
+ */
 public interface ModelVersion {
     /** The model's name. */
     default String name() {
@@ -35,8 +38,8 @@ public interface ModelVersion {
     List<TensorSpec> outputs();
 
     /**
-     * The ways to ask the model, by name. The first is the one that the configuration describes and that requests mean which name none;
-     * most models have no other.
+     * The ways to ask the model, by name. The first is the one that the configuration describes and that requests mean
+     * which name none; most models have no other.
      */
     default SequencedMap<String, EntryPoint> entryPoints() {
         SequencedMap<String, EntryPoint> only = new TreeMap<>();
@@ -44,7 +47,10 @@ public interface ModelVersion {
         return Collections.unmodifiableSequencedMap(only);
     }
 
-    /** What the classes of an output are called, by index; empty when it has no names for them or there is no such output. */
+    /**
+     * What the classes of an output are called, by index; empty when it has no names for them or there is no such
+     * output.
+     */
     default List<String> labels(String output) {
         return List.of();
     }

@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The order of a tensor's elements by size, for answers that name the best classes instead of giving all scores. Each item of a batch
- * has an order of its own. Reads the tensor's memory as long as it is used. For one thread.
+ * The order of a tensor's elements by size, for answers that name the best classes instead of giving all scores. Each
+ * item of a batch has an order of its own. Reads the tensor's memory as long as it is used. For one thread.
  */
 public final class Ranking {
     private static final long ELEMENT_LIMIT = 1_000_000;
@@ -32,7 +32,8 @@ public final class Ranking {
      * The order of the elements of {@code scores}.
      *
      * @param leadingDims 1 when the first dimension is the batch, else 0
-     * @throws GatunException INVALID_ARGUMENT with Triton's text when there are more than a million elements, or their datatype has no order
+     * @throws GatunException INVALID_ARGUMENT with Triton's text when there are more than a million elements, or their
+     *     datatype has no order
      */
     public static Ranking of(Tensor scores, int leadingDims) {
         requireSupported(scores.spec().datatype());
@@ -69,7 +70,10 @@ public final class Ranking {
         return classes;
     }
 
-    /** The indices of the {@code count} largest elements of an item, of all when it has fewer: the largest first, of equal ones the first first. */
+    /**
+     * The indices of the {@code count} largest elements of an item, of all when it has fewer: the largest first, of
+     * equal ones the first first.
+     */
     public int[] largest(int item, int count) {
         int size = Math.min(count, classes);
         if (size == 0) {

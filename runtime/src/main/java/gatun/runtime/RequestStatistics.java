@@ -4,11 +4,13 @@ package gatun.runtime;
 /**
  * The answered requests of one batch size to a model version since it was loaded. Times are totals in nanoseconds.
  *
- * @param batchSize the batch size that the requests had, whatever the engine was given; 1 also where the model has no batch dimension
+ * @param batchSize the batch size that the requests had, whatever the engine was given; 1 also where the model has no
+ *     batch dimension
  * @param count how many there were
  * @param requestNanos from arrival in the runtime to the answer
  * @param queueNanos waiting for an instance
- * @param computeInputNanos preparing inputs, as long as that took for the whole batch that a request was in; so with the next two
+ * @param computeInputNanos preparing inputs, as long as that took for the whole batch that a request was in; so with
+ *     the next two
  * @param computeInferNanos in the engine
  * @param computeOutputNanos placing outputs
  */

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
-/** Takes the responses to one request, in order. Called by the thread that waits for the request, never by two at a time. */
+/**
+ * Takes the responses to one request, in order. Called by the thread that waits for the request, never by two at a
+ * time.
+ */
 @FunctionalInterface
 public interface ResponseReceiver {
     /**
-     * Takes a response, and owns it from the first moment. May wait, for a client that reads slowly: the model waits then too.
+     * Takes a response, and owns it from the first moment. May wait, for a client that reads slowly: the model waits
+     * then too.
      *
      * @param last whether this ends the answer. A decoupled model may also end it without one more response: then
      *     {@code InferenceServer.infer} returns though none was the last

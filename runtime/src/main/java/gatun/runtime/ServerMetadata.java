@@ -15,7 +15,9 @@ public record ServerMetadata(String name, String version, List<String> extension
     /** The id of a server that its operator gave none. */
     public static final String STANDARD_NAME = "triton";
 
-    /** The extensions that the server serves, in the protocol's order; that of GPUs' memory only where there are GPUs. */
+    /**
+     * The extensions that the server serves, in the protocol's order; that of GPUs' memory only where there are GPUs.
+     */
     public static List<String> extensions(boolean cuda) {
         Stream<String> ofMemory =
                 cuda ? Stream.of("system_shared_memory", "cuda_shared_memory") : Stream.of("system_shared_memory");

@@ -6,7 +6,8 @@ package gatun.runtime;
  *
  * @param request from arrival in the runtime to the answer
  * @param queue waiting for an instance
- * @param computeInput preparing inputs, as long as that took for the whole batch that the request was in; so with the next two
+ * @param computeInput preparing inputs, as long as that took for the whole batch that the request was in; so with the
+ *     next two
  * @param computeInfer in the engine
  * @param computeOutput placing outputs
  * @param firstResponse from arrival to the first response of a decoupled model; empty for others

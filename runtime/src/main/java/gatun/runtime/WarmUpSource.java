@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * Requests that lie beside a model's files and that the model answers before it serves, after those that its configuration makes. Safe for
- * any thread, since instances start side by side.
+ * Requests that lie beside a model's files and that the model answers before it serves, after those that its
+ * configuration makes. Safe for any thread, since instances start side by side.
  */
 @FunctionalInterface
 public interface WarmUpSource {
@@ -19,8 +19,8 @@ public interface WarmUpSource {
      *
      * @param version the version that is loaded, which is not ready yet
      * @param directory where its files are
-     * @param instance answers a request on the calling thread and closes it, as {@code InferenceServer.infer} does; whoever
-     *     calls it closes the response
+     * @param instance answers a request on the calling thread and closes it, as {@code InferenceServer.infer} does;
+     *     whoever calls it closes the response
      * @throws GatunException when a request cannot be read or fails; then the version is not loaded
      */
     void send(ModelVersion version, Path directory, Function<InferenceRequest, InferenceResponse> instance);

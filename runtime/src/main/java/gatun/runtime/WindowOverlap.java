@@ -15,10 +15,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses requests whose outputs go where another output goes, or where an input lies: engines write outputs while they read inputs, in any
- * order, so that the answer would be wrong without a word. Windows are compared by what they are windows of, whatever the regions are called.
- * That an output fills exactly the window of an input is refused too; inputs that are copied before the run, as strings are, may be
- * overwritten. Stateless.
+ * Refuses requests whose outputs go where another output goes, or where an input lies: engines write outputs while they
+ * read inputs, in any order, so that the answer would be wrong without a word. Windows are compared by what they are
+ * windows of, whatever the regions are called. That an output fills exactly the window of an input is refused too;
+ * inputs that are copied before the run, as strings are, may be overwritten. Stateless.
  */
 public final class WindowOverlap {
     /** Up to so many claims on memory each is compared with each, without making anything. */
@@ -61,7 +61,10 @@ public final class WindowOverlap {
         return false;
     }
 
-    /** Windows of one object in the order in which they begin: the two that reach farthest are all that a next one can overlap. */
+    /**
+     * Windows of one object in the order in which they begin: the two that reach farthest are all that a next one can
+     * overlap.
+     */
     private static void refuseAmongMany(InferenceRequest request, List<Hold> holds) {
         Map<Object, List<RegionLease>> objects = new HashMap<>();
         for (Hold hold : holds) {

@@ -1,4 +1,7 @@
-/** The values that protocols, schedulers and statistics share: requests, responses, models as seen from outside, and what is counted of them. */
+/**
+ * The values that protocols, schedulers and statistics share: requests, responses, models as seen from outside, and
+ * what is counted of them.
+ */
 @NullMarked
 package gatun.runtime;
 

@@ -145,7 +145,7 @@ class BatchingRuleTest {
     }
 
     private long pending() {
-        return test.server().statistics().getFirst().pendingRequestCount();
+        return test.server().statistics().getFirst().totals().pendingRequestCount();
     }
 
     @Test

@@ -38,7 +38,10 @@ class CancellationTest {
     private final CountDownLatch gate = new CountDownLatch(1);
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
     private TestServer test;
-    /** Whether the engine forgets at the beginning of a run what it was told before, as engines do that remember it from the run before. */
+    /**
+     * Whether the engine forgets at the beginning of a run what it was told before, as engines do that remember it from
+     * the run before.
+     */
     private volatile boolean forgets;
 
     @BeforeEach
@@ -100,11 +103,11 @@ class CancellationTest {
         assertThat(busy.await(30, TimeUnit.SECONDS)).isTrue();
         InferenceRequest waiting = request();
         Future<Integer> answer = infer(waiting);
-        Await.until("the condition", () -> statistics().pendingRequestCount() == 1);
+        Await.until("the condition", () -> statistics().totals().pendingRequestCount() == 1);
         waiting.cancellation().cancel();
         assertCancelled(() -> answer.get(30, TimeUnit.SECONDS));
-        assertThat(statistics().pendingRequestCount()).isZero();
-        assertThat(statistics().failureCanceled()).isEqualTo(1);
+        assertThat(statistics().totals().pendingRequestCount()).isZero();
+        assertThat(statistics().totals().failures().canceled()).isEqualTo(1);
         assertThat(test.backend.stopped).hasValue(0);
         gate.countDown();
         assertThat(running.get(30, TimeUnit.SECONDS)).isEqualTo(1);
@@ -119,8 +122,8 @@ class CancellationTest {
         request.cancellation().cancel();
         assertCancelled(() -> running.get(30, TimeUnit.SECONDS));
         assertThat(test.backend.stopped).hasValue(1);
-        assertThat(statistics().failureCanceled()).isEqualTo(1);
-        assertThat(statistics().failureBackend()).isZero();
+        assertThat(statistics().totals().failures().canceled()).isEqualTo(1);
+        assertThat(statistics().totals().failures().backend()).isZero();
         assertThat(infer(request()).get(30, TimeUnit.SECONDS)).isEqualTo(1);
     }
 

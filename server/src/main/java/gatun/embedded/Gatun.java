@@ -8,9 +8,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A server in this very process. Its client's requests cross no socket: an engine reads the memory that the caller holds, where that is native
- * memory and aligned, and the caller reads the memory that the engine wrote. They meet the same schedulers as those that come over a network
- * or in shared memory, if the flags let any come, and share batches with them. Safe for any thread.
+ * A server in this very process. Its client's requests cross no socket: an engine reads the memory that the caller
+ * holds, where that is native memory and aligned, and the caller reads the memory that the engine wrote. They meet the
+ * same schedulers as those that come over a network or in shared memory, if the flags let any come, and share batches
+ * with them. Safe for any thread.
  *
  * <p>Needs the JVM's flag {@code --enable-native-access=ALL-UNNAMED} (or the modules' names) to be free of warnings.
  */
@@ -33,8 +34,9 @@ public final class Gatun implements AutoCloseable {
     /**
      * Serves the models of a repository to this process, and to others where the flags open a place for them.
      *
-     * @param flags more flags of {@code gatun serve}, such as {@code --backend-config=...}; nothing is listened on unless they say so, as in
-     *     {@code --allow-http=true --http-port=8000}. Those of the log have no effect: the log is the application's
+     * @param flags more flags of {@code gatun serve}, such as {@code --backend-config=...}; nothing is listened on
+     *     unless they say so, as in {@code --allow-http=true --http-port=8000}. Those of the log have no effect: the
+     *     log is the application's
      * @throws IllegalArgumentException for flags that {@code gatun serve} would refuse
      * @throws GatunException with the reason when the server cannot start; nothing is left open then
      */
@@ -43,8 +45,9 @@ public final class Gatun implements AutoCloseable {
     }
 
     /**
-     * The client of this server, always the same one. It differs from others in this: its calls are not ended by interruption of their
-     * thread, closing it does nothing, and the memory of a request's inputs must stay until its call has returned.
+     * The client of this server, always the same one. It differs from others in this: its calls are not ended by
+     * interruption of their thread, closing it does nothing, and the memory of a request's inputs must stay until its
+     * call has returned.
      */
     public GatunClient client() {
         return server.client();
@@ -55,7 +58,10 @@ public final class Gatun implements AutoCloseable {
         return server.addresses();
     }
 
-    /** Refuses new requests, lets running ones finish, unloads the models and frees all memory. A second call does nothing. */
+    /**
+     * Refuses new requests, lets running ones finish, unloads the models and frees all memory. A second call does
+     * nothing.
+     */
     @Override
     public void close() {
         server.close();

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many file descriptors the process may have, and has. Each connection takes one; without a free one nothing can be opened, no model
- * loaded and no shared memory mapped.
+ * How many file descriptors the process may have, and has. Each connection takes one; without a free one nothing can be
+ * opened, no model loaded and no shared memory mapped.
  *
  * @param most descriptors that the process may have
  * @param used descriptors that it has
@@ -36,7 +36,9 @@ record DescriptorLimit(long most, long used) {
         }
     }
 
-    /** The soft limit of open files in the text of {@code /proc/self/limits}; the greatest number where there is none. */
+    /**
+     * The soft limit of open files in the text of {@code /proc/self/limits}; the greatest number where there is none.
+     */
     static long softLimit(String limits) {
         for (String line : limits.split("\n", -1)) {
             if (line.startsWith(NAME)) {

@@ -195,21 +195,27 @@ final class Edges {
         return listeners.endpoints();
     }
 
-    /** From now on clients hear with each response, and on each gRPC connection, that they should go elsewhere; all are still served. */
+    /**
+     * From now on clients hear with each response, and on each gRPC connection, that they should go elsewhere; all are
+     * still served.
+     */
     void drain() {
         http.ifPresent(HttpEdge::drain);
         grpc.ifPresent(GrpcEdge::askClientsToLeave);
     }
 
     /**
-     * Lets HTTP connections end with the response that they wait for, or soon. To be called before anything is refused, and before the
-     * listeners stop.
+     * Lets HTTP connections end with the response that they wait for, or soon. To be called before anything is refused,
+     * and before the listeners stop.
      */
     void endHttp() {
         http.ifPresent(HttpEdge::end);
     }
 
-    /** Lets HTTP connections end with the response at hand, whatever waits behind it. To be called a moment before requests are refused. */
+    /**
+     * Lets HTTP connections end with the response at hand, whatever waits behind it. To be called a moment before
+     * requests are refused.
+     */
     void cutHttpPipelines() {
         http.ifPresent(HttpEdge::cutPipelines);
     }

@@ -37,7 +37,8 @@ public final class EmbeddedServer implements AutoCloseable {
     }
 
     /**
-     * The client of a server of its own, which ends when the client is closed, and logs only what is wrong: for a command of this program.
+     * The client of a server of its own, which ends when the client is closed, and logs only what is wrong: for a
+     * command of this program.
      *
      * @throws GatunException with the reason when it cannot start
      */

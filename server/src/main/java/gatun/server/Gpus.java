@@ -11,7 +11,9 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes this machine's GPUs ready to be used, and tells the operator of them; a machine without any is told of once. */
+/**
+ * Makes this machine's GPUs ready to be used, and tells the operator of them; a machine without any is told of once.
+ */
 final class Gpus {
     private static final Logger LOG = LoggerFactory.getLogger(Gpus.class);
     private static final long MIB = 1 << 20;

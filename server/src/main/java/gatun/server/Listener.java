@@ -23,8 +23,8 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * One socket on which the server listens. Each is set up as a Helidon listener of its own, so that a failure to listen can be told
- * apart and all of them stop taking connections at the same moment; its connections are accepted by ours.
+ * One socket on which the server listens. Each is set up as a Helidon listener of its own, so that a failure to listen
+ * can be told apart and all of them stop taking connections at the same moment; its connections are accepted by ours.
  */
 public final class Listener implements AutoCloseable {
     private final ConnectionListener connections;

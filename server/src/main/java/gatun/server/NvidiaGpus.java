@@ -9,7 +9,10 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 
-/** The GPUs of this machine, as NVIDIA's driver tells of them each time; none where there is no driver. Safe for any thread. */
+/**
+ * The GPUs of this machine, as NVIDIA's driver tells of them each time; none where there is no driver. Safe for any
+ * thread.
+ */
 final class NvidiaGpus implements Supplier<List<GpuUse>> {
     private static final double MILLIJOULES = 1000;
 

@@ -13,9 +13,9 @@ import java.util.List;
 
 /**
  * Tells scripts and tests where the server listens, once it does: a properties file that appears whole and is gone when
- * the server has stopped. Keys are {@code pid} and {@code start-time} (milliseconds since 1970), which tell whether the process that wrote it
- * still lives, and per protocol {@code http.url}, {@code http.port} and
- * {@code http.unix-socket}; the same for {@code grpc} and {@code metrics}.
+ * the server has stopped. Keys are {@code pid} and {@code start-time} (milliseconds since 1970), which tell whether the
+ * process that wrote it still lives, and per protocol {@code http.url}, {@code http.port} and {@code http.unix-socket};
+ * the same for {@code grpc} and {@code metrics}.
  */
 final class ReadyFile implements AutoCloseable {
     private final Path file;

@@ -42,7 +42,9 @@ final class Server implements AutoCloseable {
     /** How long what clients have sent already may take to be read when the server stops. */
     private static final Duration ARRIVAL = Duration.ofMillis(80);
 
-    /** How long a request may take to be submitted that was begun behind a response which did not end its connection. */
+    /**
+     * How long a request may take to be submitted that was begun behind a response which did not end its connection.
+     */
     private static final Duration BEGIN = Duration.ofMillis(20);
 
     private final Opened opened;
@@ -115,7 +117,10 @@ final class Server implements AutoCloseable {
         return endpoints;
     }
 
-    /** From now on the server is not ready, and goes on serving: clients are told to go elsewhere. {@link #close} follows. */
+    /**
+     * From now on the server is not ready, and goes on serving: clients are told to go elsewhere. {@link #close}
+     * follows.
+     */
     void drain() {
         // First, so that whoever hears that the server is not ready finds that its responses end connections.
         edges.drain();
@@ -127,7 +132,10 @@ final class Server implements AutoCloseable {
         edges.reopen();
     }
 
-    /** What clients sent before they could know is read, before anything is refused; their connections end with the responses. */
+    /**
+     * What clients sent before they could know is read, before anything is refused; their connections end with the
+     * responses.
+     */
     private static void letArrive(Edges edges) throws InterruptedException {
         edges.endHttp();
         Thread.sleep(ARRIVAL);

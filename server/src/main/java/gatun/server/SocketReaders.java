@@ -2,15 +2,18 @@
 package gatun.server;
 
 /**
- * Decides how many threads look for data on sockets. The JVM reads that from a system property when the first virtual thread waits for some; what
- * the operator gave on the command line stays.
+ * Decides how many threads look for data on sockets. The JVM reads that from a system property when the first virtual
+ * thread waits for some; what the operator gave on the command line stays.
  */
 public final class SocketReaders {
     private static final String READERS = "jdk.readPollers";
 
     private SocketReaders() {}
 
-    /** Sets what is not set yet, for the cores that the JVM was given, a container's limit included. Call before any virtual thread. */
+    /**
+     * Sets what is not set yet, for the cores that the JVM was given, a container's limit included. Call before any
+     * virtual thread.
+     */
     public static void configure() {
         if (System.getProperty(READERS) == null) {
             int cores = Runtime.getRuntime().availableProcessors();

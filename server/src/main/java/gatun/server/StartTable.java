@@ -36,7 +36,9 @@ final class StartTable {
         return new StartTable(TextTable.standard());
     }
 
-    /** The table of {@code models}, with the reasons of those that cannot answer beneath; each line ends with a newline. */
+    /**
+     * The table of {@code models}, with the reasons of those that cannot answer beneath; each line ends with a newline.
+     */
     String render(List<ModelStatus> models) {
         List<List<String>> rows = new ArrayList<>();
         for (ModelStatus model : models) {

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Turns SIGTERM and SIGINT into an orderly stop, and SIGHUP into a call that ends nothing. Without it the JVM would exit with 143, 130 or
- * 129 however well the stop went, and a second Ctrl-C would wait for the first. Thread-safe.
+ * Turns SIGTERM and SIGINT into an orderly stop, and SIGHUP into a call that ends nothing. Without it the JVM would
+ * exit with 143, 130 or 129 however well the stop went, and a second Ctrl-C would wait for the first. Thread-safe.
  *
  * <p>The JDK offers signals only in {@code sun.misc}, which it supports (module {@code jdk.unsupported}) but about
  * which the compiler warns beyond recall. Hence the one use of reflection.

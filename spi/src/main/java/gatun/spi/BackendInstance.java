@@ -2,34 +2,36 @@
 package gatun.spi;
 
 /**
- * Runs a model. Made, warmed up and closed by one thread, the own platform thread of the instance. Runs there too; but where {@link
- * #isBoundToThread} is false, and its runs have shown to be short, a request's own virtual thread may call {@link #execute}, which spares
- * waking another. Never two threads at a time, and each sees what the one before wrote.
+ * Runs a model. Made, warmed up and closed by one thread, the own platform thread of the instance. Runs there too; but
+ * where {@link #isBoundToThread} is false, and its runs have shown to be short, a request's own virtual thread may call
+ * {@link #execute}, which spares waking another. Never two threads at a time, and each sees what the one before wrote.
  */
 public interface BackendInstance extends AutoCloseable {
     /**
      * Runs once. Reads the inputs in place, obtains memory for each output with {@link Execution#output} and fills it.
      * The inputs are valid until this returns.
      *
-     * <p>Whatever this throws fails the requests of the run and nothing else: a {@code GatunException} with its own code and text, all
-     * else as a fault of the backend, whose stack trace is logged. The instance goes on to serve other requests.
+     * <p>Whatever this throws fails the requests of the run and nothing else: a {@code GatunException} with its own
+     * code and text, all else as a fault of the backend, whose stack trace is logged. The instance goes on to serve
+     * other requests.
      *
      * @throws gatun.memory.tensor.GatunException when the engine refuses the inputs or fails
      */
     void execute(Execution execution);
 
     /**
-     * Whether {@link #execute} must be called by the thread that made this: true unless the engine does not mind, and nothing here is
-     * confined to a thread.
+     * Whether {@link #execute} must be called by the thread that made this: true unless the engine does not mind, and
+     * nothing here is confined to a thread.
      */
     default boolean isBoundToThread() {
         return true;
     }
 
     /**
-     * Asks the run under way to end soon, by a failure: nobody wants its answer any more. Called by other threads, but only during {@link
-     * #execute}, and held against its end: must return at once. Called again by {@link Execution#inferStarted} where nobody wants the answer
-     * by then, so that {@link #execute} may forget at its beginning what it was told. An engine that cannot be stopped does nothing.
+     * Asks the run under way to end soon, by a failure: nobody wants its answer any more. Called by other threads, but
+     * only during {@link #execute}, and held against its end: must return at once. Called again by
+     * {@link Execution#inferStarted} where nobody wants the answer by then, so that {@link #execute} may forget at its
+     * beginning what it was told. An engine that cannot be stopped does nothing.
      */
     default void stop() {}
 

@@ -5,11 +5,12 @@ import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 
 /**
- * A way to ask a model, with inputs and outputs of its own: most models have one, a SavedModel one for each of its signatures. Immutable.
+ * A way to ask a model, with inputs and outputs of its own: most models have one, a SavedModel one for each of its
+ * signatures. Immutable.
  *
  * @param name what a request calls it
- * @param method what kind of answer it gives, in the words of the model's format, such as a signature's method name; empty where the
- *     format has none
+ * @param method what kind of answer it gives, in the words of the model's format, such as a signature's method name;
+ *     empty where the format has none
  * @param inputs what a request must bring, the batch dimension included
  * @param outputs what a response can have, the batch dimension included
  */

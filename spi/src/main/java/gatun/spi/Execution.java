@@ -11,13 +11,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * One run of a {@link BackendInstance}, for one request or for a batch of them: what goes in and where the results belong. Used by the
- * instance's thread only.
+ * One run of a {@link BackendInstance}, for one request or for a batch of them: what goes in and where the results
+ * belong. Used by the instance's thread only.
  */
 public interface Execution {
     /**
-     * The requests that this run is for, in the order of their rows; one unless the model batches. A run that is for nobody, such as one
-     * that warms up, has none.
+     * The requests that this run is for, in the order of their rows; one unless the model batches. A run that is for
+     * nobody, such as one that warms up, has none.
      */
     default List<ExecutionRequest> requests() {
         return List.of();
@@ -37,8 +37,8 @@ public interface Execution {
     }
 
     /**
-     * Input {@code index} as the backend gets it, the batch dimension included; valid until the run ends. Where the run is for several
-     * requests, whose bytes do not lie side by side, this is what copies them.
+     * Input {@code index} as the backend gets it, the batch dimension included; valid until the run ends. Where the run
+     * is for several requests, whose bytes do not lie side by side, this is what copies them.
      */
     Tensor input(int index);
 
@@ -49,9 +49,9 @@ public interface Execution {
     String outputName(int index);
 
     /**
-     * Memory for wanted output {@code index}: the client's region, or a pooled buffer of 64-byte alignment. Called before the run when the
-     * shape is known, so that the engine writes in place, and after it otherwise. A second call for the same output replaces the first,
-     * for an engine whose shape turned out to be another.
+     * Memory for wanted output {@code index}: the client's region, or a pooled buffer of 64-byte alignment. Called
+     * before the run when the shape is known, so that the engine writes in place, and after it otherwise. A second call
+     * for the same output replaces the first, for an engine whose shape turned out to be another.
      *
      * @param byteSize the exact size; for BYTES what the encoded strings take
      * @throws gatun.memory.tensor.GatunException when the client's region is too small or the pool is exhausted
@@ -59,9 +59,9 @@ public interface Execution {
     MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize);
 
     /**
-     * Input {@code index} on the GPU of {@code transfers}, as {@link #input(int)} otherwise: where the client's own memory is on that GPU,
-     * that very memory; else a copy, which is made on the stream of {@code transfers} and is there for what is launched on it later. Valid
-     * until {@code transfers} ends its run.
+     * Input {@code index} on the GPU of {@code transfers}, as {@link #input(int)} otherwise: where the client's own
+     * memory is on that GPU, that very memory; else a copy, which is made on the stream of {@code transfers} and is
+     * there for what is launched on it later. Valid until {@code transfers} ends its run.
      *
      * @throws gatun.memory.tensor.GatunException when the GPU has no room or has failed
      */
@@ -70,38 +70,43 @@ public interface Execution {
     }
 
     /**
-     * Memory for wanted output {@code index} on the GPU of {@code transfers}, as {@link #output(int, Datatype, Shape, long)} otherwise: the
-     * client's own memory where it is on that GPU; else memory that {@link DeviceTransfers#complete} copies to where the output belongs.
+     * Memory for wanted output {@code index} on the GPU of {@code transfers}, as {@link #output(int, Datatype, Shape,
+     * long)} otherwise: the client's own memory where it is on that GPU; else memory that
+     * {@link DeviceTransfers#complete} copies to where the output belongs.
      *
-     * @throws gatun.memory.tensor.GatunException when the client's region is too small, or memory is short here or there
+     * @throws gatun.memory.tensor.GatunException when the client's region is too small, or memory is short here or
+     *     there
      */
     default DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
         return transfers.deliver(output(index, datatype, shape, byteSize));
     }
 
     /**
-     * Answers wanted output {@code output} with the very bytes of input {@code input}, which must have the same datatype;
-     * takes the place of {@link #output}. Nothing is copied where the request owns the bytes and they go to the network.
+     * Answers wanted output {@code output} with the very bytes of input {@code input}, which must have the same
+     * datatype; takes the place of {@link #output}. Nothing is copied where the request owns the bytes and they go to
+     * the network.
      *
      * @param shape the output's shape, of as many elements as the input
      */
     void outputFromInput(int output, int input, Shape shape);
 
     /**
-     * Sends the outputs that were made since the last call as one response, and begins the next. For decoupled models, which answer a
-     * request with any number of responses, each with all or some of the wanted outputs. A run of theirs is for one request, or for steps of
-     * several sequences: then each gets its rows, but for those that {@linkplain ExecutionRequest#skipResponse are left out}. The end of
-     * {@link BackendInstance#execute} ends the answer of each request that does not {@linkplain ExecutionRequest#runAgain run again}:
-     * outputs that are made and not sent then are its last response, and without any it ends with the response that was sent last, or
-     * without a single one.
+     * Sends the outputs that were made since the last call as one response, and begins the next. For decoupled models,
+     * which answer a request with any number of responses, each with all or some of the wanted outputs. A run of theirs
+     * is for one request, or for steps of several sequences: then each gets its rows, but for those that
+     * {@linkplain ExecutionRequest#skipResponse are left out}. The end of {@link BackendInstance#execute} ends the
+     * answer of each request that does not {@linkplain ExecutionRequest#runAgain run again}: outputs that are made and
+     * not sent then are its last response, and without any it ends with the response that was sent last, or without a
+     * single one.
      *
-     * <p>Waits while a client is some responses behind. Memory that {@link #output} gave belongs to the response from then on and must
-     * not be touched again.
+     * <p>Waits while a client is some responses behind. Memory that {@link #output} gave belongs to the response from
+     * then on and must not be touched again.
      *
      * <p>A model that is not decoupled need not call this, and fails the request when it does so twice.
      *
-     * @throws gatun.memory.tensor.GatunException when none of the requests can go on: CANCELLED when nobody wants more responses, or when the client
-     *     has taken none for too long; others when the response cannot be made. To be passed on, which ends the run
+     * @throws gatun.memory.tensor.GatunException when none of the requests can go on: CANCELLED when nobody wants more
+     *     responses, or when the client has taken none for too long; others when the response cannot be made. To be
+     *     passed on, which ends the run
      */
     default void send() {}
 

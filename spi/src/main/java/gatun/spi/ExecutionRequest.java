@@ -5,21 +5,24 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A request that an {@link Execution} is for: what there is to know of it beside its tensors. Valid until the run ends; used by the
- * instance's thread only.
+ * A request that an {@link Execution} is for: what there is to know of it beside its tensors. Valid until the run ends;
+ * used by the instance's thread only.
  */
 public interface ExecutionRequest {
     /** The client's name for the request; empty when it gave none. */
     String id();
 
     /**
-     * The sequence that the request is a step of, as the client named it; empty when it is of none, and for a row that stands in a batch for
-     * a sequence without a step. Of a model without {@code sequence_batching} this and the next two are what the client said, and nothing
-     * more.
+     * The sequence that the request is a step of, as the client named it; empty when it is of none, and for a row that
+     * stands in a batch for a sequence without a step. Of a model without {@code sequence_batching} this and the next
+     * two are what the client said, and nothing more.
      */
     Optional<CorrelationId> correlationId();
 
-    /** Whether the sequence begins, or begins anew, with this step: nothing that the model knows of the sequence is to be used. */
+    /**
+     * Whether the sequence begins, or begins anew, with this step: nothing that the model knows of the sequence is to
+     * be used.
+     */
     boolean startsSequence();
 
     /** Whether the sequence ends with this step, so that what the model knows of it may be forgotten. */
@@ -39,18 +42,19 @@ public interface ExecutionRequest {
     void responseParameter(String name, ParameterValue value);
 
     /**
-     * Asks that the request run once more, in a later batch, when this run has succeeded: its sequence goes on, with the states that this
-     * run gives, and neither starts nor ends with that run. For models whose configuration says {@code iterative_sequence: true}; the end of
-     * a run in which a request does not ask for this ends the request. What the run made of its outputs goes to the client when the model is
-     * decoupled, and is dropped otherwise, so that it need not be made where all requests of the run ask for another.
+     * Asks that the request run once more, in a later batch, when this run has succeeded: its sequence goes on, with
+     * the states that this run gives, and neither starts nor ends with that run. For models whose configuration says
+     * {@code iterative_sequence: true}; the end of a run in which a request does not ask for this ends the request.
+     * What the run made of its outputs goes to the client when the model is decoupled, and is dropped otherwise, so
+     * that it need not be made where all requests of the run ask for another.
      *
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the configuration does not say so
      */
     void runAgain();
 
     /**
-     * Leaves this request out of the response that is made next: it gets none. For decoupled models; for others this does nothing, since
-     * their requests have one response each.
+     * Leaves this request out of the response that is made next: it gets none. For decoupled models; for others this
+     * does nothing, since their requests have one response each.
      */
     void skipResponse();
 

@@ -9,7 +9,9 @@ import gatun.wire.inference.ModelSequenceBatching.State;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The tensors of a model that no request brings or gets, because its configuration gives them to sequences. Immutable. */
+/**
+ * The tensors of a model that no request brings or gets, because its configuration gives them to sequences. Immutable.
+ */
 public final class SequenceTensors {
     /**
      * A tensor.

@@ -10,9 +10,9 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test that leaves more on a GPU than it found: allocations, pinned host memory, mappings of other processes' memory, streams,
- * events, modules. Contexts stay for the process and are not looked at. Forgets failures that the test asked for. Where the stand-in is not
- * the driver, it does nothing.
+ * Fails a test that leaves more on a GPU than it found: allocations, pinned host memory, mappings of other processes'
+ * memory, streams, events, modules. Contexts stay for the process and are not looked at. Forgets failures that the test
+ * asked for. Where the stand-in is not the driver, it does nothing.
  *
  * <p>Register it with {@code @RegisterExtension} before what the test itself opens and closes: it then looks last.
  */

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The controls of the stand-in for CUDA's driver ({@code bindings/src/test/c/cuda-standin}) in this JVM: failures on demand, a delay that makes
- * missing synchronisation visible, and counts of what is held. Usable by any thread.
+ * The controls of the stand-in for CUDA's driver ({@code bindings/src/test/c/cuda-standin}) in this JVM: failures on
+ * demand, a delay that makes missing synchronisation visible, and counts of what is held. Usable by any thread.
  */
 public final class CudaStandIn {
     /** What the stand-in counts; the names are its own, in lower case. */
@@ -163,7 +163,10 @@ public final class CudaStandIn {
         }
     }
 
-    /** Lets work go that is held, and waits for all streams; forgets failures that were asked for, errors that stuck to devices, and the delay. What is held stays. */
+    /**
+     * Lets work go that is held, and waits for all streams; forgets failures that were asked for, errors that stuck to
+     * devices, and the delay. What is held stays.
+     */
     public void reset() {
         try {
             reset.invokeExact();

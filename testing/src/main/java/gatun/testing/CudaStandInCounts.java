@@ -12,7 +12,8 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What the stand-in for CUDA's driver counts in another process, which was started with {@code GATUN_STANDIN_COUNTS} naming this file.
+ * What the stand-in for CUDA's driver counts in another process, which was started with {@code GATUN_STANDIN_COUNTS}
+ * naming this file.
  *
  * @param file written by the stand-in from its first call on
  */

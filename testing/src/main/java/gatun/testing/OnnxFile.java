@@ -30,7 +30,8 @@ public final class OnnxFile {
      *
      * @param name its name
      * @param elementType a number of {@code TensorProto.DataType}
-     * @param dims numbers are sizes, other texts names of variable dimensions, the empty text a variable one without a name
+     * @param dims numbers are sizes, other texts names of variable dimensions, the empty text a variable one without a
+     *     name
      */
     public record Value(String name, int elementType, List<String> dims) {
         /** Keeps a copy of the dimensions. */
@@ -66,7 +67,10 @@ public final class OnnxFile {
         }
     }
 
-    /** Writes {@code folder/model.onnx}: one node {@code op} over all inputs, in order, with an optional integer attribute. */
+    /**
+     * Writes {@code folder/model.onnx}: one node {@code op} over all inputs, in order, with an optional integer
+     * attribute.
+     */
     public static Path write(
             Path folder, String op, List<Value> inputs, List<Value> outputs, String attribute, long value) {
         byte[] node = message(out -> {
@@ -88,7 +92,10 @@ public final class OnnxFile {
         return write(folder, List.of(node), inputs, outputs);
     }
 
-    /** Writes {@code folder/model.onnx}: {@code count} nodes that each multiply the input, a square matrix, by what the one before gave. */
+    /**
+     * Writes {@code folder/model.onnx}: {@code count} nodes that each multiply the input, a square matrix, by what the
+     * one before gave.
+     */
     public static Path writeProducts(Path folder, Value input, Value output, int count) {
         List<byte[]> nodes = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Makes tensors of what a data file says of them: {@code [1, 2, 3]}, nested or flat; {@code {"content": [1, 2, 3], "shape": [3]}}; or the raw
- * bytes as {@code {"b64": "AQID"}}, also as content. For one thread.
+ * Makes tensors of what a data file says of them: {@code [1, 2, 3]}, nested or flat; {@code {"content": [1, 2, 3],
+ * "shape": [3]}}; or the raw bytes as {@code {"b64": "AQID"}}, also as content. For one thread.
  */
 public final class TensorReader {
     private static final long ALIGNMENT = 64;

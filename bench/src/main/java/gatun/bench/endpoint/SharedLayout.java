@@ -30,7 +30,8 @@ record SharedLayout(
     private static final int FIRST_GPU = 0;
 
     /**
-     * The room for all of a plan's data. Where the model leaves the size of an output open, each request is made once to learn it.
+     * The room for all of a plan's data. Where the model leaves the size of an output open, each request is made once
+     * to learn it.
      *
      * @throws TargetException when requests have different shapes
      */
@@ -96,9 +97,9 @@ record SharedLayout(
             return known;
         }
         if (plan.inSequences()) {
-            throw new TargetException(
-                    "model '" + plan.model().name()
-                            + "' has outputs of unknown size, which shared memory has no room for in sequences: leave shared memory away");
+            throw new TargetException("model '" + plan.model().name()
+                    + "' has outputs of unknown size, which shared memory has no room for in sequences:"
+                    + " leave shared memory away");
         }
         Map<String, Long> asked = new LinkedHashMap<>();
         for (int i = 0; i < plan.data().size(); i++) {

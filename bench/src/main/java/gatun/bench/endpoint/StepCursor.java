@@ -5,7 +5,10 @@ import gatun.bench.data.DataSet;
 import gatun.bench.data.Step;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Where a worker is in the data. After a failure it begins another sequence, since the server may know nothing of the old one. For one thread. */
+/**
+ * Where a worker is in the data. After a failure it begins another sequence, since the server may know nothing of the
+ * old one. For one thread.
+ */
 final class StepCursor {
     private final DataSet data;
     private final AtomicLong sequences;

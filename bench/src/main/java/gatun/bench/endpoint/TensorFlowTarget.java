@@ -25,7 +25,9 @@ public final class TensorFlowTarget implements Target {
         this.predictions = server.predictions(data);
     }
 
-    /** A connection to a server, before it is known what to send. The caller closes it, unless a target was made of it. */
+    /**
+     * A connection to a server, before it is known what to send. The caller closes it, unless a target was made of it.
+     */
     public static final class Connection implements AutoCloseable {
         private final TensorFlowServer server;
 
@@ -60,7 +62,8 @@ public final class TensorFlowTarget implements Target {
         if (!spoken || transport.placement() != Transport.Placement.SENT) {
             throw new TargetException(
                     "TensorFlow Serving speaks JSON over HTTP, and gRPC; it has no binary HTTP, no streams"
-                            + " and no shared memory, and none is embedded: use http:// or grpc:// without --transport");
+                            + " and no shared memory, and none is embedded: use http:// or grpc:// without"
+                            + " --transport");
         }
         if (!version.isEmpty() && !version.matches("\\d{1,18}")) {
             throw new TargetException("version '" + version + "': expected a number, as TensorFlow Serving has them");

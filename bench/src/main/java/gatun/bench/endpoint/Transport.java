@@ -38,8 +38,8 @@ public record Transport(Wire wire, Placement placement) {
     }
 
     /**
-     * Understands parts that are put together by a plus sign, such as {@code json} or {@code stream+sealed}, for a server that is spoken to by
-     * {@code protocol}; empty when that protocol does not have it.
+     * Understands parts that are put together by a plus sign, such as {@code json} or {@code stream+sealed}, for a
+     * server that is spoken to by {@code protocol}; empty when that protocol does not have it.
      *
      * @throws IllegalArgumentException when it is no transport at all
      */
@@ -63,7 +63,8 @@ public record Transport(Wire wire, Placement placement) {
                 case "cuda" -> placement = Placement.CUDA;
                 default ->
                     throw new IllegalArgumentException("'" + part
-                            + "' is no transport: expected binary, json or stream, and posix, sealed or cuda for shared memory,"
+                            + "' is no transport: expected binary, json or stream, and posix, sealed or cuda for"
+                            + " shared memory,"
                             + " such as binary,json,sealed or stream+posix");
             }
         }

@@ -82,9 +82,9 @@ public final class V2Target implements Target {
         }
         if (transport.placement() != Transport.Placement.SENT) {
             if (model.decoupled()) {
-                throw new TargetException(
-                        "model '" + model.name()
-                                + "' is decoupled: its answers would lie over each other in shared memory; use --transport=stream");
+                throw new TargetException("model '" + model.name()
+                        + "' is decoupled: its answers would lie over each other in shared memory; use"
+                        + " --transport=stream");
             }
             if (stream && data.checksAnswers()) {
                 throw new TargetException("answers on a stream that lie in shared memory are not compared with expected"

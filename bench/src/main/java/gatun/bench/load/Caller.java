@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
-/** Makes one request after another, for one worker. Used by one thread; {@link #close} by any, when the worker has ended. */
+/**
+ * Makes one request after another, for one worker. Used by one thread; {@link #close} by any, when the worker has
+ * ended.
+ */
 public interface Caller extends AutoCloseable {
     /** Gets the next request ready to be sent. Not measured. */
     void prepare();
@@ -14,8 +17,8 @@ public interface Caller extends AutoCloseable {
     void call();
 
     /**
-     * Looks at the answer, where something is expected of it, and gives its memory back. Called after each {@link #call} that did not fail;
-     * not measured.
+     * Looks at the answer, where something is expected of it, and gives its memory back. Called after each
+     * {@link #call} that did not fail; not measured.
      *
      * @return what is wrong with the answer; empty when nothing is
      */

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
 /**
- * One load on one target, from the first thread to the last. Owns the threads and their callers until {@link #measure} returns; used by one
- * thread.
+ * One load on one target, from the first thread to the last. Owns the threads and their callers until {@link #measure}
+ * returns; used by one thread.
  */
 public final class LoadRun {
     private static final long TICK_NANOS = 100_000_000;

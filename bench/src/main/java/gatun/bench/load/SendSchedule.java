@@ -5,8 +5,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The times at which an open loop sends its requests. They depend on the rate and the seed alone: neither on the answers nor on how many
- * workers take them, so a slow server is not spared. Safe for any thread.
+ * The times at which an open loop sends its requests. They depend on the rate and the seed alone: neither on the
+ * answers nor on how many workers take them, so a slow server is not spared. Safe for any thread.
  */
 final class SendSchedule implements Pace {
     private static final double NANOS_PER_SECOND = 1e9;

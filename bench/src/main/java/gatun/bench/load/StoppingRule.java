@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * When enough was measured: when in the last three windows neither the throughput nor the latency differs from their mean by more than the
- * stability allows. Pure: the same windows give the same verdict.
+ * When enough was measured: when in the last three windows neither the throughput nor the latency differs from their
+ * mean by more than the stability allows. Pure: the same windows give the same verdict.
  *
  * @param stability the greatest difference from the mean, as a part of it: 0.1 for ten percent
  * @param percentile the percentile of the latency that counts; empty for the average

@@ -8,10 +8,12 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
 /**
- * One thread of a load: takes requests from the pace and makes them. A latency lasts from when the request was due, not from when it was sent:
- * a server, or a shortage of workers, that delays a request makes it late. Failed requests are counted and have no latency.
+ * One thread of a load: takes requests from the pace and makes them. A latency lasts from when the request was due, not
+ * from when it was sent: a server, or a shortage of workers, that delays a request makes it late. Failed requests are
+ * counted and have no latency.
  *
- * <p>{@link #run} is for the worker's thread; {@link #stop} and the {@code drain} methods are for the thread that measures.
+ * <p>{@link #run} is for the worker's thread; {@link #stop} and the {@code drain} methods are for the thread that
+ * measures.
  */
 final class Worker implements Runnable {
     /** Of latencies: three digits are kept of each. */

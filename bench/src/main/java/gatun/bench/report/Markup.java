@@ -5,7 +5,10 @@ package gatun.bench.report;
 final class Markup {
     private Markup() {}
 
-    /** {@code text} as it has to be written between tags and in attributes; what XML cannot hold becomes a question mark. */
+    /**
+     * {@code text} as it has to be written between tags and in attributes; what XML cannot hold becomes a question
+     * mark.
+     */
     static String escape(String text) {
         StringBuilder escaped = new StringBuilder(text.length());
         for (int i = 0; i < text.length(); i++) {

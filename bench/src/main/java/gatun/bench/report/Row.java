@@ -50,7 +50,10 @@ public record Row(String url, String transport, long batch, Measurement measurem
         return window().server().filter(counters -> counters.requests() > 0);
     }
 
-    /** What of the average latency the server does not account for, in nanoseconds: the network, both ends of it, and waiting to be sent. */
+    /**
+     * What of the average latency the server does not account for, in nanoseconds: the network, both ends of it, and
+     * waiting to be sent.
+     */
     public double elsewhereNanos(ServerCounters counters) {
         return Math.max(0, window().averageNanos() - counters.perRequest(counters.requestNanos()));
     }

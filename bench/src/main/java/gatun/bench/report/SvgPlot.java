@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Draws a plot as SVG, with colours for light and dark backgrounds. Lines differ in colour, and from the ninth on in their dashes.
+ * Draws a plot as SVG, with colours for light and dark backgrounds. Lines differ in colour, and from the ninth on in
+ * their dashes.
  *
  * @param title above the plot
  * @param x to the right

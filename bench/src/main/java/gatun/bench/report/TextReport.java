@@ -142,9 +142,9 @@ public final class TextReport {
                 notes.append(row.text())
                         .append(": at the end ")
                         .append(row.measurement().overdue())
-                        .append(
-                                " requests were due that could not be sent: the server, or --max-threads, is too small for"
-                                        + " this rate.\n");
+                        .append(" requests were due that could not be sent: the server, or --max-threads, is too"
+                                + " small for"
+                                + " this rate.\n");
             }
             counts(notes, row, row.measurement().failures(), " failed: ");
             counts(notes, row, row.measurement().wrongAnswers(), " answered otherwise than expected: ");

@@ -4,7 +4,10 @@ package gatun.bench.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lines of columns that are as wide as they have to be: the first ones to the left, the others to the right. For one thread. */
+/**
+ * Lines of columns that are as wide as they have to be: the first ones to the left, the others to the right. For one
+ * thread.
+ */
 final class TextTable {
     private static final String GAP = "  ";
 

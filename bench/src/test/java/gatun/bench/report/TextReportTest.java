@@ -10,8 +10,8 @@ class TextReportTest {
     void shouldShowATableThatFitsATerminal() {
         String text = TextReport.text(ReportSamples.good());
         assertThat(text)
-                .startsWith(
-                        "transport           conc  infer/s     avg     p50    p90    p95    p99  p99.9     max  errors  MB/s\n")
+                .startsWith("transport           conc  infer/s     avg     p50    p90    p95    p99  p99.9     max "
+                        + " errors  MB/s\n")
                 .contains("http binary            1    10010  ");
         assertThat(text.lines()).allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(120));
     }

@@ -17,8 +17,8 @@ public final class Attempts {
     private Attempts() {}
 
     /**
-     * Makes a call until it succeeds, fails for good, has been made often enough, or would have to wait beyond the deadline; then what it
-     * threw last goes on.
+     * Makes a call until it succeeds, fails for good, has been made often enough, or would have to wait beyond the
+     * deadline; then what it threw last goes on.
      *
      * @param repeatable whether the server may do it twice
      * @throws UnreachableException also when the thread is interrupted in a pause; it stays interrupted

@@ -8,8 +8,8 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
 /**
- * The native memory that answers lie in, lent by one pool for all clients of the process: memory of a pool is never unmapped, so that a tensor
- * of an answer that was closed shows other bytes at worst. Safe for any thread.
+ * The native memory that answers lie in, lent by one pool for all clients of the process: memory of a pool is never
+ * unmapped, so that a tensor of an answer that was closed shows other bytes at worst. Safe for any thread.
  */
 public final class ClientMemory {
     private static final long LIMIT = 1L << 34;
@@ -46,7 +46,10 @@ public final class ClientMemory {
         }
     }
 
-    /** A buffer of at least {@code byteSize} bytes that begins as {@code buffer}, which it takes the place of. Otherwise as {@link #take}. */
+    /**
+     * A buffer of at least {@code byteSize} bytes that begins as {@code buffer}, which it takes the place of. Otherwise
+     * as {@link #take}.
+     */
     public static Buffer grow(Buffer buffer, long usedBytes, long byteSize) {
         BufferPool pool = Pool.POOL;
         if (byteSize > pool.byteLimit()) {

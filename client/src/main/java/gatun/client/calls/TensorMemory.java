@@ -35,7 +35,8 @@ public final class TensorMemory {
         if (!bytes.isAccessibleBy(Thread.currentThread())) {
             throw new IllegalStateException(
                     "the memory of tensor '" + tensor.spec().name()
-                            + "' is confined to another thread: allocate it in Arena.ofShared(), or call from its own thread;"
+                            + "' is confined to another thread: allocate it in Arena.ofShared(), or call from its"
+                            + " own thread;"
                             + " asynchronous calls have threads of their own");
         }
     }

@@ -121,7 +121,8 @@ public final class TlsContexts {
 
     private static IllegalArgumentException noKey(Path file) {
         return new IllegalArgumentException("'" + file
-                + "' has no private key that Java knows: expected an unencrypted one of PKCS 8 in PEM format, which begins with "
+                + "' has no private key that Java knows: expected an unencrypted one of PKCS 8 in PEM format, which"
+                + " begins with "
                 + KEY_BEGIN + "; 'openssl pkcs8 -topk8 -nocrypt' makes one of other formats");
     }
 

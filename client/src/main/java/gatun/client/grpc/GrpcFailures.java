@@ -49,7 +49,8 @@ final class GrpcFailures {
     private GrpcFailures() {}
 
     /**
-     * What became of a call that did not end with OK: a {@link ClientException}, or an {@link IllegalStateException} for a fault of the caller.
+     * What became of a call that did not end with OK: a {@link ClientException}, or an {@link IllegalStateException}
+     * for a fault of the caller.
      *
      * @param what what was asked, for texts
      * @param headers whether the server had begun to answer

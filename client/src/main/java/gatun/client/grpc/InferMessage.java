@@ -23,8 +23,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request as gRPC sends it: what stands before the tensors' bytes, put together once, and the tensors where the caller has them. Also
- * remembers what the server said last of the answer, since it mostly says the same again. Immutable but for that, and safe for any thread.
+ * A request as gRPC sends it: what stands before the tensors' bytes, put together once, and the tensors where the
+ * caller has them. Also remembers what the server said last of the answer, since it mostly says the same again.
+ * Immutable but for that, and safe for any thread.
  */
 final class InferMessage {
     /** A field of ModelInferRequest: raw_input_contents, of a length and as many bytes. */

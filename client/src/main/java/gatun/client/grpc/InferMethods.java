@@ -15,8 +15,8 @@ final class InferMethods {
                     .build();
 
     /**
-     * One inference whose memory only one thread may read. On the wire it is the same; but gRPC tells when there is a connection only to those
-     * who might send more.
+     * One inference whose memory only one thread may read. On the wire it is the same; but gRPC tells when there is a
+     * connection only to those who might send more.
      */
     static final MethodDescriptor<InferMessage, InferReply> INFER_WHEN_CONNECTED = INFER.toBuilder()
             .setType(MethodDescriptor.MethodType.CLIENT_STREAMING)

@@ -19,8 +19,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * An answer as it came: the tensors' bytes in native memory, each aligned to 64, and all else as it was sent. Owns the memory until it is
- * closed, or until {@link #toResponse} hands it over. For one thread at a time.
+ * An answer as it came: the tensors' bytes in native memory, each aligned to 64, and all else as it was sent. Owns the
+ * memory until it is closed, or until {@link #toResponse} hands it over. For one thread at a time.
  */
 final class InferReply implements AutoCloseable {
     // Field numbers of ModelStreamInferResponse.

@@ -11,7 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
-/** Reads protobuf's wire format from what gRPC received. For one thread. What is not well formed is a {@link MalformedReplyException}. */
+/**
+ * Reads protobuf's wire format from what gRPC received. For one thread. What is not well formed is a
+ * {@link MalformedReplyException}.
+ */
 final class MessageInput {
     /** Wire type of numbers in as few bytes as they need. */
     static final int VARINT = 0;

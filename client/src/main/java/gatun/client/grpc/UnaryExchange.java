@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call with one request and one answer. The caller's thread does all of its work, so that answers are read where they are used and no
- * other thread has to be woken. For one call; but for {@link #execute} used by one thread.
+ * One call with one request and one answer. The caller's thread does all of its work, so that answers are read where
+ * they are used and no other thread has to be woken. For one call; but for {@link #execute} used by one thread.
  */
 final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Executor {
     private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
@@ -29,7 +29,8 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
     /**
      * Makes the call, and returns when it has ended one way or the other.
      *
-     * @param whenConnected whether the request is to be read by this thread only; gRPC must take the method for one of a stream then
+     * @param whenConnected whether the request is to be read by this thread only; gRPC must take the method for one of
+     *     a stream then
      */
     void run(ClientCall<Q, A> call, Q request, boolean whenConnected) {
         call.start(this, new Metadata());

@@ -20,7 +20,10 @@ final class BodyCompression {
 
     private BodyCompression() {}
 
-    /** What is written there goes to {@code target} compressed, and is complete when it is closed, which leaves the target open. */
+    /**
+     * What is written there goes to {@code target} compressed, and is complete when it is closed, which leaves the
+     * target open.
+     */
     static OutputStream compressing(Compression compression, GrowingBuffer target) throws IOException {
         OutputStream open = new OpenStream(target);
         return switch (compression) {

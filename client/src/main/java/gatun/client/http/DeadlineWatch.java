@@ -8,8 +8,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes the channels of calls that take too long. Owns one thread, which sleeps until the earliest deadline that it saw, and for good while
- * there is none: calls make no timers, and wake it only for an earlier one. Safe for any thread.
+ * Closes the channels of calls that take too long. Owns one thread, which sleeps until the earliest deadline that it
+ * saw, and for good while there is none: calls make no timers, and wake it only for an earlier one. Safe for any
+ * thread.
  */
 final class DeadlineWatch {
     private static final long NEVER = Long.MAX_VALUE;

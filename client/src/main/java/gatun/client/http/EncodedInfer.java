@@ -5,7 +5,10 @@ import gatun.memory.tensor.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** A request for an inference, put together but for its tensors' bytes, which it borrows and reads anew each time. Safe for any thread. */
+/**
+ * A request for an inference, put together but for its tensors' bytes, which it borrows and reads anew each time. Safe
+ * for any thread.
+ */
 final class EncodedInfer implements OutgoingRequest {
     private final InferRequests owner;
     private final String what;

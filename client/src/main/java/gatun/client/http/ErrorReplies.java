@@ -51,7 +51,10 @@ final class ErrorReplies {
         return said.isEmpty() ? "status " + status + " without a text" : said;
     }
 
-    /** {@code error} is the protocol's; {@code detail} and {@code message} are what servers say that were made with web frameworks. */
+    /**
+     * {@code error} is the protocol's; {@code detail} and {@code message} are what servers say that were made with web
+     * frameworks.
+     */
     private static Optional<String> fromJson(byte[] bytes) {
         try (JsonParser json = Json.parser(bytes)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {

@@ -8,7 +8,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** An open connection, which makes one exchange at a time. Used by one thread at a time; its channel may be closed by any. */
+/**
+ * An open connection, which makes one exchange at a time. Used by one thread at a time; its channel may be closed by
+ * any.
+ */
 final class HttpConnection {
     /** The longest head of an answer, and the longest JSON that is read without memory of its own. */
     private static final int BUFFER_BYTES = 16 << 10;

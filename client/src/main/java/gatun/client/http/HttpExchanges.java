@@ -18,12 +18,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes requests to one server over HTTP/1.1, on connections that are kept open and used again. Owns them. Safe for any thread; each call
- * occupies its thread until it is answered. An interrupt ends the call, and its connection.
+ * Makes requests to one server over HTTP/1.1, on connections that are kept open and used again. Owns them. Safe for any
+ * thread; each call occupies its thread until it is answered. An interrupt ends the call, and its connection.
  *
- * <p>A connection that was idle may have been closed by the server meanwhile. A request that fails on such a one before any byte of an answer
- * came is made again on a fresh one, if the server may do it twice, or cannot have got all of it. Before any other request an idle connection
- * is looked at first, and not used when it was closed.
+ * <p>A connection that was idle may have been closed by the server meanwhile. A request that fails on such a one before
+ * any byte of an answer came is made again on a fresh one, if the server may do it twice, or cannot have got all of it.
+ * Before any other request an idle connection is looked at first, and not used when it was closed.
  */
 public final class HttpExchanges implements AutoCloseable {
     private final ClientOptions options;
@@ -38,8 +38,8 @@ public final class HttpExchanges implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * Exchanges with the server of these options, with its headers and its deadline; retries and compression mean nothing here. Connects
-     * with the first request.
+     * Exchanges with the server of these options, with its headers and its deadline; retries and compression mean
+     * nothing here. Connects with the first request.
      *
      * @throws IllegalArgumentException for headers that HTTP cannot carry, or files of TLS that are missing or wrong
      */
@@ -52,8 +52,8 @@ public final class HttpExchanges implements AutoCloseable {
     }
 
     /**
-     * Makes any request and reads the whole answer, whatever its status. The server may get it twice, when it closes the connection without
-     * an answer.
+     * Makes any request and reads the whole answer, whatever its status. The server may get it twice, when it closes
+     * the connection without an answer.
      *
      * @param method any whose answers have bodies
      * @param path with its slash, as it goes over the wire

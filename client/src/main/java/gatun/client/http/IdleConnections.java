@@ -7,8 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Open connections that nobody uses. The one that was used last is the first to be used again, so that others grow old and are closed. Safe
- * for any thread.
+ * Open connections that nobody uses. The one that was used last is the first to be used again, so that others grow old
+ * and are closed. Safe for any thread.
  */
 final class IdleConnections {
     /** Many servers close connections that were idle for a minute or more. */

@@ -36,7 +36,10 @@ record InferLayout(
     /** An output without data: it is in a region, or it has no elements. */
     record Absent(TensorSpec spec) implements Output {}
 
-    /** An output whose elements stood in the JSON, of which the first {@code byteSize} bytes of {@code elements} were made. */
+    /**
+     * An output whose elements stood in the JSON, of which the first {@code byteSize} bytes of {@code elements} were
+     * made.
+     */
     record Parsed(TensorSpec spec, Buffer elements, long byteSize) implements Output {}
 
     /** Whether it says the same of any answer with that JSON. */

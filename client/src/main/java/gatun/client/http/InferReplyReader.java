@@ -20,7 +20,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads answers to inferences: outputs that follow the JSON go from the socket to where they stay. Stateless and safe for any thread.
+ * Reads answers to inferences: outputs that follow the JSON go from the socket to where they stay. Stateless and safe
+ * for any thread.
  *
  * @param request what was asked
  */

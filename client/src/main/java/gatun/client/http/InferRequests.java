@@ -55,7 +55,10 @@ final class InferRequests {
         return request.encoded(EncodedInfer.class, isMine, encode);
     }
 
-    /** All of the body as it is now, compressed where that is wanted. The caller closes it after the last use of {@link #around}. */
+    /**
+     * All of the body as it is now, compressed where that is wanted. The caller closes it after the last use of
+     * {@link #around}.
+     */
     GrowingBuffer body(InferRequest request) {
         GrowingBuffer body = new GrowingBuffer(FIRST_BYTES);
         try (OutputStream target = BodyCompression.compressing(compression, body)) {

@@ -15,7 +15,10 @@ import java.math.BigInteger;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Reads the elements of a tensor from JSON, flat or nested in any way, into native memory. Stateless and safe for any thread. */
+/**
+ * Reads the elements of a tensor from JSON, flat or nested in any way, into native memory. Stateless and safe for any
+ * thread.
+ */
 final class JsonTensorReader {
     private static final ValueLayout.OfShort INT16 =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -7,7 +7,10 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/** The bytes of an answer behind its head, without HTTP's own: by length, in chunks, or until the connection ends. Used by one thread. */
+/**
+ * The bytes of an answer behind its head, without HTTP's own: by length, in chunks, or until the connection ends. Used
+ * by one thread.
+ */
 final class ReplyBody {
     /** Until the connection ends. */
     private static final long UNBOUNDED = Long.MAX_VALUE;
@@ -103,8 +106,8 @@ final class ReplyBody {
     }
 
     /**
-     * Puts the first {@code count} bytes of a body of at least that length into the connection's buffer, where they are from its position on;
-     * {@link #skip} goes on behind them. They have to fit.
+     * Puts the first {@code count} bytes of a body of at least that length into the connection's buffer, where they are
+     * from its position on; {@link #skip} goes on behind them. They have to fit.
      */
     void await(int count) throws IOException {
         while (in.remaining() < count) {

@@ -6,7 +6,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** The head of the answer that a connection reads, kept by the connection and filled anew by each. Used by one thread. */
+/**
+ * The head of the answer that a connection reads, kept by the connection and filled anew by each. Used by one thread.
+ */
 final class ReplyHead {
     /** There is no such number. */
     static final long NONE = -1;
@@ -80,7 +82,8 @@ final class ReplyHead {
     }
 
     /**
-     * Reads the head that lies in {@code in} from its position to {@code end}, its empty line included. Leaves the position.
+     * Reads the head that lies in {@code in} from its position to {@code end}, its empty line included. Leaves the
+     * position.
      *
      * @throws MalformedReplyException when it is none of HTTP/1
      */

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * Sends the pieces of a request in order. Small pieces, and those on the heap, go by way of a buffer of the connection; large ones in native
- * memory go as they are, together with what stands before them. Used by one thread.
+ * Sends the pieces of a request in order. Small pieces, and those on the heap, go by way of a buffer of the connection;
+ * large ones in native memory go as they are, together with what stands before them. Used by one thread.
  */
 final class RequestWriter {
     /** Up to here a copy costs less than telling the system of one more piece. */

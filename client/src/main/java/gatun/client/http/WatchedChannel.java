@@ -42,7 +42,10 @@ final class WatchedChannel {
         due = deadline.isSet() ? deadline.at() | 1 : UNWATCHED;
     }
 
-    /** Ends the call, and answers whether it came before the deadline; otherwise the channel is closed, or will be at once. */
+    /**
+     * Ends the call, and answers whether it came before the deadline; otherwise the channel is closed, or will be at
+     * once.
+     */
     boolean end() {
         long now = due;
         return now == UNWATCHED || (now != EXPIRED && DUE.compareAndSet(this, now, UNWATCHED));

@@ -33,7 +33,10 @@ final class WholeBody implements Hold {
         return body;
     }
 
-    /** Reads the answer's body, and no further when it has more than {@code limit} bytes; then it is somewhat longer than that. */
+    /**
+     * Reads the answer's body, and no further when it has more than {@code limit} bytes; then it is somewhat longer
+     * than that.
+     */
     static WholeBody readUpTo(HttpConnection connection, long limit) throws IOException {
         ReplyBody body = connection.body();
         // A length is believed as far as bytes come.

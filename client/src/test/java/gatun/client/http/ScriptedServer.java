@@ -18,7 +18,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ServerSocketFactory;
 
-/** A server that says what a test wants, byte by byte. Plays its script with each connection, on a thread of its own. */
+/**
+ * A server that says what a test wants, byte by byte. Plays its script with each connection, on a thread of its own.
+ */
 final class ScriptedServer implements AutoCloseable {
     private final ServerSocket listener;
     private final String scheme;

@@ -25,9 +25,9 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Whole connections: the first byte tells how the client behaves, the others are what it sends behind its greeting. Whatever that is, the
- * connection ends when the client has left, with everything given back; nothing fails but the client's own calls, what waits to be written
- * is bounded, and what is written are frames.
+ * Whole connections: the first byte tells how the client behaves, the others are what it sends behind its greeting.
+ * Whatever that is, the connection ends when the client has left, with everything given back; nothing fails but the
+ * client's own calls, what waits to be written is bounded, and what is written are frames.
  */
 public final class ConnectionFuzz {
     /** Flags of the first byte: bytes come one by one, nothing is read, nobody greets, all comes again and again. */

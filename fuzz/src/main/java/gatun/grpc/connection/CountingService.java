@@ -11,7 +11,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** A service with a method of each kind, with names of one letter. A message is answered with the low bits of its size. */
+/**
+ * A service with a method of each kind, with names of one letter. A message is answered with the low bits of its size.
+ */
 final class CountingService {
     private static final String NAME = "f";
     private static final int REPETITIONS = 3;

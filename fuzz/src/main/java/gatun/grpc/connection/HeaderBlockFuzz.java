@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Header blocks of one connection, each behind a byte with its length: however often a block is repeated, and whatever was before, a decoder
- * goes on, refuses the call or ends the connection.
+ * Header blocks of one connection, each behind a byte with its length: however often a block is repeated, and whatever
+ * was before, a decoder goes on, refuses the call or ends the connection.
  */
 public final class HeaderBlockFuzz {
     private static final int SIZE_LIMIT = 8192;

@@ -8,7 +8,10 @@ import gatun.wire.inference.RepositoryModelLoadRequest;
 import java.lang.foreign.Arena;
 import java.util.OptionalLong;
 
-/** Requests to load a model: the size of their files, which is found before they are read, is what protobuf reads of them. */
+/**
+ * Requests to load a model: the size of their files, which is found before they are read, is what protobuf reads of
+ * them.
+ */
 public final class LoadedFilesFuzz {
     private LoadedFilesFuzz() {}
 

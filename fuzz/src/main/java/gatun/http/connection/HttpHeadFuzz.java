@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * Heads of requests. What is taken for plain is a whole and strict head, and nothing shorter is; the check of all other heads lets it pass as
- * well, and comes to the same however its bytes are cut.
+ * Heads of requests. What is taken for plain is a whole and strict head, and nothing shorter is; the check of all other
+ * heads lets it pass as well, and comes to the same however its bytes are cut.
  */
 public final class HttpHeadFuzz {
     /** The heads that may be taken for plain, loosely. */

@@ -70,7 +70,10 @@ public final class JsonDocumentFuzz {
         return 0;
     }
 
-    /** By tokens and not by Jackson's trees, which forget all but the last of members of the same name, be they unreadable. */
+    /**
+     * By tokens and not by Jackson's trees, which forget all but the last of members of the same name, be they
+     * unreadable.
+     */
     private static Optional<Object> jackson(String document) {
         try (JsonParser in = JACKSON.createParser(document)) {
             if (in.nextToken() == null) {

@@ -17,7 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The {@code data} of tensors in JSON: the first byte chooses the datatype, the second the number of elements, the rest is the text. */
+/**
+ * The {@code data} of tensors in JSON: the first byte chooses the datatype, the second the number of elements, the rest
+ * is the text.
+ */
 public final class TensorDataFuzz {
     private static final int HEAD = 2;
     private static final int MOST_ELEMENTS = 16;

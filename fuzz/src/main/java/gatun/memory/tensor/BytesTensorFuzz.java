@@ -7,7 +7,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Raw BYTES tensors: the first byte is the number of elements that is expected. What is complete is what its elements make again. */
+/**
+ * Raw BYTES tensors: the first byte is the number of elements that is expected. What is complete is what its elements
+ * make again.
+ */
 public final class BytesTensorFuzz {
     private BytesTensorFuzz() {}
 

@@ -7,7 +7,10 @@ import gatun.wire.inference.ModelConfig;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** The JSON of configurations that come with requests to load a model: read, checked, and completed as far as no backend is needed. */
+/**
+ * The JSON of configurations that come with requests to load a model: read, checked, and completed as far as no backend
+ * is needed.
+ */
 public final class ConfigurationFuzz {
     private static final String MODEL = "m";
 

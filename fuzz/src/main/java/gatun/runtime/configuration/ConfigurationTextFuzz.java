@@ -9,8 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * Configurations in protobuf's text format, as model folders hold them: what was read is read again of what protobuf writes of it. What this
- * takes of the heap is not weighed: no client sends such text, and Jazzer itself takes megabytes while protobuf reads it.
+ * Configurations in protobuf's text format, as model folders hold them: what was read is read again of what protobuf
+ * writes of it. What this takes of the heap is not weighed: no client sends such text, and Jazzer itself takes
+ * megabytes while protobuf reads it.
  */
 public final class ConfigurationTextFuzz {
     private static final Pattern REFUSAL = Pattern.compile("config\\.pbtxt:-?\\d+:-?\\d+: .+", Pattern.DOTALL);

@@ -20,7 +20,10 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 
-/** Serialised examples, each given twice: the tensors of their features hold what protobuf reads, or protobuf refuses them as well. */
+/**
+ * Serialised examples, each given twice: the tensors of their features hold what protobuf reads, or protobuf refuses
+ * them as well.
+ */
 public final class FeatureTensorsFuzz {
     private static final Shape ANY = Shape.of(Shape.VARIABLE);
     private static final List<FeatureInput> INPUTS = List.of(

@@ -25,8 +25,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * ModelInferRequest messages: what is read is what protobuf reads, and nothing is read that protobuf refuses. What protobuf reads is read as
- * protobuf writes it.
+ * ModelInferRequest messages: what is read is what protobuf reads, and nothing is read that protobuf refuses. What
+ * protobuf reads is read as protobuf writes it.
  */
 public final class InferMessageFuzz {
     private static final long HEAP_BYTES = 64L << 20;

@@ -7,9 +7,9 @@ import org.eclipse.jetty.http.HostPortHttpField;
 import org.eclipse.jetty.http.HttpException;
 
 /**
- * Lets a decoder that takes only hosts for an authority read the header blocks of clients that name a Unix domain socket by its
- * path, as grpc-java does: puts another text of the same length in its place, so that the compression state stays that of the
- * client. One thread uses it.
+ * Lets a decoder that takes only hosts for an authority read the header blocks of clients that name a Unix domain
+ * socket by its path, as grpc-java does: puts another text of the same length in its place, so that the compression
+ * state stays that of the client. One thread uses it.
  */
 final class AuthorityStandIn {
     private static final byte[] NAME = ":authority".getBytes(StandardCharsets.US_ASCII);
@@ -32,7 +32,10 @@ final class AuthorityStandIn {
         return !authority.isEmpty();
     }
 
-    /** A block with an authority that the decoder takes: {@code block} itself where that is so, or where it is malformed. */
+    /**
+     * A block with an authority that the decoder takes: {@code block} itself where that is so, or where it is
+     * malformed.
+     */
     ByteBuffer readable(ByteBuffer block) {
         ByteBuffer in = block.duplicate();
         while (in.hasRemaining()) {

@@ -6,9 +6,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * How far a call has come and what its handler is to be told next. Everybody reports here what happened; whoever gets true
- * as an answer has to start the call's thread, which asks for one step after the other until there is none. Safe for any
- * thread; never waits.
+ * How far a call has come and what its handler is to be told next. Everybody reports here what happened; whoever gets
+ * true as an answer has to start the call's thread, which asks for one step after the other until there is none. Safe
+ * for any thread; never waits.
  */
 final class CallProgress {
     /** What the handler is to be told next. */

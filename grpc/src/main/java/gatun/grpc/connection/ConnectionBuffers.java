@@ -4,8 +4,8 @@ package gatun.grpc.connection;
 import gatun.listener.IoBuffers;
 
 /**
- * The native buffers of a listener's gRPC connections. A connection keeps two small ones, in which ordinary requests and responses fit, and
- * takes a large one only while more than that is on its way. Thread-safe.
+ * The native buffers of a listener's gRPC connections. A connection keeps two small ones, in which ordinary requests
+ * and responses fit, and takes a large one only while more than that is on its way. Thread-safe.
  *
  * @param small buffers of {@link #SMALL_BYTE_SIZE} bytes
  * @param large buffers of {@link IoBuffers#BYTE_SIZE} bytes

@@ -14,9 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a connection comes to its end. When the server stops, or the connection is too old, the client first hears that it should open no more streams; a
- * PING tells when it has heard, or a second passes; then new streams are refused, and when the last call is done the
- * connection ends. When the client breaks the rules it hears why, and the connection ends.
+ * How a connection comes to its end. When the server stops, or the connection is too old, the client first hears that
+ * it should open no more streams; a PING tells when it has heard, or a second passes; then new streams are refused, and
+ * when the last call is done the connection ends. When the client breaks the rules it hears why, and the connection
+ * ends.
  */
 final class ConnectionEnd {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionEnd.class);

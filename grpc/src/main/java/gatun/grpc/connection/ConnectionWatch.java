@@ -8,8 +8,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Looks at one connection by the clock: whether its client greets, whether it is still there, and whether the connection is too
- * old. It looks when something may be due, on the timer's thread, and never waits there.
+ * Looks at one connection by the clock: whether its client greets, whether it is still there, and whether the
+ * connection is too old. It looks when something may be due, on the timer's thread, and never waits there.
  */
 final class ConnectionWatch {
     /** The PING that asks whether the client is still there. */

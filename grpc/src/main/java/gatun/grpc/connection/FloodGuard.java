@@ -4,8 +4,8 @@ package gatun.grpc.connection;
 import java.util.function.LongSupplier;
 
 /**
- * Counts frames that cost a client nothing and us something, and cuts off who sends too many in a second. The limits are
- * far above what clients need: a cancelled call is not an attack. The reading thread's alone.
+ * Counts frames that cost a client nothing and us something, and cuts off who sends too many in a second. The limits
+ * are far above what clients need: a cancelled call is not an attack. The reading thread's alone.
  */
 final class FloodGuard {
     /** Frames of one kind that one second may bring. */
@@ -27,7 +27,10 @@ final class FloodGuard {
         this.secondBegan = nanoClock.getAsLong();
     }
 
-    /** A PING, PRIORITY, unknown frame, DATA or WINDOW_UPDATE of next to nothing, or frame of a stream that is over came. */
+    /**
+     * A PING, PRIORITY, unknown frame, DATA or WINDOW_UPDATE of next to nothing, or frame of a stream that is over
+     * came.
+     */
     void controlFrame() {
         controlFrames(1);
     }

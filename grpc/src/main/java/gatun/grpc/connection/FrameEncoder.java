@@ -16,7 +16,9 @@ final class FrameEncoder {
     /** PINGs of {@link #keepalive} since the last headers or message. */
     private int pings;
 
-    /** Whether headers or a message went out since {@link #dataSent} was asked; written under the lock and by the asker. */
+    /**
+     * Whether headers or a message went out since {@link #dataSent} was asked; written under the lock and by the asker.
+     */
     private volatile boolean dataSent;
 
     FrameEncoder(WriteBatch batch) {

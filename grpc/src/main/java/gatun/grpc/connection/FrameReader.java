@@ -9,8 +9,9 @@ import java.nio.ByteBuffer;
 
 /**
  * Cuts what a client sends into frames. Small payloads pass through a native buffer; large ones are read from the
- * transport straight to where they belong. While the reader waits for the client it has a small buffer only: it takes a large
- * one when the client had more than fits into that, and gives it back when the client has no more. The reading thread's alone.
+ * transport straight to where they belong. While the reader waits for the client it has a small buffer only: it takes a
+ * large one when the client had more than fits into that, and gives it back when the client has no more. The reading
+ * thread's alone.
  */
 final class FrameReader {
     /** From this size on, bytes that are not in the buffer yet are read straight into their destination. */
@@ -248,7 +249,10 @@ final class FrameReader {
         }
     }
 
-    /** Goes on with the other buffer, into which the unread bytes fit: they are fewer than {@link #capacity}. Leaves it ready to be read into. */
+    /**
+     * Goes on with the other buffer, into which the unread bytes fit: they are fewer than {@link #capacity}. Leaves it
+     * ready to be read into.
+     */
     private void change() {
         ByteBuffer before = buffer;
         if (!large) {

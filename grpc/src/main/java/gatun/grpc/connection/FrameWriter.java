@@ -17,10 +17,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a connection's frames. One lock orders them: whoever holds it checks a window, takes from it and writes, in one
- * go. The reader never waits for the lock: what it has to say or to change it puts into a queue ({@link #control}), which
- * is emptied by whoever holds the lock, or by itself when nobody does. A call that finds a window empty leaves the lock
- * and parks until its stream is woken.
+ * Writes a connection's frames. One lock orders them: whoever holds it checks a window, takes from it and writes, in
+ * one go. The reader never waits for the lock: what it has to say or to change it puts into a queue ({@link #control}),
+ * which is emptied by whoever holds the lock, or by itself when nobody does. A call that finds a window empty leaves
+ * the lock and parks until its stream is woken.
  */
 final class FrameWriter {
     /** What is done under the lock, on any thread: append frames, change windows. Must not wait. */
@@ -30,7 +30,10 @@ final class FrameWriter {
         void apply(FrameWriter writer) throws IOException;
     }
 
-    /** Answers to frames that may wait for a client that does not read; nothing of a client that causes more is read meanwhile. */
+    /**
+     * Answers to frames that may wait for a client that does not read; nothing of a client that causes more is read
+     * meanwhile.
+     */
     private static final int PENDING_LIMIT = 256;
 
     /** The most bytes of a message that are written before others get their turn. */
@@ -85,8 +88,8 @@ final class FrameWriter {
     }
 
     /**
-     * {@link #enqueue} for answers that a client can cause any number of times. Where too many wait for a client that does not read, waits
-     * until they are written, so that no more is read of it. The reading thread's.
+     * {@link #enqueue} for answers that a client can cause any number of times. Where too many wait for a client that
+     * does not read, waits until they are written, so that no more is read of it. The reading thread's.
      *
      * @throws ConnectionError when the client reads none of its answers for too long
      */
@@ -125,7 +128,10 @@ final class FrameWriter {
         }
     }
 
-    /** Does {@code lastWords} as {@link #enqueue} would, writes what there is to write, and then runs {@code afterwards}. */
+    /**
+     * Does {@code lastWords} as {@link #enqueue} would, writes what there is to write, and then runs
+     * {@code afterwards}.
+     */
     void finish(Control lastWords, Runnable afterwards) {
         enqueue(w -> {
             lastWords.apply(w);
@@ -134,9 +140,9 @@ final class FrameWriter {
     }
 
     /**
-     * Does {@code action} under the lock, now or as soon as its present holder is done. Never waits, neither for the lock
-     * nor for the client: what there is to write is left to a thread of its own. For what can be waiting a bounded number of times only. Any
-     * thread.
+     * Does {@code action} under the lock, now or as soon as its present holder is done. Never waits, neither for the
+     * lock nor for the client: what there is to write is left to a thread of its own. For what can be waiting a bounded
+     * number of times only. Any thread.
      */
     void enqueue(Control action) {
         pending.add(action);
@@ -318,7 +324,10 @@ final class FrameWriter {
         return initialWindow;
     }
 
-    /** Changes what the client lets every stream send at first; those that wait to send are the caller's to wake. Under the lock. */
+    /**
+     * Changes what the client lets every stream send at first; those that wait to send are the caller's to wake. Under
+     * the lock.
+     */
     void initialWindow(long byteSize) {
         assert lock.isHeldByCurrentThread();
         initialWindow = byteSize;

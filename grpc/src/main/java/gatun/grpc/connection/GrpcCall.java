@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call: gives the connection's events to the handler one after the other on a virtual thread, which exists only while
- * there are any. A call with one request message begins when its request is complete, so that one thread runs the handler
- * from begin to end. Sending waits, parked, while the client's windows are empty.
+ * One call: gives the connection's events to the handler one after the other on a virtual thread, which exists only
+ * while there are any. A call with one request message begins when its request is complete, so that one thread runs the
+ * handler from begin to end. Sending waits, parked, while the client's windows are empty.
  *
  * <p>As {@link ServerCall} says, one thread at a time may call its methods, but it need not be the call's own.
  */
@@ -87,8 +87,8 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     }
 
     /**
-     * What the client reads when the server's clock is first. A client whose own clock is first tells its user the same,
-     * and which of the two it is changes from call to call: users match on this text.
+     * What the client reads when the server's clock is first. A client whose own clock is first tells its user the
+     * same, and which of the two it is changes from call to call: users match on this text.
      */
     private String overdue() {
         double seconds = opening.timeoutNanos().orElseThrow() / 1e9;

@@ -123,7 +123,10 @@ final class GrpcConnection implements ServerConnection {
         return pool;
     }
 
-    /** Ends what its client reads too slowly, when others find no memory: calls, or all of it. Any thread; waits for nothing. */
+    /**
+     * Ends what its client reads too slowly, when others find no memory: calls, or all of it. Any thread; waits for
+     * nothing.
+     */
     void endSlowReaders() {
         if (writer.stalledNanos(System.nanoTime()) > ReadingPace.PATIENCE.toNanos()) {
             end.giveUp("responses were read too slowly while memory was short for others");
@@ -441,7 +444,9 @@ final class GrpcConnection implements ServerConnection {
         return Duration.ofNanos(Math.max(idle, writer.stalledNanos(now)));
     }
 
-    /** Asks the client to open its next calls on other connections; what it opens all the same is served. Any thread. */
+    /**
+     * Asks the client to open its next calls on other connections; what it opens all the same is served. Any thread.
+     */
     void askToLeave(String why) {
         if (opened) {
             end.askToLeave(why);

@@ -27,10 +27,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Serves gRPC on the connections of a Helidon listener. Give the listener this selector, and {@link #socketOptions} made
- * from the options it would have otherwise: they are how a connection gets hold of its socket channel, which it reads into
- * native memory. A connection without its channel, under a listener's own TLS or with other socket options, works too, with
- * one more copy. Safe for any thread; may serve several listeners.
+ * Serves gRPC on the connections of a Helidon listener. Give the listener this selector, and {@link #socketOptions}
+ * made from the options it would have otherwise: they are how a connection gets hold of its socket channel, which it
+ * reads into native memory. A connection without its channel, under a listener's own TLS or with other socket options,
+ * works too, with one more copy. Safe for any thread; may serve several listeners.
  */
 public final class GrpcConnectionSelector implements ServerConnectionSelector, AutoCloseable {
     /** How often messages are looked at that do not go on. */
@@ -98,8 +98,8 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     }
 
     /**
-     * The same services over TLS, for listeners on which nothing else is spoken: every connection begins with a handshake. The
-     * listener itself knows nothing of TLS, and needs {@link #socketOptions}.
+     * The same services over TLS, for listeners on which nothing else is spoken: every connection begins with a
+     * handshake. The listener itself knows nothing of TLS, and needs {@link #socketOptions}.
      */
     public ServerConnectionSelector over(ServerTls tls) {
         return new Secured(tls);
@@ -115,8 +115,8 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     }
 
     /**
-     * Asks the clients of all connections that are open now to open their next calls on other connections. What they open here all the same
-     * is served.
+     * Asks the clients of all connections that are open now to open their next calls on other connections. What they
+     * open here all the same is served.
      *
      * @param why what they are told
      */

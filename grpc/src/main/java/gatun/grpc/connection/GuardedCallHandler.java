@@ -7,15 +7,16 @@ import io.grpc.Status;
 import java.util.Optional;
 
 /**
- * A handler that may refuse a call by its headers alone. It is asked when they have come, before any memory is taken for messages.
+ * A handler that may refuse a call by its headers alone. It is asked when they have come, before any memory is taken
+ * for messages.
  *
  * @param <Q> the request's message
  * @param <R> the response's message
  */
 public interface GuardedCallHandler<Q, R> extends ServerCallHandler<Q, R> {
     /**
-     * Why a call with these headers is refused; empty when it is not. Runs on the connection's reading thread, for which all calls of the
-     * client wait.
+     * Why a call with these headers is refused; empty when it is not. Runs on the connection's reading thread, for
+     * which all calls of the client wait.
      */
     Optional<Status> refusal(Metadata headers);
 }

@@ -9,8 +9,8 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * A received message in native memory. An ordinary marshaller reads it as a stream; one that knows this class works on
- * {@link #segment()} and may {@linkplain #takeOwnership() take the memory over}. Closing it gives the memory back unless
- * somebody took it. One thread uses it at a time.
+ * {@link #segment()} and may {@linkplain #takeOwnership() take the memory over}. Closing it gives the memory back
+ * unless somebody took it. One thread uses it at a time.
  */
 public final class InboundMessage extends InputStream implements KnownLength {
     private static final Hold NOTHING = () -> {};

@@ -15,7 +15,8 @@ import java.util.Optional;
  * @param pingsWithoutData how many PINGs we send while we have nothing else to send; 0 for any number
  * @param age how old a connection may become, a tenth more or less; then running calls end and new ones go elsewhere
  * @param ageGrace how long running calls may take then; empty for any time
- * @param patience how long a client may take to greet, a TLS handshake included, and to send a header block that it began
+ * @param patience how long a client may take to greet, a TLS handshake included, and to send a header block that it
+ *     began
  */
 public record KeepaliveSettings(
         Duration time,
@@ -27,7 +28,10 @@ public record KeepaliveSettings(
         Optional<Duration> age,
         Optional<Duration> ageGrace,
         Duration patience) {
-    /** PINGs after two hours with 20 s to answer, clients' at most every five minutes with two strikes, any age: Triton's. */
+    /**
+     * PINGs after two hours with 20 s to answer, clients' at most every five minutes with two strikes, any age:
+     * Triton's.
+     */
     public static KeepaliveSettings standard() {
         return new KeepaliveSettings(
                 Duration.ofHours(2),

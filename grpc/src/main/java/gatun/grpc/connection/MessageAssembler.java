@@ -17,9 +17,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts one stream's DATA into messages. The prefix tells a message's length: its place is taken then, and every byte goes
- * there from the reader; against the pool counts what has come. The reading thread's alone, but for {@link #close()},
- * {@link #holdBack} and {@link #letGo}.
+ * Cuts one stream's DATA into messages. The prefix tells a message's length: its place is taken then, and every byte
+ * goes there from the reader; against the pool counts what has come. The reading thread's alone, but for
+ * {@link #close()}, {@link #holdBack} and {@link #letGo}.
  */
 final class MessageAssembler {
     /** Where complete messages and news about them go. */

@@ -5,8 +5,9 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * Looks at the fields of header blocks that have to be numbers before they are decoded: Jetty's decoder takes the text of one that is none
- * for a format, of which {@code %999999999d} fills the heap. Looks at all blocks of a connection, in their order. One thread uses it.
+ * Looks at the fields of header blocks that have to be numbers before they are decoded: Jetty's decoder takes the text
+ * of one that is none for a format, of which {@code %999999999d} fills the heap. Looks at all blocks of a connection,
+ * in their order. One thread uses it.
  */
 final class NumericFields {
     // Where HPACK's static table has the names.
@@ -26,7 +27,8 @@ final class NumericFields {
     /**
      * Checks a block.
      *
-     * @throws ConnectionError when a field is no number that has to be one, or that may have to be one and could be a format
+     * @throws ConnectionError when a field is no number that has to be one, or that may have to be one and could be a
+     *     format
      */
     void require(ByteBuffer block) {
         ByteBuffer in = block.duplicate();

@@ -8,9 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A serialised message made of parts that lie on the heap or in native memory, which a marshaller returns so that they are
- * sent from where they lie. Owns a claim on that memory: {@link #close()} gives it back once, and the connection calls it when
- * the last byte is out or will never be. Reading it as a stream works too, for whoever wants plain bytes.
+ * A serialised message made of parts that lie on the heap or in native memory, which a marshaller returns so that they
+ * are sent from where they lie. Owns a claim on that memory: {@link #close()} gives it back once, and the connection
+ * calls it when the last byte is out or will never be. Reading it as a stream works too, for whoever wants plain bytes.
  */
 public final class OutboundMessage extends InputStream implements KnownLength {
     private static final Hold NOTHING = () -> {};

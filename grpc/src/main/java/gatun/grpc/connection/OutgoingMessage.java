@@ -39,7 +39,9 @@ final class OutgoingMessage implements AutoCloseable {
         return byteSize;
     }
 
-    /** Appends the next {@code length} bytes; the first time at least the prefix's five, unless windows are that small. */
+    /**
+     * Appends the next {@code length} bytes; the first time at least the prefix's five, unless windows are that small.
+     */
     void appendTo(WriteBatch batch, int length) throws IOException {
         int left = length;
         if (!begun) {

@@ -4,8 +4,8 @@ package gatun.grpc.connection;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How gRPC carries a status text in a header: UTF-8 with everything but printable ASCII, the percent sign, and blanks at either
- * end escaped.
+ * How gRPC carries a status text in a header: UTF-8 with everything but printable ASCII, the percent sign, and blanks
+ * at either end escaped.
  */
 final class PercentEncoding {
     /** Clients commonly take 8 KiB of headers, and each byte may become three. */

@@ -4,11 +4,11 @@ package gatun.grpc.connection;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * How much a client may still send on one stream. A message's bytes are given back when its handler has consumed it, so a
- * slow handler holds back its own client only. A message that does not fit into what is left gets its whole length at
+ * How much a client may still send on one stream. A message's bytes are given back when its handler has consumed it, so
+ * a slow handler holds back its own client only. A message that does not fit into what is left gets its whole length at
  * once, because its memory is already taken; but only when no earlier message waits, or a client could make the server
- * take memory without end. Bytes count as given back for the client when it is told so, which is late where it does not read
- * what it is told. Safe for any thread.
+ * take memory without end. Bytes count as given back for the client when it is told so, which is late where it does not
+ * read what it is told. Safe for any thread.
  */
 final class ReceiveWindow {
     private final ReentrantLock lock = new ReentrantLock();

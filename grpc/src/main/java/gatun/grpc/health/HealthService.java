@@ -14,8 +14,9 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * gRPC's standard health service. The server as a whole, which the empty name asks for, and each of its services are SERVING when the
- * server is ready and does not stop; a name of something else is not known to those who watch it. Safe for any thread.
+ * gRPC's standard health service. The server as a whole, which the empty name asks for, and each of its services are
+ * SERVING when the server is ready and does not stop; a name of something else is not known to those who watch it. Safe
+ * for any thread.
  */
 public final class HealthService extends HealthGrpc.HealthImplBase {
     private static final String SERVER = "";

@@ -10,12 +10,14 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One Watch call: tells a client how it stands with a service, at once and whenever that has changed, until the client cancels or the server
- * stops. A virtual thread of its own sleeps until something may have changed. What changes back before it looks, or while the client does
- * not read, is not told.
+ * One Watch call: tells a client how it stands with a service, at once and whenever that has changed, until the client
+ * cancels or the server stops. A virtual thread of its own sleeps until something may have changed. What changes back
+ * before it looks, or while the client does not read, is not told.
  */
 final class HealthWatch {
-    /** A change that came while the client did not read is told when it reads again, and at the latest after this time. */
+    /**
+     * A change that came while the client did not read is told when it reads again, and at the latest after this time.
+     */
     private static final long UNREAD_MILLIS = 1000;
 
     private final HealthService health;

@@ -28,7 +28,8 @@ public final class InPlaceMarshaller<M extends InferenceCall.Message>
      * A marshaller.
      *
      * @param decoder reads a message, which owns nothing yet; throws {@link GatunException} when the bytes are none
-     * @param landing how far into its buffer a message should be put, by its first bytes, so that its first tensor is aligned
+     * @param landing how far into its buffer a message should be put, by its first bytes, so that its first tensor is
+     *     aligned
      */
     public InPlaceMarshaller(Function<MemorySegment, M> decoder, ToIntFunction<ByteBuffer> landing) {
         this.decoder = decoder;

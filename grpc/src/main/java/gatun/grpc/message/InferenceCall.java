@@ -19,7 +19,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that asks for one inference. Its thread runs the request, parked while the engine computes, and writes the answer itself.
+ * One call that asks for one inference. Its thread runs the request, parked while the engine computes, and writes the
+ * answer itself.
  *
  * @param <M> the request's message
  */
@@ -47,7 +48,8 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
      */
     public interface Exchange<M extends Message> {
         /**
-         * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace.
+         * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends
+         * its trace.
          *
          * @param headers what the client sent with the call
          * @throws GatunException with the protocol's text for what is wrong, nothing is held then
@@ -71,7 +73,10 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
             return StatusTable.toStatus(failure);
         }
 
-        /** The answer's message that tells of a failure, where the protocol has calls succeed all the same; empty where it does not. */
+        /**
+         * The answer's message that tells of a failure, where the protocol has calls succeed all the same; empty where
+         * it does not.
+         */
         default Optional<OutboundMessage> failureMessage(M message, GatunException failure) {
             return Optional.empty();
         }

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call that asks for many inferences. Its requests run at the same time, each on a thread of its own, up to a limit. Single answers go
- * out in the order of the requests, those of decoupled models as they come. A request that fails is answered too and does not end the
- * stream, unless the protocol has it so.
+ * One call that asks for many inferences. Its requests run at the same time, each on a thread of its own, up to a
+ * limit. Single answers go out in the order of the requests, those of decoupled models as they come. A request that
+ * fails is answered too and does not end the stream, unless the protocol has it so.
  *
  * @param <M> the requests' messages
  */
@@ -40,7 +40,8 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         boolean isOfSequence(M message);
 
         /**
-         * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace.
+         * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends
+         * its trace.
          *
          * @throws GatunException with the protocol's text for what is wrong, nothing is held then
          */

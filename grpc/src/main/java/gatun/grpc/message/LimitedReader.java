@@ -9,9 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.CharacterCodingException;
 
 /**
- * Reads one request's message and counts what becomes objects on the Java heap: texts, tensors, parameters, dimensions. A decoder counts each
- * before it makes it, so a message of many small fields is refused at the limit and not when it is read. Messages that need more heap than
- * usual requests reserve it. One thread uses it.
+ * Reads one request's message and counts what becomes objects on the Java heap: texts, tensors, parameters, dimensions.
+ * A decoder counts each before it makes it, so a message of many small fields is refused at the limit and not when it
+ * is read. Messages that need more heap than usual requests reserve it. One thread uses it.
  */
 public final class LimitedReader extends WireReader {
     // What the objects of one thing take of the heap, rounded up, in bytes.
@@ -47,7 +47,8 @@ public final class LimitedReader extends WireReader {
      *
      * @param texts the texts that recur
      * @param what the text's name for the client, such as {@code the request's id}
-     * @throws GatunException RESOURCE_EXHAUSTED when it is too long, or all texts together are; INVALID_ARGUMENT when it is not UTF-8
+     * @throws GatunException RESOURCE_EXHAUSTED when it is too long, or all texts together are; INVALID_ARGUMENT when
+     *     it is not UTF-8
      */
     public String text(TextCache texts, int start, int length, String what) {
         countText(length, what);

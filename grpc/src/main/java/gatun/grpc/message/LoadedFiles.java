@@ -14,7 +14,10 @@ final class LoadedFiles {
 
     private LoadedFiles() {}
 
-    /** Bytes of the files in a message of the type of {@code prototype}, found without reading them; 0 in one of another type. */
+    /**
+     * Bytes of the files in a message of the type of {@code prototype}, found without reading them; 0 in one of another
+     * type.
+     */
     static long byteSize(Message prototype, MemorySegment message) {
         if (!(prototype instanceof RepositoryModelLoadRequest)) {
             return 0;
@@ -28,7 +31,9 @@ final class LoadedFiles {
                 ModelRepositoryParameter.BYTES_PARAM_FIELD_NUMBER);
     }
 
-    /** The length of all fields on a path of field numbers, from the reader's position to {@code end}, where it is left. */
+    /**
+     * The length of all fields on a path of field numbers, from the reader's position to {@code end}, where it is left.
+     */
     private static long sum(WireReader in, int end, int... path) {
         long byteSize = 0;
         in.window(in.position(), end);

@@ -30,8 +30,8 @@ public final class RawAlignment {
     }
 
     /**
-     * How far into a buffer a message should be put so that its first tensor is aligned there. Zero when that is too far from the start to be
-     * seen.
+     * How far into a buffer a message should be put so that its first tensor is aligned there. Zero when that is too
+     * far from the start to be seen.
      *
      * @param start the message's first bytes
      * @param field the number of the field that holds tensors
@@ -70,7 +70,10 @@ public final class RawAlignment {
         return 0;
     }
 
-    /** The tensor data from {@code start} on, aligned; calls come in the order of the data. The request owns what it is copied to. */
+    /**
+     * The tensor data from {@code start} on, aligned; calls come in the order of the data. The request owns what it is
+     * copied to.
+     */
     public MemorySegment aligned(int start, int length, Datatype datatype, InferenceRequest request) {
         int alignment = Math.max(1, datatype.byteSize());
         long address = message.address() + start;

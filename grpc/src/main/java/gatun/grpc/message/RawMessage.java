@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A request's message with raw data of tensors, which stays where it is, in the message's own memory. Owns that memory until {@link
- * #takeOwnership()}; one thread uses it at a time.
+ * A request's message with raw data of tensors, which stays where it is, in the message's own memory. Owns that memory
+ * until {@link #takeOwnership()}; one thread uses it at a time.
  */
 public abstract class RawMessage implements InferenceCall.Message {
     /** What keeps memory that nobody has to give back. */

@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A repeated field of numbers or strings, packed or not, as a tensor's elements. No element becomes an object. One thread uses it.
+ * A repeated field of numbers or strings, packed or not, as a tensor's elements. No element becomes an object. One
+ * thread uses it.
  */
 public final class RepeatedField {
     private final MemorySegment message;
@@ -30,7 +31,10 @@ public final class RepeatedField {
         this.datatype = datatype;
     }
 
-    /** How many numbers of {@code elementType} the packed field has at which {@code in} stands; leaves the reader behind it. */
+    /**
+     * How many numbers of {@code elementType} the packed field has at which {@code in} stands; leaves the reader behind
+     * it.
+     */
     public static long packedCount(WireReader in, int elementType) {
         int length = in.length();
         int limit = in.limit();
@@ -54,8 +58,8 @@ public final class RepeatedField {
     }
 
     /**
-     * Writes the field's elements in the message from {@code start} to {@code end} into a tensor's memory, which has room, from {@code
-     * first} on; answers where they end.
+     * Writes the field's elements in the message from {@code start} to {@code end} into a tensor's memory, which has
+     * room, from {@code first} on; answers where they end.
      */
     public long write(int start, int end, MemorySegment target, long first) {
         long offset = first;

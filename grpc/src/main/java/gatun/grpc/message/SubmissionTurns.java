@@ -5,8 +5,8 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees to it that the requests of sequences reach their models in the order in which their stream brought them, though each has a thread
- * of its own. Other requests take no turns. Used by the one thread that reads the stream.
+ * Sees to it that the requests of sequences reach their models in the order in which their stream brought them, though
+ * each has a thread of its own. Other requests take no turns. Used by the one thread that reads the stream.
  */
 final class SubmissionTurns {
     /** The turn of one request. Awaited by the request's thread, which ends it. */

@@ -6,7 +6,10 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;
 
-/** Puts together messages that end with the data of tensors: from the heap what stands before a tensor's data, then the data from where it lies. */
+/**
+ * Puts together messages that end with the data of tensors: from the heap what stands before a tensor's data, then the
+ * data from where it lies.
+ */
 public final class TensorMessage {
     /** Stands for a message that is not a field of another. */
     public static final int NOT_NESTED = 0;
@@ -21,7 +24,8 @@ public final class TensorMessage {
      * @param field the number of the tensors' fields, below 16
      * @param tensors the tensors' data
      * @param hold what keeps the data valid; closed with the message
-     * @throws GatunException INVALID_ARGUMENT when the message is larger than gRPC's may be; the hold is the caller's then
+     * @throws GatunException INVALID_ARGUMENT when the message is larger than gRPC's may be; the hold is the caller's
+     *     then
      */
     public static OutboundMessage of(int outer, WireWriter head, int field, MemorySegment[] tensors, Hold hold) {
         int cut = head.size();

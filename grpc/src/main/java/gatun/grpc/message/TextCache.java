@@ -9,8 +9,9 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Strings that recur in requests, such as the names of models and tensors, without decoding them anew. A fixed number of
- * places; a newcomer replaces whom it meets. Safe for any thread: entries are immutable, and a lost one costs a decoding.
+ * Strings that recur in requests, such as the names of models and tensors, without decoding them anew. A fixed number
+ * of places; a newcomer replaces whom it meets. Safe for any thread: entries are immutable, and a lost one costs a
+ * decoding.
  */
 public final class TextCache {
     /** Longer texts are hardly names. */

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Frames and header blocks made up, and right ones spoilt: whatever comes, the connection ends or goes on, nothing is kept, and
- * the next client is served. The seed is {@code gatun.fuzz.seed}, so that a failure can be had again.
+ * Frames and header blocks made up, and right ones spoilt: whatever comes, the connection ends or goes on, nothing is
+ * kept, and the next client is served. The seed is {@code gatun.fuzz.seed}, so that a failure can be had again.
  */
 @Timeout(120)
 class FrameFuzzTest {

@@ -34,7 +34,9 @@ import org.junit.runner.JUnitCore;
 import org.junit.runner.Request;
 import org.junit.runner.Result;
 
-/** The interoperability cases that gRPC's authors run against their own servers, with their client and their service. */
+/**
+ * The interoperability cases that gRPC's authors run against their own servers, with their client and their service.
+ */
 @Timeout(120)
 class InteropTest {
     /** Cases that look into a server of grpc-java's in the same process; without one they check nothing. */

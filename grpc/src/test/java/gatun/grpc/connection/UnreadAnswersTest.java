@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Clients that read nothing while they send frames which each ask for something: what waits for them is counted, and bounded. */
+/**
+ * Clients that read nothing while they send frames which each ask for something: what waits for them is counted, and
+ * bounded.
+ */
 @Timeout(60)
 class UnreadAnswersTest {
     private static final Duration LONG = Duration.ofHours(1);
@@ -26,7 +29,10 @@ class UnreadAnswersTest {
     @RegisterExtension
     final Opened opened = new Opened();
 
-    /** A server that gives clients so long to read, and a client whose first response fills its socket, so that nothing else goes out. */
+    /**
+     * A server that gives clients so long to read, and a client whose first response fills its socket, so that nothing
+     * else goes out.
+     */
     private RawClient stalled(Duration patience) throws IOException {
         KeepaliveSettings keepalive =
                 new KeepaliveSettings(LONG, patience, false, LONG, 0, 2, Optional.empty(), Optional.empty(), LONG);

@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/** Writes answers from where they lie, and notes each time that the client has taken some. For the connection's thread. */
+/**
+ * Writes answers from where they lie, and notes each time that the client has taken some. For the connection's thread.
+ */
 final class AnswerBytes {
     /** The greatest piece of native memory that a byte buffer shows at a time. */
     static final int WINDOW = 1 << 30;

@@ -7,9 +7,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client sends, as Helidon reads it. Bodies may be taken past Helidon, straight into native memory; it is then told
- * that what it expects next is at its end: an empty buffer in place of a body's bytes, a last chunk in place of chunks. For
- * the connection's thread.
+ * What a client sends, as Helidon reads it. Bodies may be taken past Helidon, straight into native memory; it is then
+ * told that what it expects next is at its end: an empty buffer in place of a body's bytes, a last chunk in place of
+ * chunks. For the connection's thread.
  */
 final class ClientBytes extends DataReader {
     private static final byte[] NONE = {};
@@ -39,8 +39,9 @@ final class ClientBytes extends DataReader {
     }
 
     /**
-     * Reads what {@code early} has read from the socket already, then {@code socket}, but first what looks at it have read. What begins
-     * between two requests is {@code direct}'s before it is Helidon's, and with it what came together with a head.
+     * Reads what {@code early} has read from the socket already, then {@code socket}, but first what looks at it have
+     * read. What begins between two requests is {@code direct}'s before it is Helidon's, and with it what came together
+     * with a head.
      */
     static ClientBytes of(
             DataReader early,

@@ -36,8 +36,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the answers with tensors
- * go past Helidon, between the transport and native memory. Used by its one thread, but for {@link #idleTime},
+ * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the answers with
+ * tensors go past Helidon, between the transport and native memory. Used by its one thread, but for {@link #idleTime},
  * {@link #close} and {@link #look}, which any may call.
  */
 public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
@@ -46,7 +46,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** An answer of up to so many bytes is put together and written as one piece: cheaper than a gathering write. */
     private static final int SMALL_ANSWER = 16 * 1024;
 
-    /** Before a connection is closed, so many bytes of a body that nobody wants are read, so that the answer arrives. */
+    /**
+     * Before a connection is closed, so many bytes of a body that nobody wants are read, so that the answer arrives.
+     */
     private static final long LINGERING_BYTES = 64L << 20;
 
     /** So many bytes of a next request are read while the server drains, to see whether there is one. */
@@ -171,7 +173,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Sends the answer to a request: {@code headers}, then {@code text}, then the first {@code count} of {@code tensors}.
+     * Sends the answer to a request: {@code headers}, then {@code text}, then the first {@code count} of
+     * {@code tensors}.
      *
      * @param close whether the client is told that the connection ends
      * @throws ServerConnectionException when the client is gone
@@ -232,7 +235,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         sendHead();
     }
 
-    /** Begins an answer in pieces: chunks, or for HTTP/1.0 all up to the connection's end. Nothing is sent before the first piece. */
+    /**
+     * Begins an answer in pieces: chunks, or for HTTP/1.0 all up to the connection's end. Nothing is sent before the
+     * first piece.
+     */
     void beginPieces(ResponseHeaders headers, boolean close) {
         head.clear();
         inChunks = !bytes.speaksOldHttp();
@@ -243,7 +249,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
     }
 
-    /** Begins an answer of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the first piece. */
+    /**
+     * Begins an answer of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the
+     * first piece.
+     */
     void beginSized(ResponseHeaders headers, boolean close, long byteSize) {
         head.clear();
         inChunks = false;
@@ -251,7 +260,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Sends a piece of an answer, which is not the last; waits for a client that reads slowly. May be called while the client waits.
+     * Sends a piece of an answer, which is not the last; waits for a client that reads slowly. May be called while the
+     * client waits.
      *
      * @throws ServerConnectionException when the client is gone
      */
@@ -262,7 +272,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         sendHead(piece, CHUNK_END, inChunks ? 1 : 0);
     }
 
-    /** Sends the last piece of an answer, which may be empty, and then the first {@code count} of {@code tensors}, and ends it. */
+    /**
+     * Sends the last piece of an answer, which may be empty, and then the first {@code count} of {@code tensors}, and
+     * ends it.
+     */
     void sendLast(JsonWriter piece, MemorySegment[] tensors, int count) {
         if (inChunks) {
             if (piece.size() > 0) {
@@ -288,7 +301,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         sendHead(NOTHING, CHUNK_END, 0);
     }
 
-    /** Sends the head, {@code text} and the first {@code count} of {@code tensors}; waits for a client that reads slowly. */
+    /**
+     * Sends the head, {@code text} and the first {@code count} of {@code tensors}; waits for a client that reads
+     * slowly.
+     */
     private void sendHead(JsonWriter text, MemorySegment[] tensors, int count) {
         Runnable onGone = presence.pause();
         progress.waits();
@@ -308,8 +324,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Ends the connection after an answer that told so: reads on for a while, since a client that is still sending when the
-     * socket closes may lose the answer. While the server stops, nothing is waited for.
+     * Ends the connection after an answer that told so: reads on for a while, since a client that is still sending when
+     * the socket closes may lose the answer. While the server stops, nothing is waited for.
      *
      * @throws CloseConnectionException always
      */
@@ -355,7 +371,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return direct.hasMore() || bytes.buffered(1) > 0;
     }
 
-    /** Whether the server drains and the client has sent nothing more, so that the response at hand ends the connection. */
+    /**
+     * Whether the server drains and the client has sent nothing more, so that the response at hand ends the connection.
+     */
     boolean isLast() {
         return activity.draining()
                 && (activity.mustBeLast() || !(hasMore() || presence.hasSentMore(ByteBuffer.allocate(READ_AHEAD))));

@@ -8,15 +8,19 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a client is still there while its request waits. The connection's thread says when that is; another thread then looks at the
- * socket, by a read that does not wait. What comes in by that, the begin of a next request, is kept for the connection's thread.
+ * Whether a client is still there while its request waits. The connection's thread says when that is; another thread
+ * then looks at the socket, by a read that does not wait. What comes in by that, the begin of a next request, is kept
+ * for the connection's thread.
  */
 final class ClientPresence {
     /** What a look found. */
     enum Look {
         /** No request waits. */
         NOTHING_WAITS,
-        /** A request waits, and there was no look at the socket: it has not waited long, or the client has sent more already. */
+        /**
+         * A request waits, and there was no look at the socket: it has not waited long, or the client has sent more
+         * already.
+         */
         NOT_LOOKED,
         /** A request waits, and the socket was looked at. */
         LOOKED
@@ -25,8 +29,8 @@ final class ClientPresence {
     private final SocketTransport transport;
 
     /**
-     * Keeps the connection's thread from the socket during a look, and the other way round. It is held while the socket is read, but that
-     * read never waits.
+     * Keeps the connection's thread from the socket during a look, and the other way round. It is held while the socket
+     * is read, but that read never waits.
      */
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -44,9 +48,11 @@ final class ClientPresence {
     }
 
     /**
-     * Says that a request waits from now on. For the connection's thread, which leaves the socket alone until {@link #waitsNoMore}.
+     * Says that a request waits from now on. For the connection's thread, which leaves the socket alone until
+     * {@link #waitsNoMore}.
      *
-     * @param onGone is run, at most once and on another thread, when the client is gone; perhaps a moment after the waiting has ended
+     * @param onGone is run, at most once and on another thread, when the client is gone; perhaps a moment after the
+     *     waiting has ended
      * @param more whether the client has sent more than the request
      */
     void waits(Runnable onGone, boolean more) {
@@ -71,8 +77,8 @@ final class ClientPresence {
     }
 
     /**
-     * As {@link #waitsNoMore}, for a while: {@link #waits} with what this answers goes on. Null when the client was found gone, or no
-     * request waits.
+     * As {@link #waitsNoMore}, for a while: {@link #waits} with what this answers goes on. Null when the client was
+     * found gone, or no request waits.
      */
     @Nullable
     Runnable pause() {
@@ -86,14 +92,19 @@ final class ClientPresence {
         }
     }
 
-    /** What looks have read of a next request, once; null when there is nothing. For the connection's thread, while nothing waits. */
+    /**
+     * What looks have read of a next request, once; null when there is nothing. For the connection's thread, while
+     * nothing waits.
+     */
     byte @Nullable [] takeKept() {
         byte[] bytes = kept;
         kept = null;
         return bytes;
     }
 
-    /** Looks whether the client has sent something that nobody has read yet, and keeps it. For the connection's thread. */
+    /**
+     * Looks whether the client has sent something that nobody has read yet, and keeps it. For the connection's thread.
+     */
     boolean hasSentMore(ByteBuffer scratch) {
         lock.lock();
         try {

@@ -17,8 +17,8 @@ import java.nio.channels.SocketChannel;
 import java.util.function.Supplier;
 
 /**
- * A client's socket, with TLS or without: the transport that bodies and answers with tensors go over, and what Helidon reads and writes
- * the rest with. For the connection's thread, but for {@link #close}, which any may call.
+ * A client's socket, with TLS or without: the transport that bodies and answers with tensors go over, and what Helidon
+ * reads and writes the rest with. For the connection's thread, but for {@link #close}, which any may call.
  */
 final class ClientSocket {
     private static final byte[] NOTHING_EARLY = {};
@@ -106,7 +106,8 @@ final class ClientSocket {
     }
 
     /**
-     * Reads what nobody wants, past TLS, until no more comes or some {@code byteLimit} bytes have. Nothing else can be read from then on.
+     * Reads what nobody wants, past TLS, until no more comes or some {@code byteLimit} bytes have. Nothing else can be
+     * read from then on.
      *
      * @throws IOException when the connection fails
      */

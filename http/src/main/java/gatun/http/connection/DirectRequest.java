@@ -9,10 +9,10 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * A request whose head is read where it lies, if it is of the plain kind that nearly all are: GET or POST of HTTP/1.1, its head all
- * there, a path without anything to decode or to resolve, a host, at most an announced length for a body, and nothing asked of the
- * connection but that it lives on. Whatever else there is, also all that is malformed, is not looked into further and left to Helidon.
- * One object serves one request after the other. For the connection's thread.
+ * A request whose head is read where it lies, if it is of the plain kind that nearly all are: GET or POST of HTTP/1.1,
+ * its head all there, a path without anything to decode or to resolve, a host, at most an announced length for a body,
+ * and nothing asked of the connection but that it lives on. Whatever else there is, also all that is malformed, is not
+ * looked into further and left to Helidon. One object serves one request after the other. For the connection's thread.
  */
 final class DirectRequest implements IncomingRequest {
     private static final int MOST_HEADERS = 32;

@@ -12,12 +12,16 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers the plain requests of a connection before Helidon sees them, which spares what Helidon makes for each request: most of the time
- * and of the heap that a small inference takes. Runs in place of Helidon's wait for the next request. The head of a request that is not
- * plain, or is for the listener's own services, is checked and then handed to Helidon byte for byte. For the connection's thread.
+ * Answers the plain requests of a connection before Helidon sees them, which spares what Helidon makes for each
+ * request: most of the time and of the heap that a small inference takes. Runs in place of Helidon's wait for the next
+ * request. The head of a request that is not plain, or is for the listener's own services, is checked and then handed
+ * to Helidon byte for byte. For the connection's thread.
  */
 final class DirectRequests {
-    /** Room for a head and a small body. What goes beyond stays with the transport, from where bodies are read straight to their place. */
+    /**
+     * Room for a head and a small body. What goes beyond stays with the transport, from where bodies are read straight
+     * to their place.
+     */
     private static final int AT_ONCE = 6 * 1024;
 
     /** Room until a client has sent more at a time: a connection that waits holds it. */
@@ -85,8 +89,8 @@ final class DirectRequests {
     /**
      * Answers plain requests, for as long as they come, and refuses those whose heads are malformed.
      *
-     * @return the head of a request for Helidon, and then what has been read of its body, empty when that is nothing; null when the client
-     *     will send nothing more
+     * @return the head of a request for Helidon, and then what has been read of its body, empty when that is nothing;
+     *     null when the client will send nothing more
      * @throws CloseConnectionException when the connection is to end
      */
     byte @Nullable [] untilOther() {

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds clients that leave while their requests wait. Nobody reads from a connection then, so nobody would notice before the answer is
- * written. One thread looks at all connections whose requests have waited for some time already; it exists only while there are any.
- * Requests that are answered sooner are never looked at. Safe for any thread.
+ * Finds clients that leave while their requests wait. Nobody reads from a connection then, so nobody would notice
+ * before the answer is written. One thread looks at all connections whose requests have waited for some time already;
+ * it exists only while there are any. Requests that are answered sooner are never looked at. Safe for any thread.
  */
 final class DisconnectWatch {
     private static final Logger LOG = LoggerFactory.getLogger(DisconnectWatch.class);
@@ -49,7 +49,10 @@ final class DisconnectWatch {
         connections.remove(connection);
     }
 
-    /** Ends the connections whose clients read answers too slowly, when others find no memory. Any thread; waits for nothing. */
+    /**
+     * Ends the connections whose clients read answers too slowly, when others find no memory. Any thread; waits for
+     * nothing.
+     */
     void endSlowReaders() {
         connections.forEach(ClientConnection::endIfReadTooSlowly);
     }

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The routing of one connection: our routes first, which need the connection beneath the request, then the listener's own,
- * for services that were registered with it. For the connection's thread.
+ * The routing of one connection: our routes first, which need the connection beneath the request, then the listener's
+ * own, for services that were registered with it. For the connection's thread.
  */
 final class EdgeRouting implements HttpRouting, Router {
     private static final Logger LOG = LoggerFactory.getLogger(EdgeRouting.class);

@@ -54,7 +54,10 @@ public final class Exchange {
         this.body = new RequestBody(connection, request);
     }
 
-    /** The path as it was sent, without the query; of a whole address, as proxies are asked for it, the part behind the server. */
+    /**
+     * The path as it was sent, without the query; of a whole address, as proxies are asked for it, the part behind the
+     * server.
+     */
     public String path() {
         return request.path();
     }
@@ -100,8 +103,9 @@ public final class Exchange {
     }
 
     /**
-     * An empty writer for the text of an answer with {@code headers}, which may be of any length: what does not fit a window is sent while
-     * it is written, in pieces. {@link #answer(ResponseHeaders, JsonWriter)} sends the rest of it, or a short text as a whole.
+     * An empty writer for the text of an answer with {@code headers}, which may be of any length: what does not fit a
+     * window is sent while it is written, in pieces. {@link #answer(ResponseHeaders, JsonWriter)} sends the rest of it,
+     * or a short text as a whole.
      */
     public JsonWriter json(ResponseHeaders headers) {
         return window(json(), headers);
@@ -126,8 +130,8 @@ public final class Exchange {
     }
 
     /**
-     * Begins an answer of {@code byteSize} bytes, and answers an empty writer for its text, which is sent while it is written. {@link
-     * #answer(ResponseHeaders, JsonWriter, MemorySegment[], int)} sends the rest of it, and tensors.
+     * Begins an answer of {@code byteSize} bytes, and answers an empty writer for its text, which is sent while it is
+     * written. {@link #answer(ResponseHeaders, JsonWriter, MemorySegment[], int)} sends the rest of it, and tensors.
      */
     public JsonWriter json(ResponseHeaders headers, long byteSize) {
         answered = true;
@@ -136,7 +140,9 @@ public final class Exchange {
         return json().overflowTo(connection::sendPiece);
     }
 
-    /** An empty writer for an answer of pieces that {@link #beginPieces} has begun; what fills a window is sent at once. */
+    /**
+     * An empty writer for an answer of pieces that {@link #beginPieces} has begun; what fills a window is sent at once.
+     */
     public JsonWriter piece() {
         return json().overflowTo(connection::sendPiece);
     }
@@ -175,8 +181,8 @@ public final class Exchange {
     }
 
     /**
-     * Begins an answer of pieces, for {@link #sendPiece} and {@link #endPieces}. From then on no other answer can be given. Nothing is
-     * sent before the first piece.
+     * Begins an answer of pieces, for {@link #sendPiece} and {@link #endPieces}. From then on no other answer can be
+     * given. Nothing is sent before the first piece.
      */
     public void beginPieces(ResponseHeaders headers) {
         answered = true;
@@ -242,7 +248,8 @@ public final class Exchange {
     }
 
     /**
-     * Answers a client that asks what it may do with a path: the methods, and for a page of another server that is let in the headers too.
+     * Answers a client that asks what it may do with a path: the methods, and for a page of another server that is let
+     * in the headers too.
      *
      * @param methods separated by commas
      */

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes that a client sends, where a first request of HTTP/1.0 is turned into one of HTTP/1.1 that closes the
- * connection. Helidon refuses 1.0, which benchmark programs and proxies in front of servers still speak. What it answers is
- * understood by both; answers in pieces are ours, and ask {@link #wasOld}. For the connection's thread.
+ * connection. Helidon refuses 1.0, which benchmark programs and proxies in front of servers still speak. What it
+ * answers is understood by both; answers in pieces are ours, and ask {@link #wasOld}. For the connection's thread.
  */
 final class FirstRequest implements Supplier<byte[]> {
     /** Without a line end in so many bytes it is left to Helidon to refuse them. */

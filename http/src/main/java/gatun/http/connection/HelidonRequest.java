@@ -38,8 +38,9 @@ final class HelidonRequest implements IncomingRequest {
     }
 
     /**
-     * Whether a header is none, such as one with a blank before its colon. Somebody in front of the server may understand it otherwise
-     * than Helidon, which takes the blank for a part of the name: then the two disagree where the body ends.
+     * Whether a header is none, such as one with a blank before its colon. Somebody in front of the server may
+     * understand it otherwise than Helidon, which takes the blank for a part of the name: then the two disagree where
+     * the body ends.
      */
     boolean malformed() {
         return malformed;

@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes the {@link ClientConnection}s of one listener, which must be told to use its {@link #socketOptions} and NIO, and no
- * TLS: the channels are read and written directly, and TLS is spoken on them here. Safe for any thread.
+ * Makes the {@link ClientConnection}s of one listener, which must be told to use its {@link #socketOptions} and NIO,
+ * and no TLS: the channels are read and written directly, and TLS is spoken on them here. Safe for any thread.
  */
 public final class HttpConnections implements ServerConnectionSelector {
     private static final int MAX_PROLOGUE_BYTES = 16 * 1024;
@@ -67,7 +67,10 @@ public final class HttpConnections implements ServerConnectionSelector {
         this.bodyByteRate = bodyByteRate;
     }
 
-    /** Ends the connections whose clients read answers too slowly, when others find no memory. Any thread; waits for nothing. */
+    /**
+     * Ends the connections whose clients read answers too slowly, when others find no memory. Any thread; waits for
+     * nothing.
+     */
     public void endSlowReaders() {
         watch.endSlowReaders();
     }

@@ -4,8 +4,8 @@ package gatun.http.connection;
 import java.util.concurrent.Semaphore;
 
 /**
- * Heap for the heads of requests that are longer than most, over all connections: heads that come slowly, or never as a whole, would
- * fill the heap otherwise. Thread-safe.
+ * Heap for the heads of requests that are longer than most, over all connections: heads that come slowly, or never as a
+ * whole, would fill the heap otherwise. Thread-safe.
  */
 final class LongHeads {
     /** There is one heap. */

@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Since when a connection waits for its client. Of a body each byte makes up for the time that the least rate gives it, and no more:
- * a client that sends faster is as if it had just sent something, one that sends slower falls behind. Written by the connection's
- * thread, read by any.
+ * Since when a connection waits for its client. Of a body each byte makes up for the time that the least rate gives it,
+ * and no more: a client that sends faster is as if it had just sent something, one that sends slower falls behind.
+ * Written by the connection's thread, read by any.
  */
 final class Progress {
     /** Stands for "the server is at work, not the client". */
@@ -55,8 +55,8 @@ final class Progress {
     }
 
     /**
-     * The client is waited for, to begin a request or to go on with its head, for which it has as much time in all as for silence; or to
-     * go on with its body.
+     * The client is waited for, to begin a request or to go on with its head, for which it has as much time in all as
+     * for silence; or to go on with its body.
      */
     void waitsForRequest() {
         if (part == Part.NOTHING) {

@@ -5,9 +5,9 @@ import io.helidon.webserver.CloseConnectionException;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Whether a connection has a request to answer, decided in one word between its thread and whoever stops the listener: a request whose head
- * was read is answered before the connection ends. For the connection's thread, but for {@link #endIfIdle} and {@link #isBusy}, which any
- * may call.
+ * Whether a connection has a request to answer, decided in one word between its thread and whoever stops the listener:
+ * a request whose head was read is answered before the connection ends. For the connection's thread, but for
+ * {@link #endIfIdle} and {@link #isBusy}, which any may call.
  */
 final class RequestActivity {
     private enum State {
@@ -66,7 +66,10 @@ final class RequestActivity {
         }
     }
 
-    /** The last response has been sent: the connection may be ended from now on. Whether its client may still be waited for. */
+    /**
+     * The last response has been sent: the connection may be ended from now on. Whether its client may still be waited
+     * for.
+     */
     boolean mayLinger() {
         state.compareAndSet(State.BUSY, State.IDLE);
         return !stop.ending() && state.get() == State.IDLE;
@@ -77,7 +80,10 @@ final class RequestActivity {
         return stop.draining();
     }
 
-    /** Counts a response while the listener drains; whether it must be the last, whatever the client has sent or goes on sending. */
+    /**
+     * Counts a response while the listener drains; whether it must be the last, whatever the client has sent or goes on
+     * sending.
+     */
     boolean mustBeLast() {
         return ++answeredWhileDraining >= MOST_PIPELINED || stop.cuttingPipelines();
     }

@@ -6,9 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Checks the head of a request, line by line as its bytes come, and refuses whatever somebody in front of the server may read otherwise:
- * where the head ends, where the body ends, and for which host it is. What passes is for Helidon. One object checks one head after the
- * other. Not thread-safe.
+ * Checks the head of a request, line by line as its bytes come, and refuses whatever somebody in front of the server
+ * may read otherwise: where the head ends, where the body ends, and for which host it is. What passes is for Helidon.
+ * One object checks one head after the other. Not thread-safe.
  */
 final class RequestHeadSyntax {
     /** The most bytes of a request line. */

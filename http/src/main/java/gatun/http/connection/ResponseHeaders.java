@@ -9,7 +9,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * The head of an answer: what is the same for all of a kind, and the few values that are not. Immutable.
  *
- * @param constant the status line and the lines that never change, each with its line end, up to where a value is missing
+ * @param constant the status line and the lines that never change, each with its line end, up to where a value is
+ *     missing
  * @param value that value, a number; not written when it is negative
  */
 public record ResponseHeaders(Constant constant, long value) {
@@ -55,7 +56,10 @@ public record ResponseHeaders(Constant constant, long value) {
         return new ResponseHeaders(constant, value);
     }
 
-    /** Writes the whole head of an answer of {@code byteSize} bytes; {@code moreLines} are header lines, each with its end. */
+    /**
+     * Writes the whole head of an answer of {@code byteSize} bytes; {@code moreLines} are header lines, each with its
+     * end.
+     */
     void writeTo(JsonWriter head, long byteSize, byte[] moreLines, boolean close) {
         writeConstant(head, moreLines);
         head.raw(CONTENT_LENGTH, CONTENT_LENGTH.length).unsigned(byteSize);

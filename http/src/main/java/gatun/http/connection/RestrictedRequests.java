@@ -18,7 +18,10 @@ public final class RestrictedRequests {
         this.access = access;
     }
 
-    /** Whether nobody is refused. For browsers, which ask with OPTIONS and without any headers of their page whether the page may send them. */
+    /**
+     * Whether nobody is refused. For browsers, which ask with OPTIONS and without any headers of their page whether the
+     * page may send them.
+     */
     public boolean areOpenTo(Exchange exchange) {
         return access.isOpen() || exchange.method().equals(Method.OPTIONS);
     }

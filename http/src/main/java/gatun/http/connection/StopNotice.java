@@ -2,10 +2,11 @@
 package gatun.http.connection;
 
 /**
- * How far the stop of the listeners of one edge has come; shared by their connections. It only goes forward. Thread-safe.
+ * How far the stop of the listeners of one edge has come; shared by their connections. It only goes forward.
+ * Thread-safe.
  *
- * <p>A connection ends with the response that says so, once its client has sent nothing more, or the server is about to refuse requests; one
- * on which no request is answered ends when the listeners stop.
+ * <p>A connection ends with the response that says so, once its client has sent nothing more, or the server is about to
+ * refuse requests; one on which no request is answered ends when the listeners stop.
  */
 public final class StopNotice {
     private volatile boolean draining;
@@ -27,8 +28,9 @@ public final class StopNotice {
     }
 
     /**
-     * From now on the response at hand is the last of its connection, also where its client has sent more requests: they would be refused
-     * soon, and unanswered the client may send them elsewhere. To be called a moment before requests are refused.
+     * From now on the response at hand is the last of its connection, also where its client has sent more requests:
+     * they would be refused soon, and unanswered the client may send them elsewhere. To be called a moment before
+     * requests are refused.
      */
     public void cutPipelines() {
         cuttingPipelines = true;

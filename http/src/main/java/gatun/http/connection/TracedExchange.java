@@ -15,7 +15,10 @@ public final class TracedExchange {
 
     private TracedExchange() {}
 
-    /** Begins the trace of a request whose body has not been read yet; empty for most, which are not traced. The caller ends it. */
+    /**
+     * Begins the trace of a request whose body has not been read yet; empty for most, which are not traced. The caller
+     * ends it.
+     */
     public static Optional<RequestTrace> begin(InferenceServer server, ModelVersion model, Exchange exchange) {
         Optional<RequestTrace> trace =
                 server.tracing().begin(model.name(), model.version(), exchange, request -> request.header(TRACEPARENT));

@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The heads of requests, as Helidon wants them, from a transport that is not its own. For the connection's thread. */
 final class TransportReader implements Supplier<byte[]> {
-    /** A head and a small body; what goes beyond stays with the transport, from where bodies are read straight to their place. */
+    /**
+     * A head and a small body; what goes beyond stays with the transport, from where bodies are read straight to their
+     * place.
+     */
     private static final int AT_ONCE = 4 * 1024;
 
     private final Transport transport;

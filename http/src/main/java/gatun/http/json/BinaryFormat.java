@@ -3,8 +3,8 @@ package gatun.http.json;
 
 /**
  * Rounds decimal numbers to a binary floating-point format, as Daniel Lemire describes in "Number Parsing at a Gigabyte
- * per Second": the digits times a power of five, of which 128 bits are known, decide nearly always. Immutable and safe for
- * any thread. A record, because the compiler takes the components of a constant record for constants.
+ * per Second": the digits times a power of five, of which 128 bits are known, decide nearly always. Immutable and safe
+ * for any thread. A record, because the compiler takes the components of a constant record for constants.
  *
  * @param mantissaBits bits of the mantissa that are stored
  * @param exponentMask the exponent of infinity, all bits set
@@ -34,8 +34,8 @@ record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFr
     }
 
     /**
-     * The bits of the number nearest to {@code digits}, without sign, times ten to the power {@code power}; of two equally
-     * near ones that with an even last bit. {@link #UNDECIDED} in rare cases, which need more bits.
+     * The bits of the number nearest to {@code digits}, without sign, times ten to the power {@code power}; of two
+     * equally near ones that with an even last bit. {@link #UNDECIDED} in rare cases, which need more bits.
      */
     long round(long digits, int power) {
         if (digits == 0 || power < zeroBelow) {
@@ -102,7 +102,10 @@ record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFr
         return (long) exponentMask << mantissaBits;
     }
 
-    /** The exponent of two of ten to the power {@code power} times a mantissa of 64 bits, with its point after the first. */
+    /**
+     * The exponent of two of ten to the power {@code power} times a mantissa of 64 bits, with its point after the
+     * first.
+     */
     private static int binaryExponent(int power) {
         // log2(10) in 16 bits of fraction is exact enough for all powers of the table.
         return (((152_170 + 65_536) * power) >> 16) + 63;

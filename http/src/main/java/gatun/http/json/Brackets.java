@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Finds where an array or object ends by its brackets and strings alone, eight bytes at a time where there are only numbers. Tells nothing of
- * what is no JSON. For one thread.
+ * Finds where an array or object ends by its brackets and strings alone, eight bytes at a time where there are only
+ * numbers. Tells nothing of what is no JSON. For one thread.
  */
 final class Brackets {
     /** What is answered where the brackets do not end. */

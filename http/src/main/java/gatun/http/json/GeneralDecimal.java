@@ -7,8 +7,9 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 
 /**
- * Writes floating-point numbers as C's {@code %g} does, with six significant digits where those read as the same number,
- * else with as many as the type needs. For one thread; makes no garbage but for doubles of more than six digits.
+ * Writes floating-point numbers as C's {@code %g} does, with six significant digits where those read as the same
+ * number, else with as many as the type needs. For one thread; makes no garbage but for doubles of more than six
+ * digits.
  */
 public final class GeneralDecimal {
     private static final int FEW_DIGITS = 6;
@@ -35,7 +36,10 @@ public final class GeneralDecimal {
     /** One for a reader of numbers, which uses it again and again. */
     public GeneralDecimal() {}
 
-    /** Writes a float: with a fraction or an exponent; {@code NaN}, {@code Infinity} and {@code -Infinity} without quotes. */
+    /**
+     * Writes a float: with a fraction or an exponent; {@code NaN}, {@code Infinity} and {@code -Infinity} without
+     * quotes.
+     */
     public void write(JsonWriter json, float value) {
         float magnitude = sign(json, value);
         if (isPlain(json, magnitude)) {

@@ -16,7 +16,9 @@ public final class JsonNumber {
     /** Decimal digits that always fit 64 bits. */
     private static final int SAFE_DIGITS = 19;
 
-    /** No number whose 19 first digits have a greater power of ten is finite, and none with a lesser one is above zero. */
+    /**
+     * No number whose 19 first digits have a greater power of ten is finite, and none with a lesser one is above zero.
+     */
     private static final int POWER_BOUND = 100_000;
 
     /** Far beyond what as many zeros as a text can have make up for; keeps exponents from overflowing. */
@@ -54,7 +56,9 @@ public final class JsonNumber {
     private int exponent;
     /** Whether digits were left out, all of lesser weight than those in {@link #digits}. */
     private boolean truncated;
-    /** Whether an integer's magnitude fits 64 bits without a sign; it is in {@link #digits} then, whatever its length. */
+    /**
+     * Whether an integer's magnitude fits 64 bits without a sign; it is in {@link #digits} then, whatever its length.
+     */
     private boolean fits64;
 
     /** No number yet. */
@@ -310,7 +314,9 @@ public final class JsonNumber {
         exponent = power;
     }
 
-    /** Whether {@link #digits}, which {@code digitCount} digits made, is what they say, and did not run over 64 bits. */
+    /**
+     * Whether {@link #digits}, which {@code digitCount} digits made, is what they say, and did not run over 64 bits.
+     */
     private boolean fitsUnsigned(long digitCount) {
         // Twenty digits run over at most once if they begin with 1, and then come out smaller than 10^19.
         return digitCount == SAFE_DIGITS + 1
@@ -340,8 +346,8 @@ public final class JsonNumber {
     }
 
     /**
-     * Appends the digits that stand at {@code at} to {@link #digits}, eight or what there is of them in one step: how many
-     * there are is not known beforehand, and a branch for each would be guessed wrongly. Answers where they end.
+     * Appends the digits that stand at {@code at} to {@link #digits}, eight or what there is of them in one step: how
+     * many there are is not known beforehand, and a branch for each would be guessed wrongly. Answers where they end.
      */
     private long takeDigits(MemorySegment text, long position, long end) {
         long value = digits;

@@ -22,7 +22,10 @@ public final class JsonReader {
     /** How deep arrays and objects may be nested. */
     public static final int DEPTH_LIMIT = 100;
 
-    /** The bits of {@code -} and {@code 0} to {@code 9}, counted from {@code -}; between them lie {@code .} and {@code /}. */
+    /**
+     * The bits of {@code -} and {@code 0} to {@code 9}, counted from {@code -}; between them lie {@code .} and
+     * {@code /}.
+     */
     private static final int MINUS_AND_DIGITS = 0b1_1111_1111_1001;
 
     /** What a value is. */
@@ -59,7 +62,10 @@ public final class JsonReader {
 
     private long at;
     private int depth;
-    /** In which of the document's steps others had their turn of the carrier thread last; an int, which takes no room beside its neighbours. */
+    /**
+     * In which of the document's steps others had their turn of the carrier thread last; an int, which takes no room
+     * beside its neighbours.
+     */
     private int yieldedIn;
 
     /** Whether the object or array that was entered last has not been asked for its first entry. */
@@ -130,8 +136,8 @@ public final class JsonReader {
     }
 
     /**
-     * Enters an array; {@link #nextElement} follows until it answers false. As for all reading methods, {@code failing} is
-     * what the text of a failure begins with.
+     * Enters an array; {@link #nextElement} follows until it answers false. As for all reading methods, {@code failing}
+     * is what the text of a failure begins with.
      */
     public void enterArray(String failing) {
         if (peek() != Kind.ARRAY) {
@@ -141,8 +147,8 @@ public final class JsonReader {
     }
 
     /**
-     * Goes to the next member of the object, past its name, which {@link #nameIs} and {@link #name} tell until the value
-     * is read. Answers false at the end of the object, which is left then.
+     * Goes to the next member of the object, past its name, which {@link #nameIs} and {@link #name} tell until the
+     * value is read. Answers false at the end of the object, which is left then.
      */
     public boolean nextMember() {
         skipBlanks();
@@ -252,7 +258,9 @@ public final class JsonReader {
         return string.text(text);
     }
 
-    /** Reads a string and answers the one of {@code known} that equals it, so that no new one is made; else a new one. */
+    /**
+     * Reads a string and answers the one of {@code known} that equals it, so that no new one is made; else a new one.
+     */
     public String readString(String failing, Iterable<String> known) {
         if (peek() != Kind.STRING) {
             throw wrongType(failing, "string");
@@ -266,7 +274,10 @@ public final class JsonReader {
         return makeText(failing);
     }
 
-    /** Reads a string that is only looked at so far, and answers the bytes that it has in UTF-8; {@link #copyString} follows. */
+    /**
+     * Reads a string that is only looked at so far, and answers the bytes that it has in UTF-8; {@link #copyString}
+     * follows.
+     */
     public long measureString(String failing) {
         if (peek() != Kind.STRING) {
             throw wrongType(failing, "string");
@@ -337,9 +348,9 @@ public final class JsonReader {
     }
 
     /**
-     * Goes behind the value that stands next by its brackets alone, many bytes in one step. What is between them is not looked at: whoever
-     * needs it reads it later, and finds then whether it is JSON and ends at the same place. Answers how many elements {@link #countElements}
-     * would count, if it is.
+     * Goes behind the value that stands next by its brackets alone, many bytes in one step. What is between them is not
+     * looked at: whoever needs it reads it later, and finds then whether it is JSON and ends at the same place. Answers
+     * how many elements {@link #countElements} would count, if it is.
      *
      * @throws GatunException INVALID_ARGUMENT when the brackets do not end
      */
@@ -360,8 +371,8 @@ public final class JsonReader {
     }
 
     /**
-     * Finds the lengths of the arrays that the value begins with which stands next, each the first element of the one before, and goes on
-     * standing at it. As for {@link #passOver}, what is in them is not looked at.
+     * Finds the lengths of the arrays that the value begins with which stands next, each the first element of the one
+     * before, and goes on standing at it. As for {@link #passOver}, what is in them is not looked at.
      *
      * @param lengths where they go from {@code first} on, the outermost first
      * @return how many there are; one more than {@code lengths} has room for where there are too many
@@ -370,7 +381,9 @@ public final class JsonReader {
         return peek() == Kind.ARRAY ? brackets.measure(text, at, end, lengths, first) : 0;
     }
 
-    /** Whether the object that stands next has one member only, a string called {@code name}; goes on standing at it. */
+    /**
+     * Whether the object that stands next has one member only, a string called {@code name}; goes on standing at it.
+     */
     public boolean isObjectOf(String name) {
         if (peek() != Kind.OBJECT) {
             return false;
@@ -390,8 +403,8 @@ public final class JsonReader {
     }
 
     /**
-     * Reads the element that stands next, and those that follow it in its array as long as they are numbers that FP32 can hold; stops
-     * behind the last of them.
+     * Reads the element that stands next, and those that follow it in its array as long as they are numbers that FP32
+     * can hold; stops behind the last of them.
      *
      * @param target gets each as an FP32 element, from {@code offset} on
      * @param most how many to read at most
@@ -440,8 +453,8 @@ public final class JsonReader {
     }
 
     /**
-     * What a document fails of in which {@code found} was found: of its syntax, if there is a mistake anywhere, as if all of it had been
-     * looked at before. Nothing can be read afterwards.
+     * What a document fails of in which {@code found} was found: of its syntax, if there is a mistake anywhere, as if
+     * all of it had been looked at before. Nothing can be read afterwards.
      */
     public GatunException failure(GatunException found) {
         if (found.code() != ErrorCode.INVALID_ARGUMENT) {
@@ -480,13 +493,18 @@ public final class JsonReader {
         at = data.read(this, text, at, end);
     }
 
-    /** Reads the only element of a tensor that stands there without an array around it, as {@code data} was set up to. */
+    /**
+     * Reads the only element of a tensor that stands there without an array around it, as {@code data} was set up to.
+     */
     public void readElement(TensorDataReader data) {
         peek();
         at = data.readSingle(this, text, at, end);
     }
 
-    /** Reads over a value and answers how many elements it has as a tensor: one, or those of an array, not of arrays in it. */
+    /**
+     * Reads over a value and answers how many elements it has as a tensor: one, or those of an array, not of arrays in
+     * it.
+     */
     public long countElements() {
         if (peek() != Kind.ARRAY) {
             skipValue();

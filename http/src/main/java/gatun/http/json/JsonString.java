@@ -23,7 +23,9 @@ final class JsonString {
 
     private boolean escaped;
 
-    /** Reads the string whose opening quote stands at {@code quote}; answers where the byte after its closing one is. */
+    /**
+     * Reads the string whose opening quote stands at {@code quote}; answers where the byte after its closing one is.
+     */
     long scan(JsonReader reader, MemorySegment json, long quote, long end) {
         long at = quote + 1;
         from = at;

@@ -11,15 +11,18 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes compact JSON into an array of bytes that grows and is used again. Knows no structure: the caller writes braces,
- * commas and names. Makes no garbage while its text fits. A text of any length goes through a window of {@link #WINDOW} bytes to an
- * {@link Overflow}, where there is one. For one thread.
+ * Writes compact JSON into an array of bytes that grows and is used again. Knows no structure: the caller writes
+ * braces, commas and names. Makes no garbage while its text fits. A text of any length goes through a window of
+ * {@link #WINDOW} bytes to an {@link Overflow}, where there is one. For one thread.
  */
 public final class JsonWriter {
     /** The most bytes of a text that overflows which are kept at a time. */
     public static final int WINDOW = 16 * 1024;
 
-    /** A writer that has grown beyond this gives its array up when it is cleared: an idle connection keeps no more of each. */
+    /**
+     * A writer that has grown beyond this gives its array up when it is cleared: an idle connection keeps no more of
+     * each.
+     */
     private static final int KEPT_BYTES = 8 * 1024;
 
     /** The bytes of a string that are written in one step; each may become six. */
@@ -62,7 +65,10 @@ public final class JsonWriter {
         }
     }
 
-    /** Gives what fills a window to {@code target} from now on, until {@link #clear}. What it leaves is the caller's to take. */
+    /**
+     * Gives what fills a window to {@code target} from now on, until {@link #clear}. What it leaves is the caller's to
+     * take.
+     */
     public JsonWriter overflowTo(Overflow target) {
         overflow = target;
         return this;
@@ -210,8 +216,8 @@ public final class JsonWriter {
     }
 
     /**
-     * Writes the shortest decimal that reads as the same double: with a fraction, at least {@code .0}, from 1e-6 up to below
-     * 1e21, with an exponent otherwise; {@code NaN}, {@code Infinity} and {@code -Infinity} without quotes.
+     * Writes the shortest decimal that reads as the same double: with a fraction, at least {@code .0}, from 1e-6 up to
+     * below 1e21, with an exponent otherwise; {@code NaN}, {@code Infinity} and {@code -Infinity} without quotes.
      */
     public JsonWriter fp64(double value) {
         if (Double.isNaN(value)) {

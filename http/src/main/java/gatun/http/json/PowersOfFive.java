@@ -4,8 +4,8 @@ package gatun.http.json;
 import java.math.BigInteger;
 
 /**
- * The upper 128 bits of each power of five that a double can need. For negative powers, those of the reciprocal, rounded
- * up; for positive ones, cut off. Computed once, on first use. Safe for any thread.
+ * The upper 128 bits of each power of five that a double can need. For negative powers, those of the reciprocal,
+ * rounded up; for positive ones, cut off. Computed once, on first use. Safe for any thread.
  */
 final class PowersOfFive {
     /** The least power; with 64-bit digits, anything below is zero as a double. */

@@ -11,9 +11,9 @@ import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads a tensor's {@code data}: an array of leaves, flat or nested to any depth up to {@link JsonReader#DEPTH_LIMIT}. How
- * it is nested is not compared with the shape; only the leaves are counted. Numbers go from the text into native memory
- * without an object in between. For one thread.
+ * Reads a tensor's {@code data}: an array of leaves, flat or nested to any depth up to {@link JsonReader#DEPTH_LIMIT}.
+ * How it is nested is not compared with the shape; only the leaves are counted. Numbers go from the text into native
+ * memory without an object in between. For one thread.
  */
 public final class TensorDataReader {
 
@@ -132,7 +132,10 @@ public final class TensorDataReader {
         }
     }
 
-    /** Reads the only leaf of a tensor, which stands at {@code position} without an array around it; answers where it ends. */
+    /**
+     * Reads the only leaf of a tensor, which stands at {@code position} without an array around it; answers where it
+     * ends.
+     */
     long readSingle(JsonReader reader, MemorySegment json, long position, long end) {
         number.readFrom(json);
         return readLeaf(reader, json, position, end, json.get(JAVA_BYTE, position));

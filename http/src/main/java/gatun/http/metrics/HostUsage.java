@@ -12,13 +12,16 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * How busy the machine is, as Linux tells it in {@code /proc/stat} and {@code /proc/meminfo} (see proc(5)). Read at most once in an
- * interval, however often somebody asks. Safe for any thread.
+ * How busy the machine is, as Linux tells it in {@code /proc/stat} and {@code /proc/meminfo} (see proc(5)). Read at
+ * most once in an interval, however often somebody asks. Safe for any thread.
  */
 final class HostUsage {
     private static final long BYTES_PER_KIB = 1024;
 
-    /** Where in the first line of {@code stat} the time without work stands: the fourth number (idle) and the fifth (waiting for I/O). */
+    /**
+     * Where in the first line of {@code stat} the time without work stands: the fourth number (idle) and the fifth
+     * (waiting for I/O).
+     */
     private static final int IDLE = 4;
 
     private static final int IO_WAIT = 5;

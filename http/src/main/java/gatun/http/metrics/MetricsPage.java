@@ -25,14 +25,14 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Renders the counters of an {@link InferenceServer} under the names that users of Triton know; what Triton does not have begins with
- * {@code gatun_}. Nothing is counted here: the runtime's
- * counters are read, named and labelled when somebody asks. Safe for any thread.
+ * Renders the counters of an {@link InferenceServer} under the names that users of Triton know; what Triton does not
+ * have begins with {@code gatun_}. Nothing is counted here: the runtime's counters are read, named and labelled when
+ * somebody asks. Safe for any thread.
  *
- * <p>Two formats: OpenMetrics for those who accept it, else Prometheus' text 0.0.4. The library's writer of the latter adds
- * {@code _total} to the name of a counter, which Triton's names do not have; there the counters are therefore given to it as metrics
- * without a type, which nothing else on the page is, and their type is written in afterwards. In OpenMetrics the suffix is part of the
- * format, and stays.
+ * <p>Two formats: OpenMetrics for those who accept it, else Prometheus' text 0.0.4. The library's writer of the latter
+ * adds {@code _total} to the name of a counter, which Triton's names do not have; there the counters are therefore
+ * given to it as metrics without a type, which nothing else on the page is, and their type is written in afterwards. In
+ * OpenMetrics the suffix is part of the format, and stays.
  */
 public final class MetricsPage {
     private static final double NANOS_PER_MICRO = 1e3;
@@ -53,7 +53,7 @@ public final class MetricsPage {
             new Family(
                     "nv_inference_count",
                     "Number of inferences performed (a request of batch size n counts n)",
-                    ModelStatistics::inferenceCount),
+                    model -> model.totals().inferenceCount()),
             new Family(
                     "nv_inference_exec_count", "Number of model executions performed", ModelStatistics::executionCount),
             new Family(
@@ -66,11 +66,21 @@ public final class MetricsPage {
                     model -> model.cache().missCount()));
 
     private static final List<Family> LATENCIES = List.of(
-            micros("nv_inference_request_duration_us", "request handling", ModelStatistics::requestNanos),
-            micros("nv_inference_queue_duration_us", "queuing", ModelStatistics::queueNanos),
-            micros("nv_inference_compute_input_duration_us", "compute input", ModelStatistics::computeInputNanos),
-            micros("nv_inference_compute_infer_duration_us", "compute inference", ModelStatistics::computeInferNanos),
-            micros("nv_inference_compute_output_duration_us", "compute output", ModelStatistics::computeOutputNanos),
+            micros("nv_inference_request_duration_us", "request handling", model -> model.totals()
+                    .nanos()
+                    .request()),
+            micros("nv_inference_queue_duration_us", "queuing", model -> model.totals()
+                    .nanos()
+                    .queue()),
+            micros("nv_inference_compute_input_duration_us", "compute input", model -> model.totals()
+                    .nanos()
+                    .computeInput()),
+            micros("nv_inference_compute_infer_duration_us", "compute inference", model -> model.totals()
+                    .nanos()
+                    .computeInfer()),
+            micros("nv_inference_compute_output_duration_us", "compute output", model -> model.totals()
+                    .nanos()
+                    .computeOutput()),
             new Family(
                     "nv_cache_hit_duration_per_model",
                     "Cumulative time of response cache hits in microseconds",
@@ -84,11 +94,11 @@ public final class MetricsPage {
             new Family(
                     "nv_inference_pending_request_count",
                     "Instantaneous number of pending requests awaiting execution",
-                    ModelStatistics::pendingRequestCount),
+                    model -> model.totals().pendingRequestCount()),
             new Family(
                     "nv_model_load_duration_secs",
                     "Time it took to load the model, in seconds",
-                    model -> model.loadNanos() / NANOS_PER_SECOND));
+                    model -> model.totals().loadNanos() / NANOS_PER_SECOND));
 
     private final InferenceServer server;
     private final List<Family> counters = new ArrayList<>(COUNTERS);
@@ -129,8 +139,8 @@ public final class MetricsPage {
     }
 
     /**
-     * Writes the page for a request with this {@code Accept} header, as it stands now, one family after the other: only one of them is on the
-     * heap at a time, and what models make of it is reserved.
+     * Writes the page for a request with this {@code Accept} header, as it stands now, one family after the other: only
+     * one of them is on the heap at a time, and what models make of it is reserved.
      *
      * @throws gatun.memory.tensor.GatunException UNAVAILABLE when others have taken the heap that it needs
      */
@@ -231,10 +241,10 @@ public final class MetricsPage {
     private MetricSnapshot failures(List<ModelStatistics> models, boolean typed) {
         List<Point> points = new ArrayList<>();
         for (ModelStatistics model : models) {
-            points.add(failure(model, "REJECTED", model.failureRejected()));
-            points.add(failure(model, "CANCELED", model.failureCanceled()));
-            points.add(failure(model, "BACKEND", model.failureBackend()));
-            points.add(failure(model, "OTHER", model.failureOther()));
+            points.add(failure(model, "REJECTED", model.totals().failures().rejected()));
+            points.add(failure(model, "CANCELED", model.totals().failures().canceled()));
+            points.add(failure(model, "BACKEND", model.totals().failures().backend()));
+            points.add(failure(model, "OTHER", model.totals().failures().other()));
         }
         return counter(
                 "nv_inference_request_failure", "Number of failed inference requests, all batch sizes", points, typed);

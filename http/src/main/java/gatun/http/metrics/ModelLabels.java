@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * The labels of what is told of a model version: its name, its number, and one for each of its configuration's {@code metric_tags}, with
- * {@code _} in front of the tag's name, as in Triton. Safe for any thread.
+ * The labels of what is told of a model version: its name, its number, and one for each of its configuration's
+ * {@code metric_tags}, with {@code _} in front of the tag's name, as in Triton. Safe for any thread.
  */
 final class ModelLabels {
     /** What must not stand in the name of a label. */

@@ -8,7 +8,8 @@ import java.util.Optional;
  * What the metrics show.
  *
  * @param latencies in which forms they tell how long requests took
- * @param hostInterval how old what they tell of the machine's processors and memory may be; empty where they tell nothing of them
+ * @param hostInterval how old what they tell of the machine's processors and memory may be; empty where they tell
+ *     nothing of them
  */
 public record ShownMetrics(LatencyMetrics latencies, Optional<Duration> hostInterval) {
     /** What Triton shows by default. */

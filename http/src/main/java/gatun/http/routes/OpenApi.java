@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Describes tables of routes in the words of <a href="https://spec.openapis.org/oas/v3.1.0">OpenAPI 3.1</a>, as YAML. */
+/**
+ * Describes tables of routes in the words of <a href="https://spec.openapis.org/oas/v3.1.0">OpenAPI 3.1</a>, as YAML.
+ */
 public final class OpenApi {
     private static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)(?::([a-z]+))?\\}");
 

@@ -89,9 +89,9 @@ final class PathPattern {
         for (String part : text.substring(1).split("/", -1)) {
             Matcher segment = SEGMENT.matcher(part);
             if (!segment.matches()) {
-                throw new IllegalArgumentException(
-                        "the path '" + text + "' has the segment '" + part
-                                + "': expected a literal, or {name}, {name:word} or {name:number} with perhaps a literal behind it");
+                throw new IllegalArgumentException("the path '" + text + "' has the segment '" + part
+                        + "': expected a literal, or {name}, {name:word} or {name:number} with perhaps a"
+                        + " literal behind it");
             }
             segments.add(
                     segment.group(2) == null

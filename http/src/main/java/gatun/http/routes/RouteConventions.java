@@ -3,7 +3,10 @@ package gatun.http.routes;
 
 import gatun.http.connection.Exchange;
 
-/** What a protocol does its own way: how paths are compared, and how requests are answered that no route is for. Safe for any thread. */
+/**
+ * What a protocol does its own way: how paths are compared, and how requests are answered that no route is for. Safe
+ * for any thread.
+ */
 public interface RouteConventions {
     /** Answers a request whose path no route has. */
     void answerUnknownPath(Exchange exchange);

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The patterns of a table as a tree of segments, in which a literal counts before a parameter. Built by one thread, then
- * read-only and safe for any.
+ * The patterns of a table as a tree of segments, in which a literal counts before a parameter. Built by one thread,
+ * then read-only and safe for any.
  */
 final class RouteTree {
     private static final int MOST_PARAMETERS = 4;
@@ -147,7 +147,10 @@ final class RouteTree {
         return null;
     }
 
-    /** Where the parameter of a segment ends that goes from {@code from} to {@code to}; -1 when it is not such a segment. */
+    /**
+     * Where the parameter of a segment ends that goes from {@code from} to {@code to}; -1 when it is not such a
+     * segment.
+     */
     private static int endOfParameter(String path, int from, int to, PathPattern.Segment segment) {
         int end = to - segment.literal().length();
         if (end <= from || !path.startsWith(segment.literal(), end)) {

@@ -94,7 +94,10 @@ class JsonNumberTest {
         }
     }
 
-    /** Hundreds of digits or zeros before or behind the point, an exponent that takes most of them back, often near a middle. */
+    /**
+     * Hundreds of digits or zeros before or behind the point, an exponent that takes most of them back, often near a
+     * middle.
+     */
     private static String longDecimal(Random random) {
         StringBuilder digits = new StringBuilder();
         if (random.nextBoolean()) {

@@ -151,8 +151,10 @@ class TensorDataTest {
                 "BOOL | [1] | Unable to parse 'data': attempt to access JSON non-boolean as boolean",
                 "INT32 | [true] | Unable to parse 'data': attempt to access JSON non-signed-integer as signed-integer",
                 "INT32 | [1.0] | Unable to parse 'data': attempt to access JSON non-signed-integer as signed-integer",
-                "INT64 | [9223372036854775808] | Unable to parse 'data': attempt to access JSON non-signed-integer as signed-integer",
-                "UINT8 | [-1] | Unable to parse 'data': attempt to access JSON non-unsigned-integer as unsigned-integer",
+                "INT64 | [9223372036854775808] | Unable to parse 'data': attempt to access JSON non-signed-integer"
+                        + " as signed-integer",
+                "UINT8 | [-1] | Unable to parse 'data': attempt to access JSON non-unsigned-integer as"
+                        + " unsigned-integer",
                 "FP32 | [\"1\"] | Unable to parse 'data': attempt to access JSON non-number as double",
                 "FP64 | [null] | Unable to parse 'data': attempt to access JSON non-number as double",
                 "FP64 | [{}] | Unable to parse 'data': attempt to access JSON non-number as double",
@@ -160,11 +162,13 @@ class TensorDataTest {
                 "FP32 | [1,2] | Unable to parse 'data': Shape does not match true shape of 'data' field",
                 "FP32 | [] | Failed to parse 'data' field: shape does not match true shape",
                 "FP32 | [[],[]] | Failed to parse 'data' field: shape does not match true shape",
-                "FP32 | [1 2] | failed to parse the request JSON buffer: Missing a comma or ']' after an array element. at 3",
+                "FP32 | [1 2] | failed to parse the request JSON buffer: Missing a comma or ']' after an array"
+                        + " element. at 3",
                 "FP32 | [1,] | failed to parse the request JSON buffer: Invalid value. at 3",
                 "FP32 | [x] | failed to parse the request JSON buffer: Invalid value. at 1",
                 "FP32 | [ | failed to parse the request JSON buffer: Invalid value. at 1",
-                "FP32 | [1 | failed to parse the request JSON buffer: Missing a comma or ']' after an array element. at 2",
+                "FP32 | [1 | failed to parse the request JSON buffer: Missing a comma or ']' after an array element."
+                        + " at 2",
                 "FP32 | [1e999] | failed to parse the request JSON buffer: Number too big to be stored in double. at 1",
             })
     void shouldSayWhatIsWrong(Datatype datatype, String json, String reason) {

@@ -43,25 +43,18 @@ class DashboardTest {
         ModelStatistics statistics = new ModelStatistics(
                 "m",
                 "1",
-                1,
-                1,
-                0,
-                0,
-                0,
-                0,
-                1,
-                0,
-                1,
-                1,
-                1,
-                1,
-                1,
+                new ModelStatistics.Totals(
+                        1,
+                        1,
+                        new ModelStatistics.Failures(0, 0, 0, 0, 0),
+                        new ModelStatistics.StageNanos(1, 1, 1, 1, 1),
+                        1,
+                        0,
+                        1),
                 List.of(),
-                0,
-                1,
-                CacheStatistics.NONE,
                 List.of(),
-                List.of());
+                List.of(),
+                CacheStatistics.NONE);
         ModelLatencies latencies =
                 new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {

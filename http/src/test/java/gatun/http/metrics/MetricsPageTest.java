@@ -28,25 +28,18 @@ class MetricsPageTest {
     private static final ModelStatistics DIGITS = new ModelStatistics(
             "digits",
             "3",
-            10,
-            25,
-            1,
-            2,
-            3,
-            4,
-            9_000,
-            0,
-            1_000,
-            2_000,
-            3_000,
-            4_000,
-            1_700_000_000_000L,
+            new ModelStatistics.Totals(
+                    10,
+                    25,
+                    new ModelStatistics.Failures(1, 2, 3, 4, 0),
+                    new ModelStatistics.StageNanos(9_000, 1_000, 2_000, 3_000, 4_000),
+                    1_700_000_000_000L,
+                    5,
+                    1_500_000_000L),
             List.of(new BatchStatistics(1, 4, 500, 600, 700), new BatchStatistics(7, 3, 1_500, 2_400, 3_300)),
-            5,
-            1_500_000_000L,
-            CacheStatistics.NONE,
             List.of(),
-            List.of());
+            List.of(),
+            CacheStatistics.NONE);
 
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {

@@ -15,7 +15,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Two threads have something to tell a client, and neither waits for the lock of the writer: nothing stays behind in its queue. */
+/**
+ * Two threads have something to tell a client, and neither waits for the lock of the writer: nothing stays behind in
+ * its queue.
+ */
 @JCStressTest
 @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "both were told")
 @Outcome(expect = Expect.FORBIDDEN, desc = "something waits for nobody")

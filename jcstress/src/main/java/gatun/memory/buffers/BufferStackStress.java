@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * One thread takes a buffer while another takes two and puts the first back, so that the top is the same again and what lies below it is
- * not: no buffer has two holders, and none is lost.
+ * One thread takes a buffer while another takes two and puts the first back, so that the top is the same again and what
+ * lies below it is not: no buffer has two holders, and none is lost.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "each buffer has one holder")

@@ -10,7 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A request borrows a region while its client unregisters it: nobody uses it after it was let go, and it is let go once. */
+/**
+ * A request borrows a region while its client unregisters it: nobody uses it after it was let go, and it is let go
+ * once.
+ */
 @JCStressTest
 @Outcome(id = "[01], 1", expect = Expect.ACCEPTABLE, desc = "it came before the end or was refused")
 @Outcome(expect = Expect.FORBIDDEN, desc = "2: used after it was let go; second figure: how often it was let go")

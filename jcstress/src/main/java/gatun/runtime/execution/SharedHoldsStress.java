@@ -14,7 +14,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** A response reads its piece of a batch's buffer and lets go, while the batch does: the buffer is nobody else's before that. */
+/**
+ * A response reads its piece of a batch's buffer and lets go, while the batch does: the buffer is nobody else's before
+ * that.
+ */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "it read what the batch wrote")
 @Outcome(expect = Expect.FORBIDDEN, desc = "the buffer was another's already")

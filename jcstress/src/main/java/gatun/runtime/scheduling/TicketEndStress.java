@@ -8,7 +8,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** An instance leaves its result in a ticket and ends it, while the one that waits looks at it: whoever sees the end sees the result. */
+/**
+ * An instance leaves its result in a ticket and ends it, while the one that waits looks at it: whoever sees the end
+ * sees the result.
+ */
 @JCStressTest
 @Outcome(id = "0, [01]", expect = Expect.ACCEPTABLE, desc = "it still runs")
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "it has ended, and here is the result")

@@ -9,7 +9,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** An instance counts two durations while a scrape reads them: it sees none, one or both, and never half of a number. */
+/**
+ * An instance counts two durations while a scrape reads them: it sees none, one or both, and never half of a number.
+ */
 @JCStressTest
 @Outcome(
         id = "[012], [012]",

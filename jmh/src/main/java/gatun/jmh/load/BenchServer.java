@@ -30,8 +30,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * The server of {@link LoadComparison}: Gatun with the example models, and on the very same listeners a bare echo, which reads a request's
- * body and answers bytes of the same number as the model's answer has.
+ * The server of {@link LoadComparison}: Gatun with the example models, and on the very same listeners a bare echo,
+ * which reads a request's body and answers bytes of the same number as the model's answer has.
  */
 final class BenchServer {
     private BenchServer() {}
@@ -75,7 +75,10 @@ final class BenchServer {
         return services;
     }
 
-    /** {@code POST /echo} over HTTP, and {@code GET /allocated}: the bytes of the heap that all threads have taken so far. */
+    /**
+     * {@code POST /echo} over HTTP, and {@code GET /allocated}: the bytes of the heap that all threads have taken so
+     * far.
+     */
     private static final class EchoService implements HttpService {
         @Override
         public void routing(HttpRules rules) {

@@ -19,8 +19,9 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The Java client over a Unix socket beside a loop that writes and reads the same bytes on a socket of its own, call by call in turn, to the
- * same server process: latency, and the heap that a call of the client takes. Then tensors of several sizes in shared memory, in turn too.
+ * The Java client over a Unix socket beside a loop that writes and reads the same bytes on a socket of its own, call by
+ * call in turn, to the same server process: latency, and the heap that a call of the client takes. Then tensors of
+ * several sizes in shared memory, in turn too.
  */
 final class ClientComparison {
     private static final int CALLS = 3_000;

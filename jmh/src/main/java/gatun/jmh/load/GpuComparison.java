@@ -22,9 +22,9 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * What the way to a GPU costs, as a page in Markdown: an inference whose tensors are in a CUDA region beside the same in system shared memory
- * and in the message, the server's own part of it, and the bandwidth of copies. The model's kernel does the same work whatever the tensor's
- * size is. Argument: seconds for each measurement (default 5).
+ * What the way to a GPU costs, as a page in Markdown: an inference whose tensors are in a CUDA region beside the same
+ * in system shared memory and in the message, the server's own part of it, and the bandwidth of copies. The model's
+ * kernel does the same work whatever the tensor's size is. Argument: seconds for each measurement (default 5).
  */
 public final class GpuComparison {
     private static final String INFER = "inference.GRPCInferenceService/ModelInfer";
@@ -82,7 +82,8 @@ public final class GpuComparison {
         System.out.printf(
                 Locale.ROOT,
                 "%n## Copies%n%nPinned host memory to the GPU and back, %d MiB each way.%n%n"
-                        + "| way | GB/s |%n|---|---|%n| two plain `cuMemcpyAsync` | %.1f |%n| the way of a run | %.1f |%n%n"
+                        + "| way | GB/s |%n|---|---|%n| two plain `cuMemcpyAsync` | %.1f |%n| the way of a run |"
+                        + " %.1f |%n%n"
                         + "The way of a run reaches %.0f %% (goal: at least 95 %%).%n",
                 STAGED >> 20,
                 staging.plain() / 1e9,
@@ -97,7 +98,8 @@ public final class GpuComparison {
             int driver = version.get(cuda_h.C_INT, 0);
             System.out.printf(
                     Locale.ROOT,
-                    "## Device%n%n%s, compute capability %d.%d, %d MiB; driver for CUDA %d.%d; Java %s, %d processors.%n",
+                    "## Device%n%n%s, compute capability %d.%d, %d MiB; driver for CUDA %d.%d; Java %s, %d"
+                            + " processors.%n",
                     device.name(),
                     device.attribute(cuda_h.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR()),
                     device.attribute(cuda_h.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR()),
@@ -133,7 +135,8 @@ public final class GpuComparison {
                 () -> new GrpcExchange(
                         server.grpcPort(), INFER, Requests.grpcRegion(GpuServer.MODEL, "cuda", SIZES[0])));
         System.out.printf(
-                "%n## An inference by where its tensors are%n%nOne gRPC client, the answer in the same place; p50 and p99 in"
+                "%n## An inference by where its tensors are%n%nOne gRPC client, the answer in the same place; p50"
+                        + " and p99 in"
                         + " microseconds. The kernel does the same for each.%n%n"
                         + "| tensor | CUDA region | p99 | system shared memory | p99 | in the message | p99 |%n"
                         + "|---|---|---|---|---|---|---|%n");
@@ -181,7 +184,8 @@ public final class GpuComparison {
                             + "| in the server, from submitting the request to its completion (mean) | %.1f |%n"
                             + "| the kernel, as the device measures it | %.1f |%n"
                             + "| the kernel, launched and waited for by a plain loop | %.1f |%n%n"
-                            + "The server adds %.1f us to the kernel (goal: under 15), of which the plain loop has %.1f too.%n",
+                            + "The server adds %.1f us to the kernel (goal: under 15), of which the plain loop has"
+                            + " %.1f too.%n",
                     completion / 1e3,
                     onDevice / 1e3,
                     alone / 1e3,

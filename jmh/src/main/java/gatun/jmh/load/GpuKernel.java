@@ -12,7 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** The kernel of {@link GpuServer}'s model by itself, straight through the driver. For one thread, whose device it is. */
+/**
+ * The kernel of {@link GpuServer}'s model by itself, straight through the driver. For one thread, whose device it is.
+ */
 final class GpuKernel implements AutoCloseable {
     private final Arena arena = Arena.ofConfined();
     private final CudaDevice device;

@@ -13,7 +13,10 @@ import java.util.stream.Stream;
 
 /** The real server in a process of its own, with a model on GPU 0. Owns the process and the folder with the model. */
 final class GpuServer implements AutoCloseable {
-    /** The model: it takes an FP32 tensor of any size and copies its first {@link #COPIED_BYTES} bytes, whatever the size is. */
+    /**
+     * The model: it takes an FP32 tensor of any size and copies its first {@link #COPIED_BYTES} bytes, whatever the
+     * size is.
+     */
     static final String MODEL = "first_page";
 
     /** What the kernel copies: the same work for each tensor, so that what else a tensor costs can be seen. */

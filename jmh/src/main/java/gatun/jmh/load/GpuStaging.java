@@ -16,8 +16,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * How fast a tensor gets from pinned host memory to a GPU and back: by {@link DeviceTransfers}, as each run of a model does, and by two plain
- * asynchronous copies. In turn, so that both meet the same machine. For one thread, whose device it is.
+ * How fast a tensor gets from pinned host memory to a GPU and back: by {@link DeviceTransfers}, as each run of a model
+ * does, and by two plain asynchronous copies. In turn, so that both meet the same machine. For one thread, whose device
+ * it is.
  */
 final class GpuStaging {
     private static final int TURNS = 41;

@@ -14,11 +14,12 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Loads a real server process with eight connections, one kind of request after the other, and prints requests a second, server CPU for
- * each request, and the ratio to a bare echo of the same bytes on the same listener in the same run.
+ * Loads a real server process with eight connections, one kind of request after the other, and prints requests a
+ * second, server CPU for each request, and the ratio to a bare echo of the same bytes on the same listener in the same
+ * run.
  *
- * <p>Arguments: seconds to measure each kind (default 10), and words that the names of the kinds must contain to be measured; the
- * echoes always are.
+ * <p>Arguments: seconds to measure each kind (default 10), and words that the names of the kinds must contain to be
+ * measured; the echoes always are.
  */
 public final class LoadComparison {
     private static final int CONNECTIONS = 8;
@@ -128,8 +129,9 @@ public final class LoadComparison {
     }
 
     /**
-     * Identity of 16 MiB from shared memory to shared memory, beside one copy of 16 MiB in this process, taken in turn: the medians of the
-     * times, and the server's processor time for each call, which leaves out how long this machine takes to wake threads.
+     * Identity of 16 MiB from shared memory to shared memory, beside one copy of 16 MiB in this process, taken in turn:
+     * the medians of the times, and the server's processor time for each call, which leaves out how long this machine
+     * takes to wake threads.
      */
     private void identity(SharedMemoryObject object) throws IOException {
         MemorySegment source = object.segment().asSlice(0, IDENTITY_BYTES);
@@ -160,7 +162,8 @@ public final class LoadComparison {
         double call = median(calls);
         System.out.printf(
                 Locale.ROOT,
-                "identity of 16 MiB in shared memory, over gRPC: server CPU %.2f ms, one copy of 16 MiB %.2f ms, ratio %.2f;"
+                "identity of 16 MiB in shared memory, over gRPC: server CPU %.2f ms, one copy of 16 MiB %.2f ms,"
+                        + " ratio %.2f;"
                         + " median latency %.2f ms, of a copy %.2f ms, ratio %.2f%n",
                 processor / 1e6,
                 mean / 1e6,

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A closed loop: each connection sends its next request when the answer to the last has come. Measures requests a second
- * and the server's processor time per request, which is the steadier figure on a machine that others use too.
+ * A closed loop: each connection sends its next request when the answer to the last has come. Measures requests a
+ * second and the server's processor time per request, which is the steadier figure on a machine that others use too.
  */
 final class LoadRun {
     /**

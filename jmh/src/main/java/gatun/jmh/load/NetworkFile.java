@@ -15,8 +15,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Writes a fully connected network as an ONNX file, field by field as onnx.proto numbers them: {@code input} FP32 [N, first], a Gemm and a
- * Relu for each layer but the last, which is a Gemm only, {@code output} FP32 [N, last]. The weights are random.
+ * Writes a fully connected network as an ONNX file, field by field as onnx.proto numbers them: {@code input} FP32 [N,
+ * first], a Gemm and a Relu for each layer but the last, which is a Gemm only, {@code output} FP32 [N, last]. The
+ * weights are random.
  */
 final class NetworkFile {
     private static final long IR_VERSION = 8;

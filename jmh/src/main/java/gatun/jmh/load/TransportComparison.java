@@ -10,12 +10,13 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Each transport under 1, 8 and 64 clients, small requests and tensors of 1 MiB, in turn with a bare echo that reads the same bytes on the
- * same listener and sends them back. Prints the medians of the turns: requests a second, latencies, server CPU and bytes of the
- * server's heap for each request, and the ratio of the CPU to the echo's in the same turn.
+ * Each transport under 1, 8 and 64 clients, small requests and tensors of 1 MiB, in turn with a bare echo that reads
+ * the same bytes on the same listener and sends them back. Prints the medians of the turns: requests a second,
+ * latencies, server CPU and bytes of the server's heap for each request, and the ratio of the CPU to the echo's in the
+ * same turn.
  *
- * <p>Arguments: seconds of a turn (default 3), number of turns (default 5), and words that the names of the kinds must contain to be
- * measured.
+ * <p>Arguments: seconds of a turn (default 3), number of turns (default 5), and words that the names of the kinds must
+ * contain to be measured.
  */
 public final class TransportComparison {
     private static final int[] CLIENTS = {1, 8, 64};

@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Tells whether what a server holds grows with time: compares the second quarter of a test with the last one, by their medians. The first is
- * left out: pools fill and code is compiled then.
+ * Tells whether what a server holds grows with time: compares the second quarter of a test with the last one, by their
+ * medians. The first is left out: pools fill and code is compiled then.
  */
 final class Growth {
     /** Fewer samples tell nothing. */

@@ -18,9 +18,9 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 
 /**
- * What connections cost a server whose clients do nothing: {@code jmh/run idle [COUNT]}. Starts the real server anew for each kind, opens COUNT
- * connections (10,000) of that kind, and prints what heap and resident memory grew by for each, what there is in all, whether a request
- * was answered beside them, and what is left when they are closed.
+ * What connections cost a server whose clients do nothing: {@code jmh/run idle [COUNT]}. Starts the real server anew
+ * for each kind, opens COUNT connections (10,000) of that kind, and prints what heap and resident memory grew by for
+ * each, what there is in all, whether a request was answered beside them, and what is left when they are closed.
  */
 public final class IdleCost {
     private static final double KIB_PER_MIB = 1024;
@@ -54,7 +54,8 @@ public final class IdleCost {
         Path root = Path.of(System.getProperty("gatun.root", "."));
         IdleCost cost = new IdleCost(root, count, Files.createTempDirectory("gatun-idle"));
         System.out.printf(
-                "| %,d connections | heap, KiB each | resident, KiB each | resident in all, MiB | heap left when closed, MiB |%n",
+                "| %,d connections | heap, KiB each | resident, KiB each | resident in all, MiB | heap left when"
+                        + " closed, MiB |%n",
                 count);
         System.out.println("|---|---|---|---|---|");
         cost.measure(

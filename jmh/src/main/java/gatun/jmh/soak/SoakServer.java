@@ -16,7 +16,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The real server, started by its launcher with default flags, and what the system tells of its process. Owns the process. */
+/**
+ * The real server, started by its launcher with default flags, and what the system tells of its process. Owns the
+ * process.
+ */
 final class SoakServer implements AutoCloseable {
     private static final long START_SECONDS = 60;
     private static final long STOP_SECONDS = 60;
@@ -38,7 +41,8 @@ final class SoakServer implements AutoCloseable {
     }
 
     /**
-     * Starts a server of the example models, and of {@code identity_int8} and {@code identity_bytes}, which give back what they get.
+     * Starts a server of the example models, and of {@code identity_int8} and {@code identity_bytes}, which give back
+     * what they get.
      *
      * @param root the project's folder
      * @param folder for the sockets, the log and the models; empty

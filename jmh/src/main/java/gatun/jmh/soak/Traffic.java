@@ -7,7 +7,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /**
- * One well-meaning client: sends requests at an even pace on a thread of its own, checks each answer, and takes the times. Thread-safe.
+ * One well-meaning client: sends requests at an even pace on a thread of its own, checks each answer, and takes the
+ * times. Thread-safe.
  */
 final class Traffic {
     /** One request and the check of its answer. */
@@ -54,7 +55,10 @@ final class Traffic {
         thread.start();
     }
 
-    /** Sends a request each {@code nanos} nanoseconds from now on, as far as answers come so soon; 0 for without a pause. */
+    /**
+     * Sends a request each {@code nanos} nanoseconds from now on, as far as answers come so soon; 0 for without a
+     * pause.
+     */
     void pace(long nanos) {
         intervalNanos = nanos;
     }

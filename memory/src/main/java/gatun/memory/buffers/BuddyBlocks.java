@@ -16,7 +16,9 @@ final class BuddyBlocks {
 
     private final int smallestShift;
     private final int largestShift;
-    /** Per order the free blocks, by their number in that order: block {@code n} of order {@code k} starts at n << k. */
+    /**
+     * Per order the free blocks, by their number in that order: block {@code n} of order {@code k} starts at n << k.
+     */
     private final BitSet[] free;
 
     /**

@@ -9,8 +9,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory lent by a {@link BufferPool}, aligned to 64 bytes. Whoever took it closes it once, from any thread, after
- * the last use of its memory; handing it to another thread needs the usual safe publication.
+ * Native memory lent by a {@link BufferPool}, aligned to 64 bytes. Whoever took it closes it once, from any thread,
+ * after the last use of its memory; handing it to another thread needs the usual safe publication.
  *
  * <p>The object is lent again together with its memory, so a holder forgets it on closing. A second close that comes
  * before the next loan does nothing; one that comes later would end somebody else's loan. With assertions enabled each
@@ -76,7 +76,10 @@ public final class Buffer implements Hold {
         STATE.setRelease(this, LENT);
     }
 
-    /** The memory, of exactly the size that was asked for; its content is undefined at first. Valid until {@link #close}. */
+    /**
+     * The memory, of exactly the size that was asked for; its content is undefined at first. Valid until
+     * {@link #close}.
+     */
     public MemorySegment segment() {
         assert state == LENT : "the buffer was used after it was closed";
         return segment;

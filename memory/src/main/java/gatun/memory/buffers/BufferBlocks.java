@@ -20,12 +20,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Owns the address space of a {@link BufferPool} and makes buffers from it when none of the wanted size is idle. Safe for
- * any thread.
+ * Owns the address space of a {@link BufferPool} and makes buffers from it when none of the wanted size is idle. Safe
+ * for any thread.
  *
- * <p>All of it is reserved when the pool is made, many times the limit, because sizes are rounded up and incoming buffers have
- * their whole size long before it has come; the system gives a page its memory when it is first touched. Idle buffers keep their
- * pages only while all buffers together have at most twice the limit, which bounds the pages that nobody uses.
+ * <p>All of it is reserved when the pool is made, many times the limit, because sizes are rounded up and incoming
+ * buffers have their whole size long before it has come; the system gives a page its memory when it is first touched.
+ * Idle buffers keep their pages only while all buffers together have at most twice the limit, which bounds the pages
+ * that nobody uses.
  */
 final class BufferBlocks {
     /** Buffers from this size on have a block of their own; smaller ones share a {@link Slab} of this size. */

@@ -20,8 +20,8 @@ import java.util.function.LongSupplier;
  *
  * <p>A size is rounded up to the next power of two, from 256 bytes on, which decides the buffer's block; what counts
  * against the limit is the size itself, rounded up to 256. Address space is reserved once. A page costs memory from its
- * first use on, and idle blocks are used again before fresh ones are; the memory of large ones that stay idle goes back to
- * the system after half a minute to a minute.
+ * first use on, and idle blocks are used again before fresh ones are; the memory of large ones that stay idle goes back
+ * to the system after half a minute to a minute.
  */
 public final class BufferPool implements AutoCloseable {
     /** Whether assertions are enabled, so that each loan is checked (see {@link Buffer}). */
@@ -77,8 +77,8 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * The same, but a sixteenth of the limit, 16 MiB at most, is for buffers of up to 64 KiB, so that small requests are answered
-     * while large ones take all the rest.
+     * The same, but a sixteenth of the limit, 16 MiB at most, is for buffers of up to 64 KiB, so that small requests
+     * are answered while large ones take all the rest.
      *
      * @throws IllegalArgumentException for less than a byte or more than 16 TiB
      * @throws GatunException when the system refuses the address space
@@ -124,12 +124,13 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Lends memory for {@code byteSize} bytes that are on their way from {@code sender}. At first only {@code firstByteSize} of them
-     * count against the limit, and the others as they come.
+     * Lends memory for {@code byteSize} bytes that are on their way from {@code sender}. At first only
+     * {@code firstByteSize} of them count against the limit, and the others as they come.
      *
      * @param firstByteSize how many bytes have come or may come at once
-     * @param onEvicted hears why when the memory was taken away because the sender is slow, to wake the receiving thread; called by
-     *     any thread, once at most, perhaps a moment after the buffer was closed; must neither wait nor throw
+     * @param onEvicted hears why when the memory was taken away because the sender is slow, to wake the receiving
+     *     thread; called by any thread, once at most, perhaps a moment after the buffer was closed; must neither wait
+     *     nor throw
      * @throws GatunException UNAVAILABLE when the pool has no room now, INVALID_ARGUMENT when it never could
      * @throws IllegalArgumentException for a negative size
      */
@@ -153,14 +154,17 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Has {@code giveUp} run each time that somebody finds no room, ten times a second at most, on that thread: to end what holds memory for
-     * clients that {@linkplain ReadingPace read too slowly}. It must neither wait nor throw.
+     * Has {@code giveUp} run each time that somebody finds no room, ten times a second at most, on that thread: to end
+     * what holds memory for clients that {@linkplain ReadingPace read too slowly}. It must neither wait nor throw.
      */
     public void onShortage(Runnable giveUp) {
         onShortage.add(giveUp);
     }
 
-    /** Takes the memory of all incoming buffers whose senders have {@linkplain IncomingBuffer#endWhenStalled all but stopped}. */
+    /**
+     * Takes the memory of all incoming buffers whose senders have {@linkplain IncomingBuffer#endWhenStalled all but
+     * stopped}.
+     */
     public void endStalled() {
         incoming.endStalled();
     }
@@ -176,8 +180,9 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * A buffer for an incoming one, charged by the caller, whose block counts against the address space for those until it is {@linkplain
-     * #unclaim unclaimed}: what is announced and does not come must not take the space in which others' buffers lie.
+     * A buffer for an incoming one, charged by the caller, whose block counts against the address space for those until
+     * it is {@linkplain #unclaim unclaimed}: what is announced and does not come must not take the space in which
+     * others' buffers lie.
      */
     Buffer claim(long byteSize) {
         long block = claimedBytes(shift(byteSize));
@@ -237,10 +242,10 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * A buffer of at least {@code byteSize} bytes that begins with the first {@code usedBytes} of {@code buffer}: itself
-     * when it is as large, else one that is at least twice as large where the pool's limit allows, so that growing often
-     * stays cheap. Closes {@code buffer} when it answers another, and leaves it open when it fails, otherwise as
-     * {@link #take}.
+     * A buffer of at least {@code byteSize} bytes that begins with the first {@code usedBytes} of {@code buffer}:
+     * itself when it is as large, else one that is at least twice as large where the pool's limit allows, so that
+     * growing often stays cheap. Closes {@code buffer} when it answers another, and leaves it open when it fails,
+     * otherwise as {@link #take}.
      */
     public Buffer grow(Buffer buffer, long usedBytes, long byteSize) {
         long room = buffer.byteSize();
@@ -254,8 +259,9 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Locks as much memory as may be lent at a time, so that GPUs copy from buffers and to them without help of the processor; that much is
-     * occupied from now on. Buffers that lie beyond, because small ones are scattered, are copied as any other memory.
+     * Locks as much memory as may be lent at a time, so that GPUs copy from buffers and to them without help of the
+     * processor; that much is occupied from now on. Buffers that lie beyond, because small ones are scattered, are
+     * copied as any other memory.
      *
      * @throws GatunException when the system lets so much not be locked; the pool goes on without
      */
@@ -324,8 +330,8 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Counts {@code charge} more bytes for a buffer that then has {@code byteSize}. Who finds no room changes nothing, so that it does
-     * not make others fail.
+     * Counts {@code charge} more bytes for a buffer that then has {@code byteSize}. Who finds no room changes nothing,
+     * so that it does not make others fail.
      */
     boolean charge(long charge, long byteSize) {
         long limit = limit(byteSize);

@@ -12,12 +12,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory of a {@link BufferPool} for bytes that are on their way from a client. The address range has the whole size from the
- * beginning, so that the bytes land once and lie together; against the pool's limit counts only what {@link #room} has let in, in
- * steps that grow with what has come. While memory is short a buffer whose sender is slow loses it (see {@link IncomingBuffers}).
+ * Memory of a {@link BufferPool} for bytes that are on their way from a client. The address range has the whole size
+ * from the beginning, so that the bytes land once and lie together; against the pool's limit counts only what
+ * {@link #room} has let in, in steps that grow with what has come. While memory is short a buffer whose sender is slow
+ * loses it (see {@link IncomingBuffers}).
  *
- * <p>Owned by the receiving thread, which closes it once, after {@link #complete} too. {@link #pause} and {@link #resume} may be called
- * by any thread.
+ * <p>Owned by the receiving thread, which closes it once, after {@link #complete} too. {@link #pause} and
+ * {@link #resume} may be called by any thread.
  */
 public final class IncomingBuffer implements Hold {
     /** What {@link #beginEviction} answers when there is nothing to take away. */
@@ -110,7 +111,8 @@ public final class IncomingBuffer implements Hold {
      * Up to where bytes may be written now; charges more when that is not beyond {@code offset}.
      *
      * @param offset how many bytes have been written, less than {@link #byteSize()}
-     * @throws GatunException UNAVAILABLE when the pool has no room, or the memory was taken away because the sender is slow
+     * @throws GatunException UNAVAILABLE when the pool has no room, or the memory was taken away because the sender is
+     *     slow
      */
     public long room(long offset) {
         long charged = state;
@@ -151,8 +153,8 @@ public final class IncomingBuffer implements Hold {
     }
 
     /**
-     * Has {@link BufferPool#endStalled} take the memory, whether anybody else needs it or not, once the sender is behind a rate of 240
-     * bytes a second for longer than {@code nanos}.
+     * Has {@link BufferPool#endStalled} take the memory, whether anybody else needs it or not, once the sender is
+     * behind a rate of 240 bytes a second for longer than {@code nanos}.
      */
     public void endWhenStalled(long nanos) {
         stallLimitNanos = nanos;
@@ -202,7 +204,8 @@ public final class IncomingBuffer implements Hold {
     }
 
     /**
-     * All has come: the memory, shortened to its first {@code byteSize} bytes, from now on the caller's, whom nobody can take it from.
+     * All has come: the memory, shortened to its first {@code byteSize} bytes, from now on the caller's, whom nobody
+     * can take it from.
      *
      * @throws GatunException UNAVAILABLE when the memory was taken away before
      */
@@ -310,7 +313,9 @@ public final class IncomingBuffer implements Hold {
         return charged - BufferPool.GRANULE;
     }
 
-    /** Gives the pages back to the system, of which the receiving thread may still write some, and wakes that thread. */
+    /**
+     * Gives the pages back to the system, of which the receiving thread may still write some, and wakes that thread.
+     */
     void finishEviction() {
         pool.discardPages(buffer);
         if (STATE.compareAndSet(this, EVICTING, EVICTED)) {

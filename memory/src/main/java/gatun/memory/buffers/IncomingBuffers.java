@@ -14,16 +14,18 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@link IncomingBuffer}s of a pool, and who of them loses its memory when somebody else needs it and the limit is reached:
+ * The {@link IncomingBuffer}s of a pool, and who of them loses its memory when somebody else needs it and the limit is
+ * reached:
  *
  * <ol>
- *   <li>whoever is later than {@link #GRACE_NANOS} behind the least rate, and later than whoever asks: the latest first;
- *   <li>when that is not enough, buffers of the one sender that holds more than half of what large buffers may take, the latest first,
- *       unless that is one buffer alone or its sender asks itself.
+ *   <li>whoever is later than {@link #GRACE_NANOS} behind the least rate, and later than whoever asks: the latest
+ *   first;
+ *   <li>when that is not enough, buffers of the one sender that holds more than half of what large buffers may take,
+ *       the latest first, unless that is one buffer alone or its sender asks itself.
  * </ol>
  *
- * <p>Nobody loses anything when all of it would not be enough. Safe for any thread; the lock is never held over a system call or a
- * callback.
+ * <p>Nobody loses anything when all of it would not be enough. Safe for any thread; the lock is never held over a
+ * system call or a callback.
  */
 final class IncomingBuffers {
     /** How far a sender may be behind before others come first. */
@@ -70,8 +72,8 @@ final class IncomingBuffers {
     }
 
     /**
-     * Whether a buffer of {@code byteSize} may begin: whether it would find room if all who send in time did so to their end. Without
-     * that, many large bodies would stop halfway where some could have come whole.
+     * Whether a buffer of {@code byteSize} may begin: whether it would find room if all who send in time did so to
+     * their end. Without that, many large bodies would stop halfway where some could have come whole.
      */
     boolean admits(long byteSize) {
         long free = pool.freeBytes(byteSize);
@@ -188,7 +190,10 @@ final class IncomingBuffers {
         return 0;
     }
 
-    /** Adds buffers of {@code from} to {@code chosen} until {@code needed} bytes would be free, and answers how many would. */
+    /**
+     * Adds buffers of {@code from} to {@code chosen} until {@code needed} bytes would be free, and answers how many
+     * would.
+     */
     private static long choose(long needed, List<IncomingBuffer> from, List<IncomingBuffer> chosen) {
         long found = 0;
         for (IncomingBuffer buffer : from) {

@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * How a client takes a response that lies in memory which others may need. A client that takes less than 64 KiB a second is behind; one
- * that is behind by {@link #PATIENCE} reads too slowly, which costs it its response while memory is short. Written by one thread at a time,
- * read by any; allocates nothing.
+ * How a client takes a response that lies in memory which others may need. A client that takes less than 64 KiB a
+ * second is behind; one that is behind by {@link #PATIENCE} reads too slowly, which costs it its response while memory
+ * is short. Written by one thread at a time, read by any; allocates nothing.
  */
 public final class ReadingPace {
     /** How far a client may be behind before others come first. */

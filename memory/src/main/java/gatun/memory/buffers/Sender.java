@@ -5,15 +5,15 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
 /**
- * Whose bytes an {@link IncomingBuffer} is for, when senders share the memory of a {@link BufferPool}. Senders are the same when their
- * identities are equal. Immutable.
+ * Whose bytes an {@link IncomingBuffer} is for, when senders share the memory of a {@link BufferPool}. Senders are the
+ * same when their identities are equal. Immutable.
  *
  * @param identity an address, or an object of the connection's own
  */
 public record Sender(Object identity) {
     /**
-     * The sender at the other end of a connection: all connections from one address are one sender. A loopback address and a Unix socket
-     * tell nothing of who is behind them, so that each of their connections is a sender of its own.
+     * The sender at the other end of a connection: all connections from one address are one sender. A loopback address
+     * and a Unix socket tell nothing of who is behind them, so that each of their connections is a sender of its own.
      */
     public static Sender at(SocketAddress remote) {
         return remote instanceof InetSocketAddress inet

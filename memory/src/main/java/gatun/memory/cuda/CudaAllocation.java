@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Memory of a GPU that this process owns and may show to others on the machine, such as a server that is to compute in it. Safe for any
- * thread; who writes and who reads when is for the users to agree.
+ * Memory of a GPU that this process owns and may show to others on the machine, such as a server that is to compute in
+ * it. Safe for any thread; who writes and who reads when is for the users to agree.
  */
 public final class CudaAllocation implements AutoCloseable {
     private final CudaDevice device;
@@ -24,8 +24,8 @@ public final class CudaAllocation implements AutoCloseable {
     }
 
     /**
-     * {@code byteSize} bytes of {@code device}, with undefined content. An allocation of its own, not of the device's pool: whoever gets its
-     * handle can reach all of it, and nothing else.
+     * {@code byteSize} bytes of {@code device}, with undefined content. An allocation of its own, not of the device's
+     * pool: whoever gets its handle can reach all of it, and nothing else.
      *
      * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the GPU has no room or has failed
      */
@@ -49,7 +49,10 @@ public final class CudaAllocation implements AutoCloseable {
         return memory;
     }
 
-    /** CUDA's IPC handle, of 64 bytes: what a client registers with a server. Another process can open it until this is closed. */
+    /**
+     * CUDA's IPC handle, of 64 bytes: what a client registers with a server. Another process can open it until this is
+     * closed.
+     */
     public byte[] handle() {
         return device.call(() -> {
             try (Arena scratch = Arena.ofConfined()) {

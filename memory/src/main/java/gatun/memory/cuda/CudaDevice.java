@@ -23,11 +23,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A GPU, used in its primary context, which all users in a process share. Safe for any thread.
  *
- * <p>CUDA keeps the current context for each thread of the system, and a virtual thread changes the one that it is on: either a platform
- * thread stays with the device ({@link #makeCurrent}), or single calls are made through {@link #call}.
+ * <p>CUDA keeps the current context for each thread of the system, and a virtual thread changes the one that it is on:
+ * either a platform thread stays with the device ({@link #makeCurrent}), or single calls are made through
+ * {@link #call}.
  *
- * <p>Some errors are sticky: after them every call in the context fails, until the process ends. Then the device counts as failed, and what
- * is asked of it is refused with the first reason.
+ * <p>Some errors are sticky: after them every call in the context fails, until the process ends. Then the device counts
+ * as failed, and what is asked of it is refused with the first reason.
  */
 public final class CudaDevice {
     private static final Logger LOG = System.getLogger("gatun.memory");
@@ -35,9 +36,10 @@ public final class CudaDevice {
     private static final int NAME_BYTES = 256;
 
     /**
-     * The codes of {@code CUresult} after which a context is of no more use, by what cuda.h says of each: device unavailable 46, ECC 214,
-     * NVLink 220, contained 226, illegal address 700, launch timeout 702, context destroyed 709, assert 710, hardware stack 714, illegal instruction 715,
-     * misaligned address 716, address space 717, program counter 718, launch failed 719, tensor memory leak 721, external device 911.
+     * The codes of {@code CUresult} after which a context is of no more use, by what cuda.h says of each: device
+     * unavailable 46, ECC 214, NVLink 220, contained 226, illegal address 700, launch timeout 702, context destroyed
+     * 709, assert 710, hardware stack 714, illegal instruction 715, misaligned address 716, address space 717, program
+     * counter 718, launch failed 719, tensor memory leak 721, external device 911.
      */
     private static final Set<Integer> STICKY =
             Set.of(46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 911);
@@ -127,8 +129,8 @@ public final class CudaDevice {
     }
 
     /**
-     * Runs {@code task} with this device as the current one: here, or on a thread of the device's own when the caller is virtual. Returns when
-     * it is done; what it throws comes through.
+     * Runs {@code task} with this device as the current one: here, or on a thread of the device's own when the caller
+     * is virtual. Returns when it is done; what it throws comes through.
      *
      * @throws GatunException UNAVAILABLE when the device has failed
      */
@@ -175,8 +177,8 @@ public final class CudaDevice {
     }
 
     /**
-     * Locks {@code memory}, in system memory, so that all GPUs copy from there and to there by themselves, while the processor does something
-     * else. The caller keeps the memory mapped until the answer is closed.
+     * Locks {@code memory}, in system memory, so that all GPUs copy from there and to there by themselves, while the
+     * processor does something else. The caller keeps the memory mapped until the answer is closed.
      *
      * @throws GatunException when the system lets no more be locked, or the device has failed
      */
@@ -199,7 +201,8 @@ public final class CudaDevice {
     }
 
     /**
-     * Copies all of {@code from} to the beginning of {@code to}, on this device. Waits until it is there. For any thread.
+     * Copies all of {@code from} to the beginning of {@code to}, on this device. Waits until it is there. For any
+     * thread.
      *
      * @throws GatunException INTERNAL when CUDA fails, UNAVAILABLE when the device has failed
      */
@@ -213,13 +216,18 @@ public final class CudaDevice {
         });
     }
 
-    /** Copies all of {@code from}, on this device, to the beginning of {@code to}; otherwise as {@link #copyToDevice}. */
+    /**
+     * Copies all of {@code from}, on this device, to the beginning of {@code to}; otherwise as {@link #copyToDevice}.
+     */
     public void copyToHost(DeviceMemory from, MemorySegment to) {
         MemorySegment target = forAnyThread(to.asSlice(0, from.byteSize()));
         run(() -> check(cuda_h.cuMemcpyDtoH_v2(target, from.address(), from.byteSize()), "cuMemcpyDtoH"));
     }
 
-    /** The same memory for the thread that calls CUDA, while this one waits: what a virtual thread has may be confined to it. */
+    /**
+     * The same memory for the thread that calls CUDA, while this one waits: what a virtual thread has may be confined
+     * to it.
+     */
     private static MemorySegment forAnyThread(MemorySegment memory) {
         if (!memory.isNative()) {
             throw new IllegalArgumentException(
@@ -233,7 +241,8 @@ public final class CudaDevice {
      *
      * @param result a {@code CUresult}
      * @param what what was tried, for the message
-     * @throws GatunException UNAVAILABLE when memory is short or the device has failed, INTERNAL otherwise; each with CUDA's text
+     * @throws GatunException UNAVAILABLE when memory is short or the device has failed, INTERNAL otherwise; each with
+     *     CUDA's text
      */
     public void check(int result, String what) {
         if (result == cuda_h.CUDA_SUCCESS()) {
@@ -259,8 +268,8 @@ public final class CudaDevice {
     }
 
     /**
-     * Has {@code listener} called once if the device fails, by the thread that finds out; not if it has failed already. Until the answer is
-     * closed.
+     * Has {@code listener} called once if the device fails, by the thread that finds out; not if it has failed already.
+     * Until the answer is closed.
      */
     public Hold onFailure(Runnable listener) {
         listeners.put(listener, listener);

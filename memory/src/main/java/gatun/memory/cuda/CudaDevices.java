@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The GPUs of this machine; none where CUDA's driver is not installed, which is a normal machine. Immutable, safe for any thread. */
+/**
+ * The GPUs of this machine; none where CUDA's driver is not installed, which is a normal machine. Immutable, safe for
+ * any thread.
+ */
 public final class CudaDevices {
     private final List<CudaDevice> devices;
     private final String absence;

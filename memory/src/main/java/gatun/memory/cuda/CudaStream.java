@@ -7,8 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a GPU has to do, one after the other: copies and kernels. Nothing here waits but {@link #synchronize} and {@link #awaitMark}. Used by
- * one thread at a time, whose current device is the stream's.
+ * What a GPU has to do, one after the other: copies and kernels. Nothing here waits but {@link #synchronize} and
+ * {@link #awaitMark}. Used by one thread at a time, whose current device is the stream's.
  */
 public final class CudaStream implements AutoCloseable {
     private final CudaDevice device;
@@ -48,7 +48,8 @@ public final class CudaStream implements AutoCloseable {
     }
 
     /**
-     * Queues a copy of all of {@code from} to the beginning of {@code to}. The source must stay as it is until the copy is over.
+     * Queues a copy of all of {@code from} to the beginning of {@code to}. The source must stay as it is until the copy
+     * is over.
      *
      * @throws gatun.memory.tensor.GatunException when CUDA refuses, or the device has failed
      */
@@ -57,7 +58,10 @@ public final class CudaStream implements AutoCloseable {
         device.check(cuda_h.cuMemcpyHtoDAsync_v2(target, from, from.byteSize(), handle), "cuMemcpyHtoDAsync");
     }
 
-    /** Queues a copy of all of {@code from} to the beginning of {@code to}, which must stay valid until the copy is over. */
+    /**
+     * Queues a copy of all of {@code from} to the beginning of {@code to}, which must stay valid until the copy is
+     * over.
+     */
     public void copyToHost(DeviceMemory from, MemorySegment to) {
         MemorySegment target = to.asSlice(0, from.byteSize());
         device.check(cuda_h.cuMemcpyDtoHAsync_v2(target, from.address(), from.byteSize(), handle), "cuMemcpyDtoHAsync");

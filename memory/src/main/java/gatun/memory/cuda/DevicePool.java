@@ -16,8 +16,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lends the memory of one GPU up to a limit, and keeps what comes back for the next: CUDA takes long to allocate, and waits for the whole GPU
- * when it frees. Safe for any thread whose current device is this one; buffers may be closed by any thread at all.
+ * Lends the memory of one GPU up to a limit, and keeps what comes back for the next: CUDA takes long to allocate, and
+ * waits for the whole GPU when it frees. Safe for any thread whose current device is this one; buffers may be closed by
+ * any thread at all.
  */
 public final class DevicePool {
     /** The smallest block; up to {@link #LARGE} a block is a power of two. */
@@ -147,7 +148,10 @@ public final class DevicePool {
         return blocks == null ? null : blocks.poll();
     }
 
-    /** Takes idle blocks away until {@code block} bytes more would fit, or none are left; the largest first. Under the lock. */
+    /**
+     * Takes idle blocks away until {@code block} bytes more would fit, or none are left; the largest first. Under the
+     * lock.
+     */
     private void makeRoom(long block, List<Long> victims) {
         while (!idle.isEmpty() && allocatedBytes > byteLimit - block) {
             Map.Entry<Long, Deque<Long>> largest = idle.lastEntry();

@@ -9,7 +9,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Platform threads that call CUDA for virtual ones; they end when there was nothing to do for a while. Safe for any thread. */
+/**
+ * Platform threads that call CUDA for virtual ones; they end when there was nothing to do for a while. Safe for any
+ * thread.
+ */
 final class DeviceThreads {
     /** A GPU copies in each direction at once, and one call may wait. */
     private static final int COUNT = 4;
@@ -29,7 +32,9 @@ final class DeviceThreads {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** What {@code task} gives, or throws. An interrupt does not end the wait, since the task uses what the caller owns. */
+    /**
+     * What {@code task} gives, or throws. An interrupt does not end the wait, since the task uses what the caller owns.
+     */
     <T> T call(Supplier<T> task) {
         try {
             return CompletableFuture.supplyAsync(task, threads).join();

@@ -10,8 +10,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings what one run on a GPU needs there, and its results to where they belong, on a stream of its own: asynchronously, and not at all
- * where a client's memory is on that GPU. One object serves all runs of a model instance, one after the other:
+ * Brings what one run on a GPU needs there, and its results to where they belong, on a stream of its own:
+ * asynchronously, and not at all where a client's memory is on that GPU. One object serves all runs of a model
+ * instance, one after the other:
  *
  * <pre>{@code
  * try (DeviceTransfers run = transfers.begin()) {
@@ -26,7 +27,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by one thread, whose current device is the stream's.
  */
 public final class DeviceTransfers implements AutoCloseable {
-    /** What the widest access of a thread asks for, in bytes: a vector of 128 bits (CUDA C++ Programming Guide, "Built-in Vector Types"). */
+    /**
+     * What the widest access of a thread asks for, in bytes: a vector of 128 bits (CUDA C++ Programming Guide,
+     * "Built-in Vector Types").
+     */
     private static final int ALIGNMENT = 16;
 
     private final CudaStream stream;
@@ -41,7 +45,10 @@ public final class DeviceTransfers implements AutoCloseable {
             @Nullable MemorySegment host,
             @Nullable DeviceMemory device) {}
 
-    /** Transfers on a stream of their own, for an engine that writes all of its outputs; {@link #release} gives the stream up. */
+    /**
+     * Transfers on a stream of their own, for an engine that writes all of its outputs; {@link #release} gives the
+     * stream up.
+     */
     public DeviceTransfers(CudaDevice device) {
         this(device, false);
     }
@@ -52,8 +59,8 @@ public final class DeviceTransfers implements AutoCloseable {
     }
 
     /**
-     * The same for an engine that may leave parts of its outputs alone: memory that it takes begins with zeros, and never shows what another
-     * request left there.
+     * The same for an engine that may leave parts of its outputs alone: memory that it takes begins with zeros, and
+     * never shows what another request left there.
      */
     public static DeviceTransfers clearing(CudaDevice device) {
         return new DeviceTransfers(device, true);
@@ -79,8 +86,8 @@ public final class DeviceTransfers implements AutoCloseable {
     }
 
     /**
-     * Where {@code tensor} is on this GPU: its own memory when it lies there, else a copy, which is there for whatever is queued on the
-     * stream after this call. The tensor must stay as it is until the run is closed.
+     * Where {@code tensor} is on this GPU: its own memory when it lies there, else a copy, which is there for whatever
+     * is queued on the stream after this call. The tensor must stay as it is until the run is closed.
      *
      * @throws gatun.memory.tensor.GatunException when memory is short, or the device has failed
      */
@@ -94,7 +101,10 @@ public final class DeviceTransfers implements AutoCloseable {
         return copy;
     }
 
-    /** Queues a copy of {@code tensor}, wherever it lies, to the beginning of {@code target}. Otherwise as {@link #bring}. */
+    /**
+     * Queues a copy of {@code tensor}, wherever it lies, to the beginning of {@code target}. Otherwise as
+     * {@link #bring}.
+     */
     public void fill(DeviceMemory target, Tensor tensor) {
         Optional<DeviceMemory> source = tensor.device();
         if (tensor.byteSize() == 0) {
@@ -108,14 +118,17 @@ public final class DeviceTransfers implements AutoCloseable {
     }
 
     /**
-     * Whether kernels may use {@code memory} as it is. An access that is not aligned breaks the context, and with it the whole GPU: no client may
-     * cause that by an odd offset into its region.
+     * Whether kernels may use {@code memory} as it is. An access that is not aligned breaks the context, and with it
+     * the whole GPU: no client may cause that by an odd offset into its region.
      */
     public static boolean isAligned(DeviceMemory memory) {
         return memory.address() % ALIGNMENT == 0;
     }
 
-    /** Memory for what belongs in {@code window}, on this GPU: the window itself where kernels may use it, else other that is delivered there. */
+    /**
+     * Memory for what belongs in {@code window}, on this GPU: the window itself where kernels may use it, else other
+     * that is delivered there.
+     */
     public DeviceMemory target(DeviceMemory window) {
         if (isAligned(window)) {
             return window;
@@ -125,7 +138,10 @@ public final class DeviceTransfers implements AutoCloseable {
         return aside;
     }
 
-    /** {@code byteSize} bytes on this GPU until the run is closed; zeros if these transfers {@linkplain #clearing clear}, else undefined. */
+    /**
+     * {@code byteSize} bytes on this GPU until the run is closed; zeros if these transfers {@linkplain #clearing
+     * clear}, else undefined.
+     */
     public DeviceMemory take(long byteSize) {
         DeviceMemory memory = lend(byteSize);
         if (clearing && byteSize > 0) {
@@ -153,7 +169,8 @@ public final class DeviceTransfers implements AutoCloseable {
     }
 
     /**
-     * To be called when all kernels are launched: queues the deliveries behind them, and waits until the kernels are done.
+     * To be called when all kernels are launched: queues the deliveries behind them, and waits until the kernels are
+     * done.
      *
      * @throws gatun.memory.tensor.GatunException when a copy or a kernel failed
      */

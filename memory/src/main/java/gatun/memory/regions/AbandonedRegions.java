@@ -15,10 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Takes back regions whose clients have ended without unregistering them, where that is certain: the process that a sealed object was
- * registered from is gone, and no other process has the object open or mapped. An object with a name can be opened by somebody at any time,
- * and of memory on a GPU nobody knows whose it is: those stay. Looks on a thread of its own, from time to time, and takes
- * what it has found abandoned twice, so that a client's last requests are answered. Safe for any thread.
+ * Takes back regions whose clients have ended without unregistering them, where that is certain: the process that a
+ * sealed object was registered from is gone, and no other process has the object open or mapped. An object with a name
+ * can be opened by somebody at any time, and of memory on a GPU nobody knows whose it is: those stay. Looks on a thread
+ * of its own, from time to time, and takes what it has found abandoned twice, so that a client's last requests are
+ * answered. Safe for any thread.
  */
 final class AbandonedRegions implements AutoCloseable {
     private static final Logger LOG = System.getLogger("gatun.memory");
@@ -44,7 +45,10 @@ final class AbandonedRegions implements AutoCloseable {
         return takenBack.get();
     }
 
-    /** Takes back what is abandoned, and was when this was called before. Reads some files for each client, and some more for each that has ended. */
+    /**
+     * Takes back what is abandoned, and was when this was called before. Reads some files for each client, and some
+     * more for each that has ended.
+     */
     synchronized void takeBack() {
         Map<ProcessIdentity, Boolean> alive = new HashMap<>();
         Set<Region> found = new HashSet<>();

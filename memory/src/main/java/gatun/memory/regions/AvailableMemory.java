@@ -15,7 +15,9 @@ final class AvailableMemory {
 
     private AvailableMemory() {}
 
-    /** The smaller of what the system and what the container have left, in bytes; without bound where neither says it. */
+    /**
+     * The smaller of what the system and what the container have left, in bytes; without bound where neither says it.
+     */
     static long byteSize() {
         return Math.min(systemBytes(lines(SYSTEM)), containerBytes(lines(CGROUP_LIMIT), lines(CGROUP_USE)));
     }

@@ -15,8 +15,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A window of a GPU's memory to read inputs from. Who can use it there takes its address; for everybody else it is copied to system memory,
- * once. Safe for any thread, since the steps of an ensemble may read one input at a time.
+ * A window of a GPU's memory to read inputs from. Who can use it there takes its address; for everybody else it is
+ * copied to system memory, once. Safe for any thread, since the steps of an ensemble may read one input at a time.
  */
 final class CudaInputLease implements RegionLease {
     private final CudaRegion region;

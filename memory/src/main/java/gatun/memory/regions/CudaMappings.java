@@ -22,8 +22,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The allocations of other processes that are open here. Each is opened once, however many regions lie in it: some drivers count how often a
- * process opens a handle, others refuse the second time. Safe for any thread.
+ * The allocations of other processes that are open here. Each is opened once, however many regions lie in it: some
+ * drivers count how often a process opens a handle, others refuse the second time. Safe for any thread.
  */
 final class CudaMappings {
     private static final Logger LOG = System.getLogger("gatun.memory");
@@ -76,7 +76,8 @@ final class CudaMappings {
      * Opens the allocation that {@code handle} stands for, on the GPU where its owner has it.
      *
      * @param region for whom, for the messages
-     * @throws GatunException INVALID_ARGUMENT when CUDA does not open it, UNAVAILABLE when the device has failed or has no room for it
+     * @throws GatunException INVALID_ARGUMENT when CUDA does not open it, UNAVAILABLE when the device has failed or has
+     *     no room for it
      */
     Mapping open(String region, CudaDevice device, byte[] handle) {
         // What is still open of a device that failed is not for anybody new.

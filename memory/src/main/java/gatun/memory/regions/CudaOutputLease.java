@@ -11,8 +11,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A window of a GPU's memory to write outputs to. Who can use it there takes its address; for everybody else there is a buffer in system
- * memory, of which as much as was handed out goes to the GPU when the results are complete. For one thread at a time.
+ * A window of a GPU's memory to write outputs to. Who can use it there takes its address; for everybody else there is a
+ * buffer in system memory, of which as much as was handed out goes to the GPU when the results are complete. For one
+ * thread at a time.
  */
 final class CudaOutputLease implements RegionLease {
     private final CudaRegion region;
@@ -29,7 +30,10 @@ final class CudaOutputLease implements RegionLease {
         this.pool = pool;
     }
 
-    /** Begins as a copy of the window, so that what nobody writes stays as it was and never shows another request's data. */
+    /**
+     * Begins as a copy of the window, so that what nobody writes stays as it was and never shows another request's
+     * data.
+     */
     @Override
     public MemorySegment segment() {
         MemorySegment buffer = buffer();

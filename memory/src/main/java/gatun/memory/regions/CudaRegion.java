@@ -10,8 +10,8 @@ import gatun.memory.tensor.RegionLease;
 import java.util.function.Consumer;
 
 /**
- * A registered region of a GPU's memory. Nothing that the owner does takes it away: the allocation stays as long as it is open here. Whoever
- * gives back the last lease of a retired one tells the releaser to close it. Safe for any thread.
+ * A registered region of a GPU's memory. Nothing that the owner does takes it away: the allocation stays as long as it
+ * is open here. Whoever gives back the last lease of a retired one tells the releaser to close it. Safe for any thread.
  */
 final class CudaRegion implements Region {
     private final CudaRegionStatus status;
@@ -20,8 +20,8 @@ final class CudaRegion implements Region {
     private final LeaseCount leases;
 
     /**
-     * A region that owns {@code mapping}, which is large enough; {@code releaser} must not wait for what it is told to do, since requests call
-     * it.
+     * A region that owns {@code mapping}, which is large enough; {@code releaser} must not wait for what it is told to
+     * do, since requests call it.
      */
     CudaRegion(CudaRegionStatus status, CudaDevice device, CudaMappings.Mapping mapping, Consumer<Runnable> releaser) {
         this.status = status;
@@ -33,8 +33,8 @@ final class CudaRegion implements Region {
     /**
      * Opens the allocation behind {@code handle} for a region.
      *
-     * @throws GatunException INVALID_ARGUMENT when that cannot be or the allocation is smaller than the region, UNAVAILABLE when the device
-     *     has failed; nothing stays open then
+     * @throws GatunException INVALID_ARGUMENT when that cannot be or the allocation is smaller than the region,
+     *     UNAVAILABLE when the device has failed; nothing stays open then
      */
     static CudaRegion open(
             CudaRegionStatus status,

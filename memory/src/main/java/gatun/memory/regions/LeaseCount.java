@@ -5,8 +5,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Counts who uses a resource, and lets it go when it was retired and the last user has left. Count and "retired" share one word, so there
- * is no gap between looking at one and changing the other. Lock-free; {@code release} runs exactly once, on whichever thread is last.
+ * Counts who uses a resource, and lets it go when it was retired and the last user has left. Count and "retired" share
+ * one word, so there is no gap between looking at one and changing the other. Lock-free; {@code release} runs exactly
+ * once, on whichever thread is last.
  */
 final class LeaseCount {
     private static final int RETIRED = Integer.MIN_VALUE;

@@ -8,8 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What a server may do with an object that another user owns. The system answers that for most servers. One with root's power over files
- * could open every user's objects, in the name of any client: it may do as much as the object's mode lets everybody do. Stateless.
+ * What a server may do with an object that another user owns. The system answers that for most servers. One with root's
+ * power over files could open every user's objects, in the name of any client: it may do as much as the object's mode
+ * lets everybody do. Stateless.
  */
 final class ObjectPermissions {
     // Permission bits of everybody, as in C.

@@ -12,7 +12,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Which objects other processes hold. Stateless; takes milliseconds for each hundred processes, so it is nothing for requests. */
+/**
+ * Which objects other processes hold. Stateless; takes milliseconds for each hundred processes, so it is nothing for
+ * requests.
+ */
 final class OpenObjects {
     private static final Path PROCESSES = Path.of("/proc");
     private static final String MEMFD_LINK = "/memfd:";
@@ -20,8 +23,8 @@ final class OpenObjects {
     private OpenObjects() {}
 
     /**
-     * Whether a process other than this one has the memfd open or mapped. Processes that this one may not look into do not count: neither
-     * could they have registered an object of their own, which takes the same right.
+     * Whether a process other than this one has the memfd open or mapped. Processes that this one may not look into do
+     * not count: neither could they have registered an object of their own, which takes the same right.
      */
     static boolean isHeldElsewhere(ObjectIdentity object) {
         try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROCESSES, "[1-9]*")) {

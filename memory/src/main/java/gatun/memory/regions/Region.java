@@ -15,7 +15,9 @@ sealed interface Region permits SystemRegion, CudaRegion {
     /** Lets nobody borrow it any more. */
     void retire();
 
-    /** Refuses a window that is not inside. Offset and size are unsigned 64-bit numbers, and their sum may not be one. */
+    /**
+     * Refuses a window that is not inside. Offset and size are unsigned 64-bit numbers, and their sum may not be one.
+     */
     default void checkWindow(long offset, long byteSize) {
         String name = status().name();
         long regionBytes = status().byteSize();

@@ -8,8 +8,8 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
 /**
- * What is said when a region cannot be registered or used. The texts that the v2 protocol's reference implementation has
- * are its own, word for word; a client's mistake is never called an internal error, though it does so in places.
+ * What is said when a region cannot be registered or used. The texts that the v2 protocol's reference implementation
+ * has are its own, word for word; a client's mistake is never called an internal error, though it does so in places.
  */
 final class RegionErrors {
     private RegionErrors() {}
@@ -121,7 +121,8 @@ final class RegionErrors {
         return new GatunException(
                 ErrorCode.INVALID_ARGUMENT,
                 badKey(name, key).getMessage()
-                        + ": expected the name of a POSIX shared memory object of at most 255 characters, without '/' but"
+                        + ": expected the name of a POSIX shared memory object of at most 255 characters, without"
+                        + " '/' but"
                         + " the first and without '..', or /proc/<pid>/fd/<n> for a sealed memfd");
     }
 

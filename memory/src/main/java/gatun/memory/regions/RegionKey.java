@@ -5,7 +5,10 @@ import gatun.memory.tensor.GatunException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a client's key names: a POSIX shared-memory object, or a descriptor of a process. Nothing else can be reached by a key. */
+/**
+ * What a client's key names: a POSIX shared-memory object, or a descriptor of a process. Nothing else can be reached by
+ * a key.
+ */
 sealed interface RegionKey {
     /** Names that begin so belong to the Python backend of Triton, and clients may not touch them. */
     String RESERVED_PREFIX = "triton_python_backend_shm_region_";
@@ -34,7 +37,8 @@ sealed interface RegionKey {
     /**
      * The object that {@code key} names.
      *
-     * @throws GatunException INVALID_ARGUMENT for a key that names neither, or something that is not the client's to name
+     * @throws GatunException INVALID_ARGUMENT for a key that names neither, or something that is not the client's to
+     *     name
      */
     static RegionKey parse(String region, String key) {
         Matcher descriptor = DESCRIPTOR.matcher(key);

@@ -5,8 +5,13 @@ package gatun.memory.regions;
 public enum RegionKind {
     /** A memfd with F_SEAL_SHRINK: the system refuses to truncate it. No copy. */
     SEALED,
-    /** A POSIX object behind the fault guard: a touch of what is gone reads zeros and marks the region broken. No copy. */
+    /**
+     * A POSIX object behind the fault guard: a touch of what is gone reads zeros and marks the region broken. No copy.
+     */
     GUARDED,
-    /** A POSIX object without a guard: its windows are copied in Java, where a fault is an error and not the end of the process. */
+    /**
+     * A POSIX object without a guard: its windows are copied in Java, where a fault is an error and not the end of the
+     * process.
+     */
     COPIED
 }

@@ -13,11 +13,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Owns one mapping of a client's object, its descriptor and its guard. Whoever holds it calls {@link #close} once, after
- * the last use of {@link #bytes}. Everything else is safe for any thread.
+ * Owns one mapping of a client's object, its descriptor and its guard. Whoever holds it calls {@link #close} once,
+ * after the last use of {@link #bytes}. Everything else is safe for any thread.
  *
- * <p>Pages can be read only, until somebody wants to write the first time: a server that only reads a region cannot spoil
- * it by mistake.
+ * <p>Pages can be read only, until somebody wants to write the first time: a server that only reads a region cannot
+ * spoil it by mistake.
  */
 final class RegionMapping implements AutoCloseable {
     private static final int READ_WRITE = Posix.PROT_READ | Posix.PROT_WRITE;
@@ -140,12 +140,17 @@ final class RegionMapping implements AutoCloseable {
         return object.owner();
     }
 
-    /** Whether no process but this one has the object open or mapped, and it has no name. Looks through all processes. */
+    /**
+     * Whether no process but this one has the object open or mapped, and it has no name. Looks through all processes.
+     */
     boolean isAbandoned() {
         return object.sealed() && !OpenObjects.isHeldElsewhere(identity);
     }
 
-    /** The region. Valid while this is open; of the kind {@link RegionKind#COPIED} only {@link UnguardedCopy} may touch it. */
+    /**
+     * The region. Valid while this is open; of the kind {@link RegionKind#COPIED} only {@link UnguardedCopy} may touch
+     * it.
+     */
     MemorySegment bytes() {
         return bytes;
     }

@@ -13,8 +13,8 @@ public interface RegionRegistry extends AutoCloseable {
         /** Read inputs from it. */
         READ,
         /**
-         * Read inputs that are parsed, as BYTES are: the lease's memory is a private copy, taken when it is borrowed, so
-         * that the client cannot change a length between check and use.
+         * Read inputs that are parsed, as BYTES are: the lease's memory is a private copy, taken when it is borrowed,
+         * so that the client cannot change a length between check and use.
          */
         SNAPSHOT,
         /** Write outputs to it. */
@@ -38,7 +38,8 @@ public interface RegionRegistry extends AutoCloseable {
     boolean supportsCuda();
 
     /**
-     * Opens memory of a GPU that another process allocated, and remembers its first {@code byteSize} bytes as {@code name}.
+     * Opens memory of a GPU that another process allocated, and remembers its first {@code byteSize} bytes as
+     * {@code name}.
      *
      * @param handle what CUDA gave that process for the allocation, 64 bytes
      * @param device the number of the GPU that it lies on
@@ -61,7 +62,8 @@ public interface RegionRegistry extends AutoCloseable {
     /**
      * The region of that name, which has to be of one kind; names are unique over both.
      *
-     * @throws GatunException NOT_FOUND with the protocol's text, which is another one where the name is taken by the other kind
+     * @throws GatunException NOT_FOUND with the protocol's text, which is another one where the name is taken by the
+     *     other kind
      */
     <S extends RegionStatus> S status(String name, Class<S> kind);
 
@@ -73,7 +75,10 @@ public interface RegionRegistry extends AutoCloseable {
         return statuses().stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
-    /** Forgets a region of either kind; it is closed when the last request that uses it ends. An unknown name changes nothing. */
+    /**
+     * Forgets a region of either kind; it is closed when the last request that uses it ends. An unknown name changes
+     * nothing.
+     */
     default void unregister(String name) {
         unregister(name, RegionStatus.class);
     }

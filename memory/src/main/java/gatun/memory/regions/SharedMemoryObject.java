@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * The client's side of a region: owns a shared-memory object of this process, mapped for reading and writing. Close it after the region was
- * unregistered; memory that is still mapped by the server stays there until the server lets go. Any thread may use the memory; closing it
- * is for one.
+ * The client's side of a region: owns a shared-memory object of this process, mapped for reading and writing. Close it
+ * after the region was unregistered; memory that is still mapped by the server stays there until the server lets go.
+ * Any thread may use the memory; closing it is for one.
  */
 public final class SharedMemoryObject implements AutoCloseable {
     private static final int OWNER_ONLY = 0600;
@@ -42,7 +42,8 @@ public final class SharedMemoryObject implements AutoCloseable {
      *
      * @param key its name, beginning with a slash and without another
      * @param byteSize its size, at least 1
-     * @throws GatunException ALREADY_EXISTS when the name is taken, UNAVAILABLE or INVALID_ARGUMENT when the system refuses
+     * @throws GatunException ALREADY_EXISTS when the name is taken, UNAVAILABLE or INVALID_ARGUMENT when the system
+     *     refuses
      */
     public static SharedMemoryObject posix(String key, long byteSize) {
         return translated(() -> {
@@ -59,8 +60,9 @@ public final class SharedMemoryObject implements AutoCloseable {
     }
 
     /**
-     * Makes a memfd that nobody can truncate, which Gatun uses without a guard. It has no name in the file system, and is gone with the last
-     * process that has it open. Its key is valid for servers of the same user, while it is open here.
+     * Makes a memfd that nobody can truncate, which Gatun uses without a guard. It has no name in the file system, and
+     * is gone with the last process that has it open. Its key is valid for servers of the same user, while it is open
+     * here.
      *
      * @param byteSize its size, at least 1
      * @throws GatunException UNAVAILABLE or INVALID_ARGUMENT when the system refuses
@@ -86,8 +88,8 @@ public final class SharedMemoryObject implements AutoCloseable {
     }
 
     /**
-     * The memory. This process sees what the server writes and the other way round. After {@link #close} every access fails with an {@link
-     * IllegalStateException}.
+     * The memory. This process sees what the server writes and the other way round. After {@link #close} every access
+     * fails with an {@link IllegalStateException}.
      */
     public MemorySegment segment() {
         return segment;
@@ -106,8 +108,8 @@ public final class SharedMemoryObject implements AutoCloseable {
     }
 
     /**
-     * Removes the object's name, when it has one, now: nobody can open it any more, and it goes with the last process that has it open. A
-     * second call does nothing, nor does one after somebody else has removed it.
+     * Removes the object's name, when it has one, now: nobody can open it any more, and it goes with the last process
+     * that has it open. A second call does nothing, nor does one after somebody else has removed it.
      *
      * @throws GatunException when the system refuses
      */

@@ -15,11 +15,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * The registered regions: of system shared memory, which are sealed memfds and POSIX objects, and of GPUs' memory. A region that a request
- * uses stays mapped until that request has ended, whatever happens to its name. Safe for any thread.
+ * The registered regions: of system shared memory, which are sealed memfds and POSIX objects, and of GPUs' memory. A
+ * region that a request uses stays mapped until that request has ended, whatever happens to its name. Safe for any
+ * thread.
  */
 public final class SharedRegions implements RegionRegistry {
-    /** Regions at a time, those included that are not yet unmapped. Each takes a descriptor and a place in the guard's table. */
+    /**
+     * Regions at a time, those included that are not yet unmapped. Each takes a descriptor and a place in the guard's
+     * table.
+     */
     public static final int MAX_REGIONS = 1024;
 
     /** The size of a {@code CUipcMemHandle}. */

@@ -7,8 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A window whose results are written to a buffer first and copied to the region when they are complete. The buffer begins
- * as a copy of the window, so that what the engine leaves alone stays as it was and never shows another request's data.
+ * A window whose results are written to a buffer first and copied to the region when they are complete. The buffer
+ * begins as a copy of the window, so that what the engine leaves alone stays as it was and never shows another
+ * request's data.
  */
 final class StagedLease implements RegionLease {
     private final SystemRegion region;

@@ -17,7 +17,10 @@ final class SystemRegion implements Region {
     private final RegionMapping mapping;
     private final LeaseCount leases;
 
-    /** A region that owns {@code mapping}; {@code releaser} must not wait for what it is told to do, since requests call it. */
+    /**
+     * A region that owns {@code mapping}; {@code releaser} must not wait for what it is told to do, since requests call
+     * it.
+     */
     SystemRegion(SystemRegionStatus status, RegionMapping mapping, Consumer<Runnable> releaser) {
         this.status = status;
         this.mapping = mapping;

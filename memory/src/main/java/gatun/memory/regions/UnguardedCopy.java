@@ -20,7 +20,8 @@ final class UnguardedCopy {
     /**
      * Copies {@code source} to {@code target} of the same size, of which one lies in {@code mapping}.
      *
-     * @throws GatunException INVALID_ARGUMENT when the mapping's object was truncated meanwhile; then the target means nothing
+     * @throws GatunException INVALID_ARGUMENT when the mapping's object was truncated meanwhile; then the target means
+     *     nothing
      */
     static void copy(MemorySegment source, MemorySegment target, String region, RegionMapping mapping) {
         try {

@@ -92,7 +92,8 @@ public final class BytesCodec {
     /**
      * Shows {@code visitor} every element of {@code raw}.
      *
-     * @throws GatunException INVALID_ARGUMENT when the bytes end within an element; {@link #check} first for better texts
+     * @throws GatunException INVALID_ARGUMENT when the bytes end within an element; {@link #check} first for better
+     *     texts
      */
     public static void forEach(MemorySegment raw, ElementVisitor visitor) {
         long end = raw.byteSize();
@@ -124,7 +125,10 @@ public final class BytesCodec {
         return byteSize;
     }
 
-    /** The element of {@code byteSize} bytes at {@code offset} as text; what is not UTF-8 becomes replacement characters. */
+    /**
+     * The element of {@code byteSize} bytes at {@code offset} as text; what is not UTF-8 becomes replacement
+     * characters.
+     */
     public static String text(MemorySegment raw, long offset, long byteSize) {
         byte[] bytes = new byte[Math.toIntExact(byteSize)];
         MemorySegment.copy(raw, ValueLayout.JAVA_BYTE, offset, bytes, 0, bytes.length);
@@ -172,7 +176,10 @@ public final class BytesCodec {
         return offset + LENGTH_BYTES + element.length;
     }
 
-    /** Writes one element, {@code byteSize} bytes of {@code source}, at {@code offset} and answers where the next one goes. */
+    /**
+     * Writes one element, {@code byteSize} bytes of {@code source}, at {@code offset} and answers where the next one
+     * goes.
+     */
     public static long put(MemorySegment target, long offset, MemorySegment source, long sourceOffset, long byteSize) {
         offset = putLength(target, offset, byteSize);
         MemorySegment.copy(source, sourceOffset, target, offset, byteSize);
@@ -180,8 +187,8 @@ public final class BytesCodec {
     }
 
     /**
-     * Writes only the length of an element at {@code offset} and answers where its bytes go, for callers that place them
-     * themselves.
+     * Writes only the length of an element at {@code offset} and answers where its bytes go, for callers that place
+     * them themselves.
      */
     public static long putLength(MemorySegment target, long offset, long byteSize) {
         if (byteSize < 0 || byteSize > 0xFFFF_FFFFL) {

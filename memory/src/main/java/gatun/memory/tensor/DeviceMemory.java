@@ -4,8 +4,8 @@ package gatun.memory.tensor;
 import java.util.Objects;
 
 /**
- * A run of bytes in the memory of a GPU. Only an address on purpose, and never a segment: the processor cannot read it, and an attempt
- * ends the process. Borrows the memory: valid while the {@link Hold} that came with it is held.
+ * A run of bytes in the memory of a GPU. Only an address on purpose, and never a segment: the processor cannot read it,
+ * and an attempt ends the process. Borrows the memory: valid while the {@link Hold} that came with it is held.
  *
  * @param device the GPU's number, as CUDA counts them
  * @param address where it begins, in the address space that all GPUs of a process share

@@ -5,9 +5,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * How elements of more than one byte lie in a tensor: little-endian on every machine, since so they are on the wire, and at
- * any address, since tensors in one buffer follow each other without padding. An unsigned integer lies as the signed one of
- * its size, and the bits of a 16-bit float as an {@link #INT16}.
+ * How elements of more than one byte lie in a tensor: little-endian on every machine, since so they are on the wire,
+ * and at any address, since tensors in one buffer follow each other without padding. An unsigned integer lies as the
+ * signed one of its size, and the bits of a 16-bit float as an {@link #INT16}.
  */
 public final class ElementLayouts {
     /** INT16, UINT16, FP16 and BF16. */

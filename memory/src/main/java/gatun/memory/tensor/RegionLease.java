@@ -9,16 +9,17 @@ import java.util.Optional;
  */
 public interface RegionLease extends Hold {
     /**
-     * The window's memory, of exactly the size that was borrowed, where the processor can use it. Of a window on a GPU this is a copy in
-     * system memory, made by the first call; what is written to it goes to the GPU with {@link #settle}.
+     * The window's memory, of exactly the size that was borrowed, where the processor can use it. Of a window on a GPU
+     * this is a copy in system memory, made by the first call; what is written to it goes to the GPU with
+     * {@link #settle}.
      *
      * @throws GatunException when it cannot be copied
      */
     MemorySegment segment();
 
     /**
-     * The first {@code byteSize} bytes of the window, all of which will be written: as {@link #segment}, but what a GPU holds there need not
-     * be copied first.
+     * The first {@code byteSize} bytes of the window, all of which will be written: as {@link #segment}, but what a GPU
+     * holds there need not be copied first.
      *
      * @throws GatunException when there is no memory for it
      */
@@ -43,8 +44,8 @@ public interface RegionLease extends Hold {
     }
 
     /**
-     * What the window is a part of: equal for all windows of one object or allocation, under whatever names and wherever it is mapped. A
-     * window of memory that nobody else can name is a part of itself.
+     * What the window is a part of: equal for all windows of one object or allocation, under whatever names and
+     * wherever it is mapped. A window of memory that nobody else can name is a part of itself.
      */
     default Object object() {
         return this;
@@ -65,9 +66,9 @@ public interface RegionLease extends Hold {
     }
 
     /**
-     * To be called after the last use of the memory and before the request is answered: makes what was written visible to the
-     * client and finds out whether the client took the memory away meanwhile. Called again for each further response where a
-     * request has several.
+     * To be called after the last use of the memory and before the request is answered: makes what was written visible
+     * to the client and finds out whether the client took the memory away meanwhile. Called again for each further
+     * response where a request has several.
      *
      * @throws GatunException INVALID_ARGUMENT when the region broke, so that what was read or written means nothing
      */

@@ -50,12 +50,16 @@ public final class Shape {
         return dims.clone();
     }
 
-    /** The product of all dimensions, 1 for a scalar; {@link #UNKNOWN_COUNT} or {@link #OVERFLOW} where there is none. */
+    /**
+     * The product of all dimensions, 1 for a scalar; {@link #UNKNOWN_COUNT} or {@link #OVERFLOW} where there is none.
+     */
     public long elementCount() {
         return elementCount(0);
     }
 
-    /** The product of the dimensions from {@code firstDim} on, with the same special answers as {@link #elementCount()}. */
+    /**
+     * The product of the dimensions from {@code firstDim} on, with the same special answers as {@link #elementCount()}.
+     */
     public long elementCount(int firstDim) {
         long count = 1;
         boolean variable = false;
@@ -128,7 +132,9 @@ public final class Shape {
         return new Shape(changed);
     }
 
-    /** Whether a tensor of {@code actual} shape fits here: equal rank, and equal size wherever this one is not variable. */
+    /**
+     * Whether a tensor of {@code actual} shape fits here: equal rank, and equal size wherever this one is not variable.
+     */
     public boolean accepts(Shape actual) {
         if (actual.dims.length != dims.length) {
             return false;

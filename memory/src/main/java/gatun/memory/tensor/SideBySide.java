@@ -11,8 +11,8 @@ public final class SideBySide {
     private SideBySide() {}
 
     /**
-     * The memory of all {@code pieces} as one; empty when there is a gap somewhere, or some are on the heap. Valid for as long as each of
-     * the pieces is, which the caller must see to.
+     * The memory of all {@code pieces} as one; empty when there is a gap somewhere, or some are on the heap. Valid for
+     * as long as each of the pieces is, which the caller must see to.
      *
      * @param pieces at least one, in order
      */

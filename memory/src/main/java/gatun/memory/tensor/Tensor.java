@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A tensor: what it is and where its bytes lie. Borrows the memory: valid while the {@link Hold} that came with it is
- * held, and has no {@code close()} on purpose. The bytes are row-major and little endian. Immutable, and as safe for several threads as
- * its memory is.
+ * held, and has no {@code close()} on purpose. The bytes are row-major and little endian. Immutable, and as safe for
+ * several threads as its memory is.
  */
 public final class Tensor {
     private final TensorSpec spec;
@@ -63,7 +63,8 @@ public final class Tensor {
     }
 
     /**
-     * The data, in native memory that the processor can read. What lies on a GPU is copied for that by the first call: see {@link #device}.
+     * The data, in native memory that the processor can read. What lies on a GPU is copied for that by the first call:
+     * see {@link #device}.
      *
      * @throws GatunException when it cannot be copied
      */

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /** Copies the bytes of tensors in the way that suits their size. Safe for any thread. */
 public final class TensorCopy {
     /**
-     * From here on a copy goes past the caches: two tensors of this size fill a good part of the last of them, and what is
-     * written would be gone from there before it is read.
+     * From here on a copy goes past the caches: two tensors of this size fill a good part of the last of them, and what
+     * is written would be gone from there before it is read.
      */
     static final long STREAMING_BYTES = 8L << 20;
 
@@ -20,8 +20,8 @@ public final class TensorCopy {
     private TensorCopy() {}
 
     /**
-     * Copies all of {@code source} to the beginning of {@code target}; where they overlap, as if by way of a third place. Neither may
-     * lie in a mapping that can fault.
+     * Copies all of {@code source} to the beginning of {@code target}; where they overlap, as if by way of a third
+     * place. Neither may lie in a mapping that can fault.
      *
      * @throws IndexOutOfBoundsException when the target is smaller
      */

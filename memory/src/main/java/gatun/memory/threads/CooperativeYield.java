@@ -4,9 +4,9 @@ package gatun.memory.threads;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Gives a virtual thread's carrier to others now and then while the thread works through many bytes. Nothing takes a carrier away from a
- * virtual thread that computes, so that as many long requests as there are carriers would leave none for short ones. One for each piece of
- * work; costs nothing before its first step is done. Not thread-safe.
+ * Gives a virtual thread's carrier to others now and then while the thread works through many bytes. Nothing takes a
+ * carrier away from a virtual thread that computes, so that as many long requests as there are carriers would leave
+ * none for short ones. One for each piece of work; costs nothing before its first step is done. Not thread-safe.
  */
 public final class CooperativeYield {
     /** Bytes between two yields of work like parsing and inflating, a millisecond or two. */
@@ -34,8 +34,8 @@ public final class CooperativeYield {
     }
 
     /**
-     * Lets those go first that wait for a carrier; for work that counts its bytes itself. To be called where the thread holds no lock. Does
-     * nothing on a platform thread, which the operating system interrupts.
+     * Lets those go first that wait for a carrier; for work that counts its bytes itself. To be called where the thread
+     * holds no lock. Does nothing on a platform thread, which the operating system interrupts.
      */
     @SuppressWarnings("ThreadPriorityCheck") // the scheduler of virtual threads is the JDK's own
     public static void now() {

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that last as long as the server does, and that nothing may end but their work's own return. What the work throws is logged as an
- * error, and the work begins anew.
+ * Threads that last as long as the server does, and that nothing may end but their work's own return. What the work
+ * throws is logged as an error, and the work begins anew.
  */
 public final class SupervisedThread {
     private static final Logger LOG = System.getLogger("gatun.threads");
@@ -21,7 +21,8 @@ public final class SupervisedThread {
     /**
      * A daemon platform thread that has not started.
      *
-     * @param work called again after it has thrown; ends the thread by returning, at once when it is called after its owner was closed
+     * @param work called again after it has thrown; ends the thread by returning, at once when it is called after its
+     *     owner was closed
      */
     public static Thread unstarted(String name, Runnable work) {
         return Thread.ofPlatform().daemon().name(name).unstarted(() -> run(name, work));

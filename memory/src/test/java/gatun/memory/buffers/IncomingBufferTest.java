@@ -370,8 +370,8 @@ class IncomingBufferTest {
     }
 
     /**
-     * Many slow clients that announce much, and good ones beside them, by a clock of our own: all small requests and nearly all large
-     * ones of the good are served.
+     * Many slow clients that announce much, and good ones beside them, by a clock of our own: all small requests and
+     * nearly all large ones of the good are served.
      */
     @Test
     void shouldServeGoodClientsBesideManySlowOnes() {

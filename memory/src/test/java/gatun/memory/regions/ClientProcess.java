@@ -16,8 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A second JVM that owns a shared-memory object ({@link RegionOwner}) or memory of a GPU ({@link CudaOwner}). Closing it kills it, and removes
- * the object that it could not.
+ * A second JVM that owns a shared-memory object ({@link RegionOwner}) or memory of a GPU ({@link CudaOwner}). Closing
+ * it kills it, and removes the object that it could not.
  */
 final class ClientProcess implements AutoCloseable {
     private static final long DEADLINE_SECONDS = 30;
@@ -35,7 +35,9 @@ final class ClientProcess implements AutoCloseable {
         this.input = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
     }
 
-    /** A client with an object of {@code byteSize} bytes, each of which is 7; {@code name} is a POSIX name or "sealed". */
+    /**
+     * A client with an object of {@code byteSize} bytes, each of which is 7; {@code name} is a POSIX name or "sealed".
+     */
     static ClientProcess start(String name, long byteSize) {
         return start(name, RegionOwner.class, name, Long.toString(byteSize));
     }

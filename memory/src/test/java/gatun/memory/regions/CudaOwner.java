@@ -12,7 +12,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** The main class of a client process: allocates memory of a GPU, fills it, and does to it what its input says, answering each line. */
+/**
+ * The main class of a client process: allocates memory of a GPU, fills it, and does to it what its input says,
+ * answering each line.
+ */
 final class CudaOwner {
     private CudaOwner() {}
 

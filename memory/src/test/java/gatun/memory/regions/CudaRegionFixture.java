@@ -11,7 +11,10 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A registry of regions on a machine with a GPU, or with what stands in for one. Each test ends with nothing left on it. */
+/**
+ * A registry of regions on a machine with a GPU, or with what stands in for one. Each test ends with nothing left on
+ * it.
+ */
 abstract class CudaRegionFixture extends RegionFixture {
     @RegisterExtension
     final CudaLeakCheck leaks = new CudaLeakCheck();

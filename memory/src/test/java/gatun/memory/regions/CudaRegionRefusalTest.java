@@ -138,7 +138,8 @@ class CudaRegionRefusalTest extends CudaRegionFixture {
                 "4096 | 0 | Invalid offset for shared memory region: 'g'",
                 "-1 | 1 | Invalid offset for shared memory region: 'g'",
                 "1 | 4096 | Invalid offset + byte size for shared memory region: 'g'",
-                "1 | -1 | Integer overflow detected: byte_size (18446744073709551615) + offset (1) exceeds maximum value"
+                "1 | -1 | Integer overflow detected: byte_size (18446744073709551615) + offset (1) exceeds maximum"
+                        + " value"
                         + " (18446744073709551615) for region 'g'",
             })
     void shouldRefuseAWindowBeyondTheRegion(long offset, long byteSize, String text) {

@@ -6,8 +6,8 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 
 /**
- * The main class of a process that has a small shared memory file system to itself: registers a sparse object that fits,
- * fills the file system, and tries another one.
+ * The main class of a process that has a small shared memory file system to itself: registers a sparse object that
+ * fits, fills the file system, and tries another one.
  */
 final class FullFileSystem {
     private FullFileSystem() {}

@@ -10,7 +10,10 @@ import java.io.InputStreamReader;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
-/** The main class of a client process: makes an object, fills it, and does to it what its input says, answering each line. */
+/**
+ * The main class of a client process: makes an object, fills it, and does to it what its input says, answering each
+ * line.
+ */
 final class RegionOwner {
     private RegionOwner() {}
 

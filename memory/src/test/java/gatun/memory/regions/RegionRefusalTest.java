@@ -82,7 +82,8 @@ class RegionRefusalTest extends RegionFixture {
                 "-1 | 1 | Invalid offset for shared memory region: 'r'",
                 "1 | 4096 | Invalid offset + byte size for shared memory region: 'r'",
                 "1 | 9223372036854775807 | Invalid offset + byte size for shared memory region: 'r'",
-                "1 | -1 | Integer overflow detected: byte_size (18446744073709551615) + offset (1) exceeds maximum value"
+                "1 | -1 | Integer overflow detected: byte_size (18446744073709551615) + offset (1) exceeds maximum"
+                        + " value"
                         + " (18446744073709551615) for region 'r'",
             })
     void shouldRefuseAWindowBeyondTheRegion(long offset, long byteSize, String text) {

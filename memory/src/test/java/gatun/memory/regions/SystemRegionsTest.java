@@ -336,8 +336,10 @@ class SystemRegionsTest extends RegionFixture {
         List<String> output = SmallFileSystem.run(FullFileSystem.class, 4 * MIB);
         assertThat(output)
                 .containsExactly(
-                        "UNAVAILABLE failed to register shared memory region 'late': its object has holes and there is no"
-                                + " memory to fill its 3145728 bytes; write to the object first, enlarge the shared memory"
+                        "UNAVAILABLE failed to register shared memory region 'late': its object has holes and there"
+                                + " is no"
+                                + " memory to fill its 3145728 bytes; write to the object first, enlarge the shared"
+                                + " memory"
                                 + " file system, or register less",
                         "written");
     }

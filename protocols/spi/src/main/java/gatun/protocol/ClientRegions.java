@@ -7,7 +7,9 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import java.util.List;
 
-/** The shared memory of clients, as any protocol lets them register it. Safe for any thread; does not own the registry. */
+/**
+ * The shared memory of clients, as any protocol lets them register it. Safe for any thread; does not own the registry.
+ */
 public final class ClientRegions {
     private final RegionRegistry regions;
     private final boolean enabled;

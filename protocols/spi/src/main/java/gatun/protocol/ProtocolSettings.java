@@ -6,7 +6,8 @@ import gatun.runtime.access.HeaderRules;
 /**
  * What every protocol obeys.
  *
- * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that an HTTP request may have
+ * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that an HTTP request may
+ *     have
  * @param clientSharedMemory whether clients may register shared memory
  * @param http which HTTP requests need which headers, and what of them models learn
  * @param grpc which calls need which metadata, and what of it models learn

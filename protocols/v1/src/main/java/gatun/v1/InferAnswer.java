@@ -16,14 +16,18 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * An inference's answer as v1 tells it. The raw data belongs to the response that this was made of. Closed by its owner when it has been sent.
+ * An inference's answer as v1 tells it. The raw data belongs to the response that this was made of. Closed by its owner
+ * when it has been sent.
  *
  * @param header what stands beside the raw data, classes included
  * @param raw for each output in the header's order its data; empty for one that is classified or in shared memory
  * @param heap the heap that is reserved for the classes
  */
 public record InferAnswer(InferResponseHeader header, List<MemorySegment> raw, Hold heap) implements AutoCloseable {
-    /** The heap that a class takes, in the message and in its text, which is told in a header and once more behind the data. */
+    /**
+     * The heap that a class takes, in the message and in its text, which is told in a header and once more behind the
+     * data.
+     */
     private static final int CLASS_HEAP = 512;
 
     /** The heap that a character of a label takes, likewise. */
@@ -39,8 +43,9 @@ public record InferAnswer(InferResponseHeader header, List<MemorySegment> raw, H
      *
      * @param model what was asked
      * @param budget the heap that classes take is reserved of it before they are made
-     * @throws GatunException INVALID_ARGUMENT when the classes of an output are wanted whose elements have no order, RESOURCE_EXHAUSTED when
-     *     more classes are wanted than there could be heap for, UNAVAILABLE when others have taken it
+     * @throws GatunException INVALID_ARGUMENT when the classes of an output are wanted whose elements have no order,
+     *     RESOURCE_EXHAUSTED when more classes are wanted than there could be heap for, UNAVAILABLE when others have
+     *     taken it
      */
     public static InferAnswer of(
             InferRequestHeader asked, ModelVersion model, InferenceResponse response, HeapBudget budget) {
@@ -73,7 +78,10 @@ public record InferAnswer(InferResponseHeader header, List<MemorySegment> raw, H
         return byteSize;
     }
 
-    /** How many classes of each item are told. The number that is wanted is unsigned: more than there can be is as good as all. */
+    /**
+     * How many classes of each item are told. The number that is wanted is unsigned: more than there can be is as good
+     * as all.
+     */
     private static int count(InferRequestHeader.Output asked, Ranking ranking) {
         int wanted = asked.getCls().getCount();
         return wanted < 0 ? ranking.classes() : Math.min(wanted, ranking.classes());

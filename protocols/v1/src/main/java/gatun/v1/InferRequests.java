@@ -27,8 +27,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes inference requests of v1 headers, by the rules of v1 and in the order of its checks: the model, names that come twice, the batch
- * size, the outputs' names, the inputs. Shapes get their batch dimension here. Safe for any thread.
+ * Makes inference requests of v1 headers, by the rules of v1 and in the order of its checks: the model, names that come
+ * twice, the batch size, the outputs' names, the inputs. Shapes get their batch dimension here. Safe for any thread.
  */
 public final class InferRequests {
     /** What clients name when any version will do. */
@@ -44,7 +44,8 @@ public final class InferRequests {
      * The model version that a client names.
      *
      * @param version a version, or {@link #LATEST_VERSION}
-     * @throws GatunException UNAVAILABLE with the protocol's text when there is none, or it gives several responses to a request: UNSUPPORTED
+     * @throws GatunException UNAVAILABLE with the protocol's text when there is none, or it gives several responses to
+     *     a request: UNSUPPORTED
      */
     public ModelVersion model(String name, long version) {
         if (server.exiting()) {

@@ -6,7 +6,10 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 
-/** Where a transport has the data of the inputs that do not lie in shared memory, one input after the other. For one request. */
+/**
+ * Where a transport has the data of the inputs that do not lie in shared memory, one input after the other. For one
+ * request.
+ */
 public interface InputData {
     /**
      * The data of the next input, aligned as its elements are. Valid as long as {@code request} holds its memory.

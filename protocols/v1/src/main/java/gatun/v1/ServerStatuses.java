@@ -160,15 +160,17 @@ public final class ServerStatuses {
 
     private static void addCounts(ModelVersionStatus.Builder version, ModelStatistics counted) {
         version.setModelExecutionCount(counted.executionCount())
-                .setModelInferenceCount(counted.inferenceCount())
-                .setLastInferenceTimestampMilliseconds(counted.lastInferenceMillis());
+                .setModelInferenceCount(counted.totals().inferenceCount())
+                .setLastInferenceTimestampMilliseconds(counted.totals().lastInferenceMillis());
         counted.requests().forEach(size -> version.putInferStats(size.batchSize(), durations(size)));
         if (counted.failureCount() > 0) {
             // Most requests fail before their batch size is known.
             version.putInferStats(
                     1,
                     version.getInferStatsOrDefault(1, InferRequestStats.getDefaultInstance()).toBuilder()
-                            .setFailed(duration(counted.failureCount(), counted.failureNanos()))
+                            .setFailed(duration(
+                                    counted.failureCount(),
+                                    counted.totals().failures().nanos()))
                             .build());
         }
     }

@@ -23,8 +23,8 @@ public final class SharedMemoryControl {
     /**
      * Registers {@code byteSize} bytes at {@code offset} of a POSIX shared memory object, both unsigned.
      *
-     * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken, INVALID_ARGUMENT when
-     *     the object cannot be used
+     * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken,
+     *     INVALID_ARGUMENT when the object cannot be used
      */
     public void registerSystem(String name, String key, long offset, long byteSize) {
         regions.open().register(name, key, offset, byteSize);
@@ -35,8 +35,8 @@ public final class SharedMemoryControl {
      *
      * @param handle what CUDA gave the client for its allocation
      * @param device the number of the GPU
-     * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken, INVALID_ARGUMENT when
-     *     the memory cannot be used or there is no GPU
+     * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken,
+     *     INVALID_ARGUMENT when the memory cannot be used or there is no GPU
      */
     public void registerCuda(String name, byte[] handle, long device, long byteSize) {
         regions.open().registerCuda(name, handle, device, byteSize);

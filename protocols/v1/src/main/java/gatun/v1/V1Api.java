@@ -4,8 +4,8 @@ package gatun.v1;
 import gatun.runtime.server.InferenceServer;
 
 /**
- * The legacy v1 API of one server. Both edges of the server share one, so that ids of requests and counts go on whatever the transport.
- * Safe for any thread.
+ * The legacy v1 API of one server. Both edges of the server share one, so that ids of requests and counts go on
+ * whatever the transport. Safe for any thread.
  */
 public final class V1Api {
     private final RequestStatuses statuses;

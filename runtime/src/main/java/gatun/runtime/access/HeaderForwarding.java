@@ -8,7 +8,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Which of a client's headers become parameters of its requests, for the backend to read. Immutable, and safe for any thread. */
+/**
+ * Which of a client's headers become parameters of its requests, for the backend to read. Immutable, and safe for any
+ * thread.
+ */
 public final class HeaderForwarding {
     private static final HeaderForwarding NONE = new HeaderForwarding(Optional.empty());
     private static final String RESERVED_PREFIX = "triton_";

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tokens of a file: one on each line that is not empty and does not begin with {@code #}. A changed file is read again, within a
- * second of the next request; one that cannot be read then leaves the tokens as they were. Safe for any thread.
+ * The tokens of a file: one on each line that is not empty and does not begin with {@code #}. A changed file is read
+ * again, within a second of the next request; one that cannot be read then leaves the tokens as they were. Safe for any
+ * thread.
  */
 public final class TokenFile {
     private static final Logger LOG = LoggerFactory.getLogger(TokenFile.class);

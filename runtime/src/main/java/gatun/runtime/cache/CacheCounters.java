@@ -43,24 +43,27 @@ final class CacheCounters {
         return new ModelStatistics(
                 model.name(),
                 model.version(),
-                model.successCount() + hit.count(),
-                model.inferenceCount(),
-                model.failureRejected(),
-                model.failureCanceled(),
-                model.failureBackend(),
-                model.failureOther() + failures.sum(),
-                model.requestNanos() + hit.sumNanos(),
-                model.failureNanos() + failureNanos.sum(),
-                model.queueNanos(),
-                model.computeInputNanos(),
-                model.computeInferNanos(),
-                model.computeOutputNanos(),
-                model.lastInferenceMillis(),
+                new ModelStatistics.Totals(
+                        model.successCount() + hit.count(),
+                        model.totals().inferenceCount(),
+                        new ModelStatistics.Failures(
+                                model.totals().failures().rejected(),
+                                model.totals().failures().canceled(),
+                                model.totals().failures().backend(),
+                                model.totals().failures().other() + failures.sum(),
+                                model.totals().failures().nanos() + failureNanos.sum()),
+                        new ModelStatistics.StageNanos(
+                                model.totals().nanos().request() + hit.sumNanos(),
+                                model.totals().nanos().queue(),
+                                model.totals().nanos().computeInput(),
+                                model.totals().nanos().computeInfer(),
+                                model.totals().nanos().computeOutput()),
+                        model.totals().lastInferenceMillis(),
+                        model.totals().pendingRequestCount(),
+                        model.totals().loadNanos()),
                 model.batches(),
-                model.pendingRequestCount(),
-                model.loadNanos(),
-                new CacheStatistics(hit.count(), hit.sumNanos(), miss.count(), miss.sumNanos()),
                 model.responses(),
-                model.requests());
+                model.requests(),
+                new CacheStatistics(hit.count(), hit.sumNanos(), miss.count(), miss.sumNanos()));
     }
 }

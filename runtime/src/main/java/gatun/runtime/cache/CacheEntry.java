@@ -8,8 +8,8 @@ import gatun.runtime.execution.SharedHolds;
 import java.util.List;
 
 /**
- * The outputs of one response, in one piece of the cache's memory that nobody writes to any more. The cache and every response that shows
- * it have a claim on it; the memory goes back with the last. Safe for any thread.
+ * The outputs of one response, in one piece of the cache's memory that nobody writes to any more. The cache and every
+ * response that shows it have a claim on it; the memory goes back with the last. Safe for any thread.
  */
 final class CacheEntry {
     private final List<Tensor> outputs;

@@ -31,11 +31,11 @@ import java.util.SequencedMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A model whose responses are remembered: an equal request to the same version is answered from the cache. Requests are equal when they
- * want the same outputs and all inputs agree in name, datatype, shape and bytes, as do the parameters that a backend sees. What is
- * remembered are whole outputs in memory that no client can reach, made of inputs that no client could change meanwhile: regions and
- * classification concern the one request that asks for them. Requests for another entry point than the model's first are not remembered.
- * Safe for any thread.
+ * A model whose responses are remembered: an equal request to the same version is answered from the cache. Requests are
+ * equal when they want the same outputs and all inputs agree in name, datatype, shape and bytes, as do the parameters
+ * that a backend sees. What is remembered are whole outputs in memory that no client can reach, made of inputs that no
+ * client could change meanwhile: regions and classification concern the one request that asks for them. Requests for
+ * another entry point than the model's first are not remembered. Safe for any thread.
  */
 public final class CachedModel implements ServedModel {
     private final ServedModel model;
@@ -69,8 +69,8 @@ public final class CachedModel implements ServedModel {
     }
 
     /**
-     * {@code model} with its responses in {@code cache} where its configuration wants that, else {@code model} itself. Owns the model, not
-     * the cache.
+     * {@code model} with its responses in {@code cache} where its configuration wants that, else {@code model} itself.
+     * Owns the model, not the cache.
      *
      * @param pool where answers come from that must be copied
      */
@@ -153,7 +153,10 @@ public final class CachedModel implements ServedModel {
         return next;
     }
 
-    /** The inputs, with copies of those that a client could change while the model reads them; the copies' owner is the caller. */
+    /**
+     * The inputs, with copies of those that a client could change while the model reads them; the copies' owner is the
+     * caller.
+     */
     private List<Tensor> privateInputs(InferenceRequest request, List<Hold> copies, long arrivedNanos) {
         List<RegionLease> regions = new ArrayList<>();
         for (Hold hold : request.holds()) {
@@ -186,7 +189,10 @@ public final class CachedModel implements ServedModel {
         }
     }
 
-    /** Has the model answer with the plain outputs, in memory of ours; its request takes over what keeps the inputs valid. */
+    /**
+     * Has the model answer with the plain outputs, in memory of ours; its request takes over what keeps the inputs
+     * valid.
+     */
     private InferenceResponse ask(
             InferenceRequest request, ComposedAnswer answer, List<Tensor> inputs, List<Hold> copies) {
         try (InferenceRequest plain = request.onBehalf(model)) {

@@ -18,9 +18,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Responses of all models that want theirs remembered, in native memory of its own up to a limit; those that were not wanted for longest
- * make room for new ones. Owns that memory, which an evicted response keeps only as long as an answer that shows it is being sent. Safe
- * for any thread; no bytes are copied under its lock.
+ * Responses of all models that want theirs remembered, in native memory of its own up to a limit; those that were not
+ * wanted for longest make room for new ones. Owns that memory, which an evicted response keeps only as long as an
+ * answer that shows it is being sent. Safe for any thread; no bytes are copied under its lock.
  */
 public final class ResponseCache implements AutoCloseable {
     /** What an entry takes of the heap, roughly; a quarter of the heap at most is for entries. */
@@ -50,7 +50,8 @@ public final class ResponseCache implements AutoCloseable {
     /**
      * An empty cache.
      *
-     * @param byteLimit the most bytes of native memory that responses may take, those included that were evicted and are still being sent
+     * @param byteLimit the most bytes of native memory that responses may take, those included that were evicted and
+     *     are still being sent
      * @throws GatunException when the system refuses the address space
      */
     public ResponseCache(long byteLimit) {
@@ -99,7 +100,10 @@ public final class ResponseCache implements AutoCloseable {
         }
     }
 
-    /** Copies the outputs of a response in, in the place of what was there for the request; does nothing where there is no room for them. */
+    /**
+     * Copies the outputs of a response in, in the place of what was there for the request; does nothing where there is
+     * no room for them.
+     */
     void put(Share share, SipHash.Digest request, List<Tensor> outputs) {
         long byteSize = 0;
         for (Tensor output : outputs) {

@@ -55,7 +55,8 @@ final class Advice {
                     "write dims: [ ... ], without the batch dimension where max_batch_size is at least 1"),
             new Answer(
                     "dimension must be integer >= 1",
-                    "write -1 for a dimension of any size; the batch dimension is not written, max_batch_size stands for it"),
+                    "write -1 for a dimension of any size; the batch dimension is not written, max_batch_size stands"
+                            + " for it"),
             new Answer("directory name must equal model name", "rename the folder, or leave the line 'name' out"),
             new Answer(
                     "'max_batch_size' must be non-negative",

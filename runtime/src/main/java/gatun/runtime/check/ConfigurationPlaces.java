@@ -19,7 +19,9 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Tells of reasons why models cannot be loaded where in their configurations they lie. Reads the files anew each time. */
+/**
+ * Tells of reasons why models cannot be loaded where in their configurations they lie. Reads the files anew each time.
+ */
 final class ConfigurationPlaces {
     /** How a configuration's reader begins what it says of a file that it cannot read. */
     private static final Pattern PLACED =
@@ -46,7 +48,9 @@ final class ConfigurationPlaces {
         }
     }
 
-    /** The problems of a model that cannot be loaded for these reasons, and what else is wrong with its configuration. */
+    /**
+     * The problems of a model that cannot be loaded for these reasons, and what else is wrong with its configuration.
+     */
     List<Problem> problems(String model, Collection<String> reasons) {
         Path file = file(model);
         Optional<String> text = text(file);
@@ -70,7 +74,9 @@ final class ConfigurationPlaces {
         return problems;
     }
 
-    /** With the other rules that the configuration breaks, where a reason is such a rule: loading told only the first. */
+    /**
+     * With the other rules that the configuration breaks, where a reason is such a rule: loading told only the first.
+     */
     private Set<String> withOthers(String model, Collection<String> reasons) {
         Set<String> all = new LinkedHashSet<>(reasons);
         List<String> broken = written(model)

@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where everything stands in a text in protobuf's text format. Protobuf's own parser tells the places of messages, but not of those in a list.
- * Understands any text that it takes, and of others what it can. Immutable.
+ * Where everything stands in a text in protobuf's text format. Protobuf's own parser tells the places of messages, but
+ * not of those in a list. Understands any text that it takes, and of others what it can. Immutable.
  */
 final class ConfigurationText {
     /**

@@ -11,7 +11,8 @@ import java.util.Optional;
  * @param name the model's name
  * @param versions the versions that would be served, in decimal
  * @param config the configuration as completed and filled with defaults; empty when the model cannot be served
- * @param choices what the engine has chosen that the configuration leaves open, and why, a line each; empty when the model cannot be served
+ * @param choices what the engine has chosen that the configuration leaves open, and why, a line each; empty when the
+ *     model cannot be served
  * @param problems why it cannot be served, or not all of it; empty when all is well
  */
 public record ModelReport(

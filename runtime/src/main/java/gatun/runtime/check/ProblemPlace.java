@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Finds the place that a text about a configuration is about. The texts are the server's own, most of them laid down by the protocol: they
- * quote fields and names, and use the fields' words.
+ * Finds the place that a text about a configuration is about. The texts are the server's own, most of them laid down by
+ * the protocol: they quote fields and names, and use the fields' words.
  */
 final class ProblemPlace {
     private static final Pattern QUOTED = Pattern.compile("'([^']*)'");

@@ -25,8 +25,9 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * Finds out which models of a repository would be served, and what is wrong with the others. Each model is really loaded, with its engine and
- * its warm-up, one after another, and unloaded again: what this calls good will start. For one thread.
+ * Finds out which models of a repository would be served, and what is wrong with the others. Each model is really
+ * loaded, with its engine and its warm-up, one after another, and unloaded again: what this calls good will start. For
+ * one thread.
  */
 public final class RepositoryCheck implements AutoCloseable {
     /** What a model's file can tell better than its configuration. */
@@ -45,7 +46,8 @@ public final class RepositoryCheck implements AutoCloseable {
      * A check of {@code repositories}; nothing is loaded yet.
      *
      * @param options how a server would be opened, without its repositories
-     * @param configName the name of the configurations that count instead of config.pbtxt where they exist; empty for none
+     * @param configName the name of the configurations that count instead of config.pbtxt where they exist; empty for
+     *     none
      * @throws GatunException when a repository cannot be read
      */
     public static RepositoryCheck open(ServerOptions options, List<Path> repositories, String configName) {

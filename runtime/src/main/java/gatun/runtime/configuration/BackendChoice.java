@@ -42,7 +42,8 @@ final class BackendChoice {
     /**
      * Fills in backend, platform and model file name where they can be told.
      *
-     * @param versionDirectory the directory whose files decide when the configuration does not; empty to leave files alone
+     * @param versionDirectory the directory whose files decide when the configuration does not; empty to leave files
+     *     alone
      * @throws GatunException INVALID_ARGUMENT when no backend can be told or platform and backend contradict each other
      */
     static ModelConfig complete(ModelConfig config, Optional<Path> versionDirectory) {
@@ -96,7 +97,8 @@ final class BackendChoice {
         if (dot < 0 || dot == modelName.length() - 1) {
             throw GatunException.invalidArgument(
                     "Invalid model name: Could not determine backend for model '" + modelName
-                            + "' with no backend in model configuration. Expected model name of the form 'model.<backend_name>'.");
+                            + "' with no backend in model configuration. Expected model name of the form"
+                            + " 'model.<backend_name>'.");
         }
         return modelName.substring(dot + 1);
     }

@@ -10,8 +10,8 @@ final class BatchingCompletion {
     private BatchingCompletion() {}
 
     /**
-     * The configuration by which requests share runs. One without a batch dimension stays without: whether its requests have a common first
-     * dimension is told by their tensors.
+     * The configuration by which requests share runs. One without a batch dimension stays without: whether its requests
+     * have a common first dimension is told by their tensors.
      *
      * @param written the configuration as its author wrote it; the batch size that it names stays
      * @param completed the same, completed by the engine

@@ -17,8 +17,8 @@ import gatun.wire.inference.ModelConfig;
 import java.util.Map;
 
 /**
- * Reads a model's configuration as JSON, as load requests carry it: fields as in the proto file, unknown ones refused, the names of enum
- * values in any case. The last is why the text is looked through before protobuf reads it.
+ * Reads a model's configuration as JSON, as load requests carry it: fields as in the proto file, unknown ones refused,
+ * the names of enum values in any case. The last is why the text is looked through before protobuf reads it.
  */
 final class ConfigurationJson {
     /** The most members and elements: far more than any configuration has, and objects of some hundred bytes each. */
@@ -49,7 +49,10 @@ final class ConfigurationJson {
         return config.build();
     }
 
-    /** Looks how much the text holds before any of it is made: a text of a few megabytes may hold a million objects, or as deep ones. */
+    /**
+     * Looks how much the text holds before any of it is made: a text of a few megabytes may hold a million objects, or
+     * as deep ones.
+     */
     private static void checkSize(String text) {
         int values = 0;
         int depth = 0;

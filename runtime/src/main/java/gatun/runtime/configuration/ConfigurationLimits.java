@@ -18,8 +18,9 @@ import gatun.wire.inference.ModelWarmup;
 import java.util.List;
 
 /**
- * Checks the numbers of a configuration before anything is made of them: a client that may load models sends configurations, and a count of
- * nine digits takes ten bytes. Limits without a setting are far beyond what any model needs.
+ * Checks the numbers of a configuration before anything is made of them: a client that may load models sends
+ * configurations, and a count of nine digits takes ten bytes. Limits without a setting are far beyond what any model
+ * needs.
  */
 public final class ConfigurationLimits {
     /** A scheduler keeps a few bytes for each row that a batch may have. */
@@ -56,7 +57,8 @@ public final class ConfigurationLimits {
     /**
      * Checks a configuration, as it was written or completed.
      *
-     * @throws GatunException INVALID_ARGUMENT for a number beyond a fixed limit, RESOURCE_EXHAUSTED for one beyond a setting, which it names
+     * @throws GatunException INVALID_ARGUMENT for a number beyond a fixed limit, RESOURCE_EXHAUSTED for one beyond a
+     *     setting, which it names
      */
     public static void check(ModelConfig config, ModelLimits limits) {
         ConfigurationLimits check = new ConfigurationLimits(config, limits);

@@ -8,7 +8,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Every rule that a configuration breaks, where loading a model stops at the first. Each part is checked as if it were the only one. */
+/**
+ * Every rule that a configuration breaks, where loading a model stops at the first. Each part is checked as if it were
+ * the only one.
+ */
 public final class ConfigurationProblems {
     private final Set<String> texts = new LinkedHashSet<>();
 

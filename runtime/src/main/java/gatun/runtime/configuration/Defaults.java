@@ -76,7 +76,10 @@ final class Defaults {
         }
     }
 
-    /** What the instance group at {@code index} is called when its configuration calls it {@code given}, which may be empty. */
+    /**
+     * What the instance group at {@code index} is called when its configuration calls it {@code given}, which may be
+     * empty.
+     */
     static String groupName(String given, int index, String model) {
         return given.isEmpty() ? model + "_" + index : given;
     }

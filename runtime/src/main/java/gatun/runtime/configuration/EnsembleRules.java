@@ -16,7 +16,10 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Checks what the configuration of an ensemble says of itself; whether it suits its members is found out when those are loaded. */
+/**
+ * Checks what the configuration of an ensemble says of itself; whether it suits its members is found out when those are
+ * loaded.
+ */
 final class EnsembleRules {
     /** The platform of every ensemble. */
     static final String PLATFORM = "ensemble";
@@ -44,7 +47,10 @@ final class EnsembleRules {
         return config.hasEnsembleScheduling() || config.getPlatform().equals(PLATFORM);
     }
 
-    /** @throws GatunException INVALID_ARGUMENT with the first rule that {@code config}, to which these rules apply, breaks */
+    /**
+     * @throws GatunException INVALID_ARGUMENT with the first rule that {@code config}, to which these rules apply,
+     *     breaks
+     */
     static void check(ModelConfig config) {
         String name = config.getName();
         require(

@@ -5,9 +5,9 @@ import gatun.memory.tensor.GatunException;
 import gatun.wire.inference.ModelConfig;
 
 /**
- * Checks the names of a model's own files in its configuration, which a client may have sent: they stay in the version's folder. Only the text
- * is looked at, so that a refusal says nothing of what is on the server; links are those that the operator has made. Files of labels, warm-ups
- * and initial states are checked where they are read.
+ * Checks the names of a model's own files in its configuration, which a client may have sent: they stay in the
+ * version's folder. Only the text is looked at, so that a refusal says nothing of what is on the server; links are
+ * those that the operator has made. Files of labels, warm-ups and initial states are checked where they are read.
  */
 final class FileNames {
     private FileNames() {}

@@ -20,7 +20,8 @@ public final class ModelConfiguration {
      *
      * @param directory the model's directory
      * @param versionDirectory the version whose files complete the configuration; empty when there is none
-     * @param autoComplete whether files may complete it at all; otherwise the directory must hold a complete config.pbtxt
+     * @param autoComplete whether files may complete it at all; otherwise the directory must hold a complete
+     *     config.pbtxt
      * @param backends finds a started backend by name, or throws {@link GatunException} with the reason
      * @throws GatunException with the reason why the model cannot be served
      */
@@ -38,8 +39,8 @@ public final class ModelConfiguration {
      * What the files say of model {@code name}, and nothing more: neither completed nor filled with defaults.
      *
      * @param directory the model's directory
-     * @param configName the name of the file in {@code configs}, without its ending, that counts instead of config.pbtxt where it exists;
-     *     empty for none
+     * @param configName the name of the file in {@code configs}, without its ending, that counts instead of
+     *     config.pbtxt where it exists; empty for none
      * @param autoComplete whether the configuration may be absent
      * @throws GatunException INVALID_ARGUMENT when it cannot be read, is not valid, or belongs to another model
      */

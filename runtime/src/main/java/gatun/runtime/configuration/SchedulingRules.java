@@ -18,7 +18,10 @@ final class SchedulingRules {
 
     private SchedulingRules() {}
 
-    /** @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks, UNSUPPORTED for what is not served */
+    /**
+     * @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks, UNSUPPORTED for what is
+     *     not served
+     */
     static void check(ModelConfig config) {
         require(config.getMaxBatchSize() >= 0, config, "'max_batch_size' must be non-negative value");
         switch (config.getSchedulingChoiceCase()) {

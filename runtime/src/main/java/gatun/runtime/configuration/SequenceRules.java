@@ -92,7 +92,8 @@ final class SequenceRules {
         require(
                 given == 1,
                 config,
-                "sequence batching specifies more than one from 'int32_false_true', 'fp32_false_true' and 'bool_false_true'"
+                "sequence batching specifies more than one from 'int32_false_true', 'fp32_false_true' and"
+                        + " 'bool_false_true'"
                         + " for " + control.getKind());
     }
 
@@ -116,7 +117,8 @@ final class SequenceRules {
         if (!CORRELATION_ID_TYPES.contains(control.getDataType())) {
             throw GatunException.invalidArgument(
                     "unexpected data type for control CONTROL_SEQUENCE_CORRID for " + config.getName()
-                            + ". Allowed data types are TYPE_UINT64, TYPE_INT64, TYPE_UINT32, TYPE_INT32 and TYPE_STRING");
+                            + ". Allowed data types are TYPE_UINT64, TYPE_INT64, TYPE_UINT32, TYPE_INT32 and"
+                            + " TYPE_STRING");
         }
     }
 
@@ -136,7 +138,8 @@ final class SequenceRules {
             require(
                     state.getUseSameBufferForInputOutput() || !state.getUseGrowableMemory(),
                     config,
-                    "In order to 'use_growable_memory', you must also enable 'use_same_buffer_for_input_output' for state"
+                    "In order to 'use_growable_memory', you must also enable 'use_same_buffer_for_input_output' for"
+                            + " state"
                             + " input name '" + state.getInputName() + "'");
         }
     }

@@ -9,10 +9,12 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The devices of this machine that a model's backend can run on. Asks the backend only where there are GPUs: it is started for that.
+ * The devices of this machine that a model's backend can run on. Asks the backend only where there are GPUs: it is
+ * started for that.
  *
  * @param gpus the numbers of the GPUs that there are
- * @param backend the started backend; throws {@link gatun.memory.tensor.GatunException} with the reason where it cannot start
+ * @param backend the started backend; throws {@link gatun.memory.tensor.GatunException} with the reason where it cannot
+ *     start
  */
 record UsableDevices(List<Integer> gpus, Supplier<Backend> backend) {
     /** Those of this machine. */
@@ -35,7 +37,9 @@ record UsableDevices(List<Integer> gpus, Supplier<Backend> backend) {
         return gpus;
     }
 
-    /** Whether the backend runs on devices of that kind; not asked on a machine without GPUs, where it says so itself. */
+    /**
+     * Whether the backend runs on devices of that kind; not asked on a machine without GPUs, where it says so itself.
+     */
     boolean runsOn(Device.Kind kind) {
         return gpus.isEmpty() || backend.get().runsOn(kind);
     }

@@ -20,7 +20,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Requests that each instance of a model answers before it serves, so that no client pays for what is slow the first time.
+ * Requests that each instance of a model answers before it serves, so that no client pays for what is slow the first
+ * time.
  *
  * @param name what the configuration calls it
  * @param requestCount how many equal requests run together
@@ -68,8 +69,8 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
      * The samples of a configuration, in its order, without those of batch size 0.
      *
      * @param modelDirectory the model's directory, where the files are
-     * @throws GatunException INVALID_ARGUMENT when a sample says too little or its file is not there, RESOURCE_EXHAUSTED when it is larger
-     *     than {@code limits} allow
+     * @throws GatunException INVALID_ARGUMENT when a sample says too little or its file is not there,
+     *     RESOURCE_EXHAUSTED when it is larger than {@code limits} allow
      */
     public static List<WarmUpSample> of(ModelConfig config, Path modelDirectory, ModelLimits limits) {
         List<WarmUpSample> samples = new ArrayList<>();
@@ -130,7 +131,8 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
             throw new GatunException(
                     ErrorCode.RESOURCE_EXHAUSTED,
                     "warmup setting has " + byteSize + " bytes for input '" + input + "', more than the " + byteLimit
-                            + " that are left for it; the server's --limit-warm-up-byte-size sets the limit of a sample");
+                            + " that are left for it; the server's --limit-warm-up-byte-size sets the limit of a"
+                            + " sample");
         }
     }
 

@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Tells a member that an input's memory is not its to keep: it lies in a client's region, or belongs to whoever called. The ensemble's own
- * request keeps it valid until all members have answered.
+ * Tells a member that an input's memory is not its to keep: it lies in a client's region, or belongs to whoever called.
+ * The ensemble's own request keeps it valid until all members have answered.
  *
  * @param tensor what lies there
  * @param lease the claim on the region that the ensemble's request owns; empty where it is no region

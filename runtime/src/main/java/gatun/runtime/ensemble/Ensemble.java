@@ -27,8 +27,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * A model made of other models. A step runs as soon as its inputs are there, beside others that can run too; what it answers goes to the
- * next steps where it lies. Members are looked up for each request, so that one that was reloaded is used at once. Safe for any thread.
+ * A model made of other models. A step runs as soon as its inputs are there, beside others that can run too; what it
+ * answers goes to the next steps where it lies. Members are looked up for each request, so that one that was reloaded
+ * is used at once. Safe for any thread.
  */
 public final class Ensemble implements ServedModel {
     private final ModelConfig config;
@@ -69,10 +70,12 @@ public final class Ensemble implements ServedModel {
     /**
      * Makes the ensemble of a configuration that was checked; its members are loaded already.
      *
-     * @param labels the lines of its own label files, by output name; an output without one is named as by the member that makes it
+     * @param labels the lines of its own label files, by output name; an output without one is named as by the member
+     *     that makes it
      * @param pool where answers come from that must be copied
      * @param readyVersions tells the ready versions of the same model, ascending
-     * @throws GatunException UNAVAILABLE when a member cannot answer, INVALID_ARGUMENT when the members do not fit together
+     * @throws GatunException UNAVAILABLE when a member cannot answer, INVALID_ARGUMENT when the members do not fit
+     *     together
      */
     public static Ensemble open(
             ModelConfig config,

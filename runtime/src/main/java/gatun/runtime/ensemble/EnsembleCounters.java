@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What an ensemble has done. An answer counts as one execution that never waited and whose stages are those of all its members' runs added
- * up; how long members had it wait is counted with them. Safe for any thread.
+ * What an ensemble has done. An answer counts as one execution that never waited and whose stages are those of all its
+ * members' runs added up; how long members had it wait is counted with them. Safe for any thread.
  */
 final class EnsembleCounters {
     private final ModelCounters counters = new ModelCounters();
@@ -23,8 +23,8 @@ final class EnsembleCounters {
     private final ReentrantLock lock = new ReentrantLock(); // makes all threads the one writer that answers wants
 
     /**
-     * One answer. Its stages stand one after the other before its end, and may thus begin before it arrived: members that ran side by side
-     * worked longer than it took.
+     * One answer. Its stages stand one after the other before its end, and may thus begin before it arrived: members
+     * that ran side by side worked longer than it took.
      */
     private record Answer(int batchSize, Origin origin, long arrivedNanos, long endedNanos, ComputeTimes times)
             implements ExecutionTimes {

@@ -10,7 +10,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The data flow of an ensemble: its tensors by number, and its steps. Made once from a configuration that was checked. Immutable. */
+/**
+ * The data flow of an ensemble: its tensors by number, and its steps. Made once from a configuration that was checked.
+ * Immutable.
+ */
 final class EnsemblePlan {
     /** What the producer of a tensor is called that comes with the request. */
     static final int FROM_REQUEST = -1;
@@ -118,7 +121,10 @@ final class EnsemblePlan {
         return producers[tensor];
     }
 
-    /** How often each step that reads a tensor does so: a step stands here once for each of its inputs. Not to be changed. */
+    /**
+     * How often each step that reads a tensor does so: a step stands here once for each of its inputs. Not to be
+     * changed.
+     */
     int[] consumers(int tensor) {
         return consumers[tensor];
     }

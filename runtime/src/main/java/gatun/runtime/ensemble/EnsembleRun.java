@@ -21,9 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request on its way through the steps of an ensemble. Each step begins when its tensors are there, whatever the others do; behind a
- * decoupled member, steps run for each of its responses, side by side, and the answers keep the order of the stream. A failure stops
- * everything that comes after it in that order, and the request's thread answers when no step runs any more.
+ * One request on its way through the steps of an ensemble. Each step begins when its tensors are there, whatever the
+ * others do; behind a decoupled member, steps run for each of its responses, side by side, and the answers keep the
+ * order of the stream. A failure stops everything that comes after it in that order, and the request's thread answers
+ * when no step runs any more.
  */
 final class EnsembleRun {
     private static final Logger LOG = LoggerFactory.getLogger(EnsembleRun.class);
@@ -82,8 +83,8 @@ final class EnsembleRun {
     }
 
     /**
-     * Runs the steps, and gives {@code receiver} an answer for each response of the innermost decoupled member; otherwise as {@link
-     * #answer()}. Also throws what the receiver throws.
+     * Runs the steps, and gives {@code receiver} an answer for each response of the innermost decoupled member;
+     * otherwise as {@link #answer()}. Also throws what the receiver throws.
      */
     void answer(ResponseReceiver receiver) {
         try {
@@ -106,7 +107,10 @@ final class EnsembleRun {
         stop(new GatunException(ErrorCode.CANCELLED, ""));
     }
 
-    /** Has all members stop, for this reason if it is the first. For any thread that does not hold the lock of the threads. */
+    /**
+     * Has all members stop, for this reason if it is the first. For any thread that does not hold the lock of the
+     * threads.
+     */
     void stop(GatunException reason) {
         calls.stop(reason);
         ensemble.limits().lookAgain();
@@ -181,7 +185,10 @@ final class EnsembleRun {
         return streams.isDecoupled(step.index());
     }
 
-    /** Where to put what the decoupled member answers that runs for each response of {@code stream}; empty when none does. */
+    /**
+     * Where to put what the decoupled member answers that runs for each response of {@code stream}; empty when none
+     * does.
+     */
     Optional<MemberResponses> responses(int stream) {
         if (streams.any()) {
             for (EnsembleStep step : plan.steps()) {
@@ -209,8 +216,8 @@ final class EnsembleRun {
     }
 
     /**
-     * Where the client wants a tensor, if the member may write it there: nobody else reads it, it is wanted as it is, and it is not one of
-     * several that are made for the same place.
+     * Where the client wants a tensor, if the member may write it there: nobody else reads it, it is wanted as it is,
+     * and it is not one of several that are made for the same place.
      */
     Optional<RegionLease> destination(int tensor) {
         if (!isWanted(tensor) || readers(tensor) > 1 || streams.ofTensor(tensor) != ResponseStreams.NONE) {
@@ -237,7 +244,8 @@ final class EnsembleRun {
     /**
      * Makes a step's request to its member, when its limit lets it; a failure is noted and not thrown.
      *
-     * @param call asks the member and takes what it answers; where the member was replaced since it was found, its successor again
+     * @param call asks the member and takes what it answers; where the member was replaced since it was found, its
+     *     successor again
      */
     void ask(EnsembleStep step, StepRuns from, BiConsumer<ServedModel, InferenceRequest> call) {
         if (!ensemble.limits().enter(step, calls::isStopped)) {

@@ -11,9 +11,9 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor of a run that was made, or that the client left out. Each step that reads it, and the answer where it is wanted there, has a
- * claim of its own on its memory, so that the memory goes back with the last of them. Guarded by the lock of the request's {@link RunThreads}
- * as long as steps that read it may run.
+ * A tensor of a run that was made, or that the client left out. Each step that reads it, and the answer where it is
+ * wanted there, has a claim of its own on its memory, so that the memory goes back with the last of them. Guarded by
+ * the lock of the request's {@link RunThreads} as long as steps that read it may run.
  */
 final class EnsembleTensor {
     private final @Nullable Tensor tensor;

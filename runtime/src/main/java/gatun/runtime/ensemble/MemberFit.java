@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whether the members of an ensemble fit together as they are served now: one that was reloaded may have other tensors than when the
- * ensemble was loaded. The rules are gone through again only when a member's configuration is another. Safe for any thread.
+ * Whether the members of an ensemble fit together as they are served now: one that was reloaded may have other tensors
+ * than when the ensemble was loaded. The rules are gone through again only when a member's configuration is another.
+ * Safe for any thread.
  */
 final class MemberFit {
     private final ModelConfig ensemble;
@@ -51,7 +52,10 @@ final class MemberFit {
         }
     }
 
-    /** Whether the ensemble was made for members that answered otherwise, once or any number of times, than those of now. */
+    /**
+     * Whether the ensemble was made for members that answered otherwise, once or any number of times, than those of
+     * now.
+     */
     boolean outdated() {
         try {
             return now().outdated();

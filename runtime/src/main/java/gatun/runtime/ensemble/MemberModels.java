@@ -5,7 +5,10 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.execution.ServedModel;
 import java.util.Optional;
 
-/** Finds the models that an ensemble asks, as they are served at that moment: a member that was reloaded is found in its new form. */
+/**
+ * Finds the models that an ensemble asks, as they are served at that moment: a member that was reloaded is found in its
+ * new form.
+ */
 public interface MemberModels {
     /** The version of a step that takes whichever is the highest that is ready. */
     long LATEST = -1;

@@ -8,9 +8,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses of a decoupled member to one request that are on their way through the steps behind it, in the member's order. How many
- * there may be is limited, so that a member that is faster than those steps, or than the client, waits and does not fill the memory. To be
- * used under the lock of the request's {@link RunThreads}.
+ * The responses of a decoupled member to one request that are on their way through the steps behind it, in the member's
+ * order. How many there may be is limited, so that a member that is faster than those steps, or than the client, waits
+ * and does not fill the memory. To be used under the lock of the request's {@link RunThreads}.
  */
 final class MemberResponses {
     private final RunThreads threads;

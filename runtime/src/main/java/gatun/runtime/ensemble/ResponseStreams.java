@@ -8,15 +8,17 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Which steps of an ensemble run once for each response of which decoupled member. Made once, when the members are known. Immutable.
+ * Which steps of an ensemble run once for each response of which decoupled member. Made once, when the members are
+ * known. Immutable.
  */
 final class ResponseStreams {
     /** The stream of what runs once for each request. */
     static final int NONE = -1;
 
     /**
-     * How many responses of one request may be on their way behind one decoupled member where the configuration sets no limit: enough to
-     * keep several instances busy or to fill a batch, and few enough that a client which reads slowly costs little memory.
+     * How many responses of one request may be on their way behind one decoupled member where the configuration sets no
+     * limit: enough to keep several instances busy or to fill a batch, and few enough that a client which reads slowly
+     * costs little memory.
      */
     private static final int OPEN_RESPONSES = 16;
 

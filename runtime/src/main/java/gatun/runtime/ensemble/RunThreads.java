@@ -6,9 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * The threads that work at one request to an ensemble, and the lock of all that they share: a request's tensors, and which of its steps can
- * run. All methods but
- * {@link #lock} and {@link #awaitNone} are for the holder of the lock.
+ * The threads that work at one request to an ensemble, and the lock of all that they share: a request's tensors, and
+ * which of its steps can run. All methods but {@link #lock} and {@link #awaitNone} are for the holder of the lock.
  */
 final class RunThreads {
     private final ReentrantLock lock = new ReentrantLock();

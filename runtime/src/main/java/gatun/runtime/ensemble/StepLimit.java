@@ -8,8 +8,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * How many runs of one step of an ensemble may be under way, whichever requests they are for: {@code max_inflight_requests}. Whoever waits
- * longest is next. Safe for any thread.
+ * How many runs of one step of an ensemble may be under way, whichever requests they are for:
+ * {@code max_inflight_requests}. Whoever waits longest is next. Safe for any thread.
  */
 final class StepLimit {
     private final int limit;

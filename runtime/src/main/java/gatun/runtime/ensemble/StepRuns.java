@@ -15,9 +15,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps that belong together: those that run once for the request, or those that run once for one response of a decoupled member. A
- * step runs as soon as its {@linkplain StepTensors tensors} are there. Whoever completes a step goes on with one that this made possible; virtual threads run the
- * others beside it.
+ * The steps that belong together: those that run once for the request, or those that run once for one response of a
+ * decoupled member. A step runs as soon as its {@linkplain StepTensors tensors} are there. Whoever completes a step
+ * goes on with one that this made possible; virtual threads run the others beside it.
  */
 final class StepRuns {
     private final EnsembleRun run;
@@ -36,7 +36,10 @@ final class StepRuns {
     // From here on guarded by the lock of threads.
     private final StepTensors tensors;
 
-    /** Whether the answers to all earlier responses were delivered, so that the decoupled member among these steps may run. */
+    /**
+     * Whether the answers to all earlier responses were delivered, so that the decoupled member among these steps may
+     * run.
+     */
     private boolean reached;
 
     private @Nullable EnsembleStep awaitingTurn;
@@ -73,7 +76,8 @@ final class StepRuns {
      * Puts the request's tensors in their places and runs what they make possible.
      *
      * @param inputs no more used by their maker
-     * @param here whether the calling thread runs steps too, and returns when it finds none; otherwise it returns at once
+     * @param here whether the calling thread runs steps too, and returns when it finds none; otherwise it returns at
+     *     once
      */
     void begin(RequestInputs inputs, boolean here) {
         List<ReadyStep> ready = new ArrayList<>();
@@ -98,8 +102,8 @@ final class StepRuns {
     }
 
     /**
-     * Runs the steps behind a decoupled member for one more response, and waits before that while too many are on their way; owns the
-     * response.
+     * Runs the steps behind a decoupled member for one more response, and waits before that while too many are on their
+     * way; owns the response.
      *
      * @throws GatunException CANCELLED when no more responses are wanted
      */
@@ -124,9 +128,9 @@ final class StepRuns {
     }
 
     /**
-     * Gives the next response's steps when it is there; parks the calling thread, which runs the request. The decoupled member runs from
-     * now on: not before, because its instance, full of responses whose turn has not come, could be the one that an earlier turn waits
-     * for.
+     * Gives the next response's steps when it is there; parks the calling thread, which runs the request. The decoupled
+     * member runs from now on: not before, because its instance, full of responses whose turn has not come, could be
+     * the one that an earlier turn waits for.
      *
      * @return empty when there are no more
      * @throws GatunException why there are no more, if that is a failure
@@ -248,7 +252,10 @@ final class StepRuns {
         }
     }
 
-    /** Puts a tensor in its place, here and in the steps behind; adds the steps that waited for nothing else to {@code ready}. */
+    /**
+     * Puts a tensor in its place, here and in the steps behind; adds the steps that waited for nothing else to
+     * {@code ready}.
+     */
     private void put(int number, EnsembleTensor tensor, List<ReadyStep> ready) {
         for (EnsembleStep step : tensors.put(number, tensor)) {
             if (reached || !run.isDecoupled(step)) {
@@ -344,8 +351,8 @@ final class StepRuns {
     }
 
     /**
-     * Puts what a member answered in its place. What a decoupled member leaves out is left out for the steps behind it, too. Under the lock
-     * of the threads.
+     * Puts what a member answered in its place. What a decoupled member leaves out is left out for the steps behind it,
+     * too. Under the lock of the threads.
      *
      * @param memory what keeps the response valid; its maker lets go of it
      */
@@ -362,7 +369,9 @@ final class StepRuns {
         return tensors.find(number);
     }
 
-    /** Gives up the memory that no step and no answer took over, here and of the steps behind; no step runs any more. */
+    /**
+     * Gives up the memory that no step and no answer took over, here and of the steps behind; no step runs any more.
+     */
     void release() {
         if (responses != null) {
             responses.open().forEach(StepRuns::release);

@@ -14,7 +14,10 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The tensors that steps which belong together have so far, and what these make possible. Guarded by the lock of the run's threads. */
+/**
+ * The tensors that steps which belong together have so far, and what these make possible. Guarded by the lock of the
+ * run's threads.
+ */
 final class StepTensors {
     private final EnsembleRun run;
     private final EnsemblePlan plan;

@@ -10,8 +10,8 @@ final class TensorShapes {
     private TensorShapes() {}
 
     /**
-     * The form of {@code shape} that a model expects: where it has a batch dimension more than the tensor, the tensor is a batch of one;
-     * where it has one less, a batch of one loses it. Any other shape stays, for the model to judge.
+     * The form of {@code shape} that a model expects: where it has a batch dimension more than the tensor, the tensor
+     * is a batch of one; where it has one less, a batch of one loses it. Any other shape stays, for the model to judge.
      *
      * @param expected what the model says of its tensors
      * @param batching whether the model has a batch dimension

@@ -18,9 +18,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of an instance for several requests, or for steps of sequences. The inputs are, in this order, those that the requests bring, those
- * computed from their shapes, the controls of sequences, and their states; the outputs are those that the requests want, and the states. Used
- * by the instance's thread only.
+ * One run of an instance for several requests, or for steps of sequences. The inputs are, in this order, those that the
+ * requests bring, those computed from their shapes, the controls of sequences, and their states; the outputs are those
+ * that the requests want, and the states. Used by the instance's thread only.
  */
 final class BatchExecution implements ModelExecution {
     private final Run run;

@@ -24,9 +24,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One output of a batch, and how it is shared out among the requests that want it: a piece of the batch's buffer where it goes to the
- * network, the request's own window where it has one. A request whose window does not suit fails alone. One object serves all runs of the
- * instance; used by the instance's thread only.
+ * One output of a batch, and how it is shared out among the requests that want it: a piece of the batch's buffer where
+ * it goes to the network, the request's own window where it has one. A request whose window does not suit fails alone.
+ * One object serves all runs of the instance; used by the instance's thread only.
  */
 final class BatchOutput {
     private final OutputRule rule;
@@ -58,7 +58,10 @@ final class BatchOutput {
         scatter = batchTensors == null ? null : batchTensors.scattered(rule.name());
     }
 
-    /** Memory for the whole output: the windows of the requests where together they are exactly that, else a pooled buffer. */
+    /**
+     * Memory for the whole output: the windows of the requests where together they are exactly that, else a pooled
+     * buffer.
+     */
     MemorySegment memory(Shape wholeShape, long byteSize) {
         close();
         shape = wholeShape;
@@ -95,8 +98,8 @@ final class BatchOutput {
     }
 
     /**
-     * Memory for the whole output on the GPU that {@link #isForDevice} asked for: the windows of the requests where together they are exactly
-     * that, else memory from which each gets its part when {@code transfers} completes.
+     * Memory for the whole output on the GPU that {@link #isForDevice} asked for: the windows of the requests where
+     * together they are exactly that, else memory from which each gets its part when {@code transfers} completes.
      */
     DeviceMemory deviceMemory(Shape wholeShape, long byteSize, DeviceTransfers transfers) {
         close();
@@ -105,7 +108,10 @@ final class BatchOutput {
         return DeviceBatch.share(parts(wholeShape, byteSize), byteSize, transfers);
     }
 
-    /** Where each request's part belongs; a request whose window does not suit fails alone, and one that wants none has a part all the same. */
+    /**
+     * Where each request's part belongs; a request whose window does not suit fails alone, and one that wants none has
+     * a part all the same.
+     */
     private List<DeviceBatch.Part> parts(Shape wholeShape, long byteSize) {
         long rowByteSize = rowByteSize(wholeShape);
         List<DeviceBatch.Part> parts = new ArrayList<>(tickets.size());
@@ -131,7 +137,10 @@ final class BatchOutput {
         fromInput = input;
     }
 
-    /** The bytes of one row, which means nothing for an output that is cut otherwise; negative where rows differ in size. */
+    /**
+     * The bytes of one row, which means nothing for an output that is cut otherwise; negative where rows differ in
+     * size.
+     */
     private long rowByteSize(Shape wholeShape) {
         if (rule.datatype() == Datatype.BYTES) {
             return -1;
@@ -232,7 +241,10 @@ final class BatchOutput {
         return shared;
     }
 
-    /** The shape of some of the rows; of everything where the model has no batch dimension, and a run is for one request. */
+    /**
+     * The shape of some of the rows; of everything where the model has no batch dimension, and a run is for one
+     * request.
+     */
     private Shape ownShape(Shape whole, int count) {
         return signature.batching() ? whole.withFirst(count) : whole;
     }

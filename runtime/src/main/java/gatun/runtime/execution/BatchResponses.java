@@ -9,8 +9,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses to the requests of a batch: one each at the end, or for a decoupled model as many as the backend sends. A request to which a
- * response cannot be made fails alone. Used by the instance's thread only.
+ * The responses to the requests of a batch: one each at the end, or for a decoupled model as many as the backend sends.
+ * A request to which a response cannot be made fails alone. Used by the instance's thread only.
  */
 final class BatchResponses {
     private final Run run;
@@ -57,7 +57,10 @@ final class BatchResponses {
         }
     }
 
-    /** Sends each request its rows when the model is decoupled; otherwise counts only, since the responses are made at the end. */
+    /**
+     * Sends each request its rows when the model is decoupled; otherwise counts only, since the responses are made at
+     * the end.
+     */
     void send() {
         if (table == null) {
             sent++;

@@ -17,8 +17,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The answer to a request, put together from tensors that are there already; sees to it that each output gets where the client wants it,
- * and as the client wants it. Used by one thread at a time, which ends it by {@link #response} or {@link #fail}.
+ * The answer to a request, put together from tensors that are there already; sees to it that each output gets where the
+ * client wants it, and as the client wants it. Used by one thread at a time, which ends it by {@link #response} or
+ * {@link #fail}.
  */
 public final class ComposedAnswer {
     private final InferenceTicket ticket;
@@ -52,11 +53,12 @@ public final class ComposedAnswer {
     }
 
     /**
-     * Answers output {@code index} with a tensor whose memory {@code hold} keeps valid; owns the hold from now on. Nothing is copied
-     * unless the client wants the bytes in a region and they are not there yet.
+     * Answers output {@code index} with a tensor whose memory {@code hold} keeps valid; owns the hold from now on.
+     * Nothing is copied unless the client wants the bytes in a region and they are not there yet.
      *
      * @param tensor the bytes, and the shape that the client is told
-     * @throws GatunException when the client's region is too small, the pool is exhausted or the tensor cannot be classified
+     * @throws GatunException when the client's region is too small, the pool is exhausted or the tensor cannot be
+     *     classified
      */
     public void output(int index, Tensor tensor, Hold hold) {
         RequestedOutput wanted = ticket.wanted(index);
@@ -72,8 +74,8 @@ public final class ComposedAnswer {
     }
 
     /**
-     * Answers output {@code index} with a tensor in memory that is not the answer's to keep: a copy of it, unless it lies where the
-     * client wants it. Otherwise as {@link #output}.
+     * Answers output {@code index} with a tensor in memory that is not the answer's to keep: a copy of it, unless it
+     * lies where the client wants it. Otherwise as {@link #output}.
      */
     public void outputCopy(int index, Tensor tensor) {
         Optional<RegionLease> destination = ticket.wanted(index).destination();
@@ -115,8 +117,8 @@ public final class ComposedAnswer {
     }
 
     /**
-     * The whole answer, all of whose outputs are there; ends the use of the client's regions. When it fails, {@link #fail} is still to
-     * be called.
+     * The whole answer, all of whose outputs are there; ends the use of the client's regions. When it fails,
+     * {@link #fail} is still to be called.
      *
      * @param versionText the version that the client is told
      * @throws GatunException when a region was taken away meanwhile
@@ -127,8 +129,8 @@ public final class ComposedAnswer {
     }
 
     /**
-     * As {@link #response}, for one answer of several: outputs may be left out, and the client's regions stay its request's, because the
-     * next is written there too.
+     * As {@link #response}, for one answer of several: outputs may be left out, and the client's regions stay its
+     * request's, because the next is written there too.
      */
     public InferenceResponse part(String modelName, String versionText) {
         ticket.settle();

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Checks the requests to one model that are answered by something else than an instance: by other models, or from memory. Says what an
- * instance would say of them. Safe for any thread.
+ * Checks the requests to one model that are answered by something else than an instance: by other models, or from
+ * memory. Says what an instance would say of them. Safe for any thread.
  */
 public final class ComposedRequests {
     private final ModelSignature signature;

@@ -11,7 +11,10 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The inputs that the configuration's {@code batch_input} has made of the shapes in a batch. Used by the instance's thread only. */
+/**
+ * The inputs that the configuration's {@code batch_input} has made of the shapes in a batch. Used by the instance's
+ * thread only.
+ */
 final class ComputedInputs implements InputGroup {
     private final Run run;
     private final List<BatchInputRule> rules;

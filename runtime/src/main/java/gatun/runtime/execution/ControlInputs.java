@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The inputs that tell a model of sequences what each row is: start, end, ready, correlation id. Used by the instance's thread only. */
+/**
+ * The inputs that tell a model of sequences what each row is: start, end, ready, correlation id. Used by the instance's
+ * thread only.
+ */
 final class ControlInputs implements InputGroup {
     private final Run run;
     private final List<SequenceControl> controls;

@@ -38,7 +38,9 @@ final class DeviceBatch {
         return whole;
     }
 
-    /** Memory of {@code byteSize} bytes for an output whose {@code parts} follow one another, and more may follow them. */
+    /**
+     * Memory of {@code byteSize} bytes for an output whose {@code parts} follow one another, and more may follow them.
+     */
     static DeviceMemory share(List<Part> parts, long byteSize, DeviceTransfers transfers) {
         Optional<DeviceMemory> joined = join(parts.stream().map(Part::window).toList(), transfers);
         if (joined.isPresent() && joined.get().byteSize() == byteSize) {

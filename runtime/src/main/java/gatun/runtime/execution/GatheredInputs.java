@@ -17,8 +17,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The inputs that the requests of a batch bring, one tensor of all rows for each. What lies side by side already is not copied. Used by the
- * instance's thread only.
+ * The inputs that the requests of a batch bring, one tensor of all rows for each. What lies side by side already is not
+ * copied. Used by the instance's thread only.
  */
 final class GatheredInputs implements InputGroup {
     private final Run run;

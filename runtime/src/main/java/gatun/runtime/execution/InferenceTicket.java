@@ -51,7 +51,10 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     /** Whether other tickets are for the same request. */
     private boolean isPiece;
 
-    /** What it is a step of, and thus runs together with others only when their states suit; null unless the model has sequences. */
+    /**
+     * What it is a step of, and thus runs together with others only when their states suit; null unless the model has
+     * sequences.
+     */
     private @Nullable SequenceModel sequences;
 
     /** Where responses go while this runs; null unless the model is decoupled. */
@@ -101,7 +104,10 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         belongsTo(step);
     }
 
-    /** Lets the model say that it wants to run this again, though that happens to steps only. To be called before this runs. */
+    /**
+     * Lets the model say that it wants to run this again, though that happens to steps only. To be called before this
+     * runs.
+     */
     void toleratesRunAgain() {
         mayRunAgain = true;
     }
@@ -138,7 +144,10 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         }
     }
 
-    /** A ticket for the same request that brings more inputs, after its own; only before anything was done with this one. */
+    /**
+     * A ticket for the same request that brings more inputs, after its own; only before anything was done with this
+     * one.
+     */
     InferenceTicket with(List<Tensor> more) {
         Tensor[] all = Arrays.copyOf(inputs, inputs.length + more.size());
         for (int i = 0; i < more.size(); i++) {
@@ -163,7 +172,10 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return request.origin();
     }
 
-    /** When the first of several responses went out, as a reading of {@link System#nanoTime}; 0 before, and for a single response. */
+    /**
+     * When the first of several responses went out, as a reading of {@link System#nanoTime}; 0 before, and for a single
+     * response.
+     */
     long firstResponseNanos() {
         return firstResponseNanos;
     }
@@ -188,8 +200,8 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     /**
-     * Tickets run together when they are for the same entry point and bring the same inputs, whose shapes differ in the batch dimension
-     * only, but for ragged ones.
+     * Tickets run together when they are for the same entry point and bring the same inputs, whose shapes differ in the
+     * batch dimension only, but for ragged ones.
      */
     @Override
     protected boolean joins(Ticket first) {
@@ -276,7 +288,10 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return made.get(index);
     }
 
-    /** Answers an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there before. */
+    /**
+     * Answers an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there
+     * before.
+     */
     void result(int index, OutputTensor result, @Nullable Hold buffer) {
         made.set(index, result, buffer);
     }
@@ -286,7 +301,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         showsInputs = true;
     }
 
-    /** Whether the request's memory protects {@code bytes} for as long as we like: it does not lie in a client's region. */
+    /**
+     * Whether the request's memory protects {@code bytes} for as long as we like: it does not lie in a client's region.
+     */
     boolean ownsInputMemory() {
         List<Hold> holds = request.holds();
         for (int i = 0; i < holds.size(); i++) {
@@ -506,8 +523,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     /**
-     * Sends what is answered so far as one response of several, and begins the next; nothing to a request that is left out. Windows in the
-     * client's memory stay the request's, because later responses are written there too. For the instance's thread.
+     * Sends what is answered so far as one response of several, and begins the next; nothing to a request that is left
+     * out. Windows in the client's memory stay the request's, because later responses are written there too. For the
+     * instance's thread.
      *
      * @return whether it was sent
      * @throws GatunException CANCELLED when nobody wants it

@@ -1,34 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.memory.buffers.BufferPool;
-import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.BatchingRule;
-import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.configuration.ModelConfiguration;
-import gatun.runtime.configuration.StateTensor;
-import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceScheduler;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
-import gatun.runtime.tracing.TraceStage;
-import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelMetrics;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,8 +31,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A model version with running instances. Owns the backend's model and the instances' threads. Safe for any thread; after
- * {@link #close} it refuses requests.
+ * A model version with running instances. Owns the backend's model and the instances' threads. Safe for any thread;
+ * after {@link #close} it refuses requests.
  */
 public final class LoadedModel implements ServedModel {
     private static final Logger LOG = LoggerFactory.getLogger(LoadedModel.class);
@@ -49,151 +40,82 @@ public final class LoadedModel implements ServedModel {
     /** How long an instance waits for a client that reads no response, while it could serve others. */
     private static final Duration RECEIVER_PATIENCE = Duration.ofSeconds(60);
 
-    /** Why a model refuses requests when its scheduler has failed. */
-    private static final String BROKEN =
-            "the model is out of service because of a fault of the server, of which its log says more; load it again";
-
     /** Changes only in its instance groups. */
     private volatile ModelConfig config;
 
     private final long version;
     private final String versionText;
+    private final EntryPoints entryPoints;
     private final ModelSignature signature;
-    private final RequestCheck check;
-    private final SequencedMap<String, EntryPoint> entryPoints;
-    private final QueueRules queueRules;
-
-    /** How requests share runs where the configuration does not say it; null for most models. */
-    private final @Nullable BatchingRule ruled;
-
-    private final BufferPool pool;
-    private final @Nullable SequenceModel sequences;
-    private final BackendModel backend;
+    private final InstanceResources resources;
     private final ModelInstances instances;
     private final Scheduler<InferenceTicket> scheduler;
-    private final ModelCounters counters;
+    private final TicketRunner runner;
     private final Supplier<List<String>> readyVersions;
+
+    /** How many rows one run may have; no limit but the configuration's for most models. */
+    private final int maxRunSize;
+
     private volatile long loadNanos;
     private volatile boolean closing;
     private final AtomicBoolean backendClosed = new AtomicBoolean();
 
     private LoadedModel(
-            ModelConfig config,
-            long version,
-            ModelSignature signature,
-            RequestCheck check,
-            SequencedMap<String, EntryPoint> entryPoints,
-            BackendModel backend,
+            VersionDefinition definition,
+            EntryPoints entryPoints,
+            InstanceResources resources,
             ModelInstances instances,
-            QueueRules queueRules,
-            @Nullable BatchingRule ruled,
-            BufferPool pool,
-            @Nullable SequenceModel sequences,
             Scheduler<InferenceTicket> scheduler,
-            ModelCounters counters,
+            QueueRules queueRules,
             Supplier<List<String>> readyVersions) {
-        this.config = config;
-        this.version = version;
-        this.versionText = Long.toString(version);
-        this.signature = signature;
-        this.check = check;
+        config = definition.config();
+        version = definition.version();
+        versionText = Long.toString(version);
         this.entryPoints = entryPoints;
-        this.queueRules = queueRules;
-        this.ruled = ruled;
-        this.pool = pool;
-        this.sequences = sequences;
-        this.backend = backend;
+        signature = entryPoints.signature();
+        this.resources = resources;
         this.instances = instances;
         this.scheduler = scheduler;
-        this.counters = counters;
         this.readyVersions = readyVersions;
-    }
-
-    private static SequencedMap<String, EntryPoint> entryPoints(ModelSignature first, List<ModelSignature> others) {
-        SequencedMap<String, EntryPoint> all = new LinkedHashMap<>();
-        all.put(first.entryPoint().name(), first.entryPoint());
-        others.forEach(other -> all.put(other.entryPoint().name(), other.entryPoint()));
-        return Collections.unmodifiableSequencedMap(all);
+        @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
+        maxRunSize = rule == null ? Integer.MAX_VALUE : rule.maxRunSize();
+        runner = new TicketRunner(
+                config.getName(), scheduler, queueRules, resources.counters(), rule, resources.sequences() != null);
     }
 
     /**
-     * Starts the instances of a version and waits until they are warm. Owns {@code backend} from now on, also when this
-     * fails.
+     * Starts the instances of a version and waits until they are warm. Owns the backend of {@code definition} from now on, also when
+     * this fails.
      *
-     * @param labels the lines of the label files, by output name
-     * @param warmUps what each instance answers before it serves
-     * @param states what the model gives for one step of a sequence and gets for the next
-     * @param queueLimit how many requests may wait where the configuration sets no limit
-     * @param rule how requests share runs where the configuration does not say it; empty for not at all
-     * @param rateLimiter says when instances may run
      * @param readyVersions tells the ready versions of the same model, ascending
      * @throws GatunException when an instance does not start
      */
     public static LoadedModel start(
-            ModelConfig config,
-            long version,
-            BackendModel backend,
-            Map<String, List<String>> labels,
-            WarmUpPlan warmUps,
-            List<StateTensor> states,
-            BufferPool pool,
-            int queueLimit,
-            Optional<BatchingRule> rule,
-            RateLimiter rateLimiter,
-            Supplier<List<String>> readyVersions) {
-        List<EntryPoint> entryPoints = backend.entryPoints();
-        @Nullable
-        BatchingRule ruled = rule.filter(
-                        present -> !config.getModelTransactionPolicy().getDecoupled())
-                .map(present -> limited(present, config))
-                .orElse(null);
-        ModelSignature signature =
-                new ModelSignature(config, labels, entryPoints.isEmpty() ? null : entryPoints.getFirst(), ruled);
-        SequenceModel sequences = SequenceModel.of(config, states, queueLimit);
-        List<ModelSignature> others = sequences == null && signature.batchTensors() == null
-                ? entryPoints.stream()
-                        .skip(signature.isAsNamed() ? 1 : 0)
-                        .map(signature::of)
-                        .toList()
-                : List.of();
-        SequencedMap<String, EntryPoint> served = entryPoints(signature, others);
-        RequestCheck check = new RequestCheck(signature, others);
-        WarmUp warmUp = new WarmUp(warmUps, new LoadingVersion(config, version, signature, served), check);
-        ModelCounters counters = new ModelCounters();
-        ModelInstances instances = new ModelInstances(
-                new InstanceResources(backend, signature, sequences, pool, warmUp, counters), rateLimiter);
+            VersionDefinition definition, ExecutionResources shared, Supplier<List<String>> readyVersions) {
+        ModelConfig config = definition.config();
+        @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
+        SequenceModel sequences = SequenceModel.of(config, definition.states(), shared.queueLimit());
+        EntryPoints entryPoints = EntryPoints.of(definition, rule, sequences != null);
+        ModelSignature signature = entryPoints.signature();
+        WarmUp warmUp = new WarmUp(
+                definition.warmUps(),
+                new LoadingVersion(config, definition.version(), signature, entryPoints.byName()),
+                entryPoints.check());
+        InstanceResources resources = new InstanceResources(
+                definition.backend(), signature, sequences, shared.pool(), warmUp, new ModelCounters());
+        ModelInstances instances = new ModelInstances(resources, shared.rateLimiter());
         try {
-            QueueRules queueRules = QueueRules.of(config, queueLimit, ruled);
+            QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule);
             ModelInstances.Change first = instances.toward(config);
             Scheduler<InferenceTicket> scheduler = sequences == null
                     ? InstanceScheduler.open(queueRules.policy(), first.added())
                     : SequenceScheduler.open(sequences.policy(), first.added());
             instances.made(first);
-            return new LoadedModel(
-                    config,
-                    version,
-                    signature,
-                    check,
-                    served,
-                    backend,
-                    instances,
-                    queueRules,
-                    ruled,
-                    pool,
-                    sequences,
-                    scheduler,
-                    counters,
-                    readyVersions);
+            return new LoadedModel(definition, entryPoints, resources, instances, scheduler, queueRules, readyVersions);
         } catch (RuntimeException | Error e) {
-            backend.close();
+            definition.backend().close();
             throw e;
         }
-    }
-
-    /** A configuration that names a batch size limits requests more than the rule does. */
-    private static BatchingRule limited(BatchingRule rule, ModelConfig config) {
-        int size = config.getMaxBatchSize();
-        return size > 0 && size < rule.maxBatchSize() ? rule.withMaxBatchSize(size) : rule;
     }
 
     @Override
@@ -226,10 +148,10 @@ public final class LoadedModel implements ServedModel {
         }
         long arrivedNanos = System.nanoTime();
         InferenceTicket ticket = checked(request, arrivedNanos);
-        if (ruled != null && ticket.batchSize() > ruled.maxRunSize()) {
-            return inferInPieces(new SplitTicket(ticket, ruled.maxRunSize()), request, arrivedNanos);
+        if (ticket.batchSize() > maxRunSize) {
+            return inferInPieces(new SplitTicket(ticket, maxRunSize), request, arrivedNanos);
         }
-        complete(ticket, request, arrivedNanos);
+        runner.complete(ticket, request, arrivedNanos);
         return ticket.response(config.getName(), versionText);
     }
 
@@ -244,7 +166,7 @@ public final class LoadedModel implements ServedModel {
         ResponseStream responses = new ResponseStream(receiver, RECEIVER_PATIENCE);
         ticket.respondTo(responses);
         try {
-            complete(ticket, request, arrivedNanos);
+            runner.complete(ticket, request, arrivedNanos);
             responses.deliver();
         } finally {
             responses.abandon();
@@ -258,8 +180,8 @@ public final class LoadedModel implements ServedModel {
     /** Answers a request that is too large for one run; its pieces run side by side, as instances are free. */
     private InferenceResponse inferInPieces(SplitTicket split, InferenceRequest request, long arrivedNanos) {
         try {
-            completeAll(split.pieces(), request, arrivedNanos);
-            return split.response(pool, config.getName(), versionText);
+            runner.completeAll(split.pieces(), request, arrivedNanos);
+            return split.response(resources.pool(), config.getName(), versionText);
         } catch (GatunException e) {
             throw request.afterRun(e);
         } finally {
@@ -267,117 +189,18 @@ public final class LoadedModel implements ServedModel {
         }
     }
 
-    /** Brings a checked request to its end, or throws what kept it from running; parks the calling thread. */
-    private void complete(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
-        request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
-        queueRules.apply(ticket, request, arrivedNanos);
-        Cancellation cancellation = request.cancellation();
-        if (!cancellation.arm(() -> ticket.cancel(scheduler))) {
-            throw givenUp(arrivedNanos);
-        }
-        try {
-            submit(ticket, request, arrivedNanos);
-            request.submitted();
-            await(ticket, arrivedNanos);
-        } catch (GatunException e) {
-            throw request.afterRun(e); // a step that runs again and again has run before
-        } finally {
-            cancellation.end();
-        }
-    }
-
-    /** The same for the pieces of one request. */
-    private void completeAll(List<InferenceTicket> tickets, InferenceRequest request, long arrivedNanos) {
-        request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
-        for (int i = 0; i < tickets.size(); i++) {
-            queueRules.apply(tickets.get(i), request, arrivedNanos);
-        }
-        Cancellation cancellation = request.cancellation();
-        if (!cancellation.arm(() -> tickets.forEach(ticket -> ticket.cancel(scheduler)))) {
-            throw givenUp(arrivedNanos);
-        }
-        int submitted = 0;
-        int ended = 0;
-        try {
-            for (; submitted < tickets.size(); submitted++) {
-                submit(tickets.get(submitted), request, arrivedNanos);
-            }
-            request.submitted();
-            while (ended < submitted) {
-                await(tickets.get(ended++), arrivedNanos);
-            }
-        } finally {
-            // After a failure: what runs uses the request's memory until it has ended.
-            for (int i = ended; i < submitted; i++) {
-                tickets.get(i).giveUp(scheduler);
-            }
-            for (int i = ended; i < submitted; i++) {
-                tickets.get(i).await(scheduler);
-            }
-            cancellation.end();
-        }
-    }
-
-    /** Has a ticket wait for an instance. */
-    private void submit(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
-        switch (scheduler.submit(ticket)) {
-            case ACCEPTED -> {}
-            case QUEUE_FULL -> {
-                counters.failed(FailureReason.REJECTED, arrivedNanos);
-                throw ruled != null
-                        ? RequestErrors.schedulingQueueFull(ruled.maxWaitingRuns())
-                        : new GatunException(
-                                ErrorCode.UNAVAILABLE, RequestErrors.prefix(request) + "Exceeds maximum queue size");
-            }
-            case STOPPING -> throw stopping(arrivedNanos);
-            case NO_SEQUENCE -> {
-                counters.failed(FailureReason.OTHER, arrivedNanos);
-                throw RequestErrors.sequenceNotStarted(request, config.getName());
-            }
-        }
-        if (ticket.isUnwanted()) {
-            ticket.giveUp(scheduler); // it was not in the queue yet when it was given up
-        }
-    }
-
-    /** Waits for a ticket's end; parks the calling thread. */
-    private void await(InferenceTicket ticket, long arrivedNanos) {
-        switch (ticket.await(scheduler)) {
-            case COMPLETED -> {}
-            case REFUSED -> throw stopping(arrivedNanos);
-            case EXPIRED -> {
-                counters.failed(FailureReason.REJECTED, arrivedNanos);
-                throw new GatunException(
-                        ErrorCode.UNAVAILABLE,
-                        sequences == null
-                                ? "Request timeout expired"
-                                : "timeout of the corresponding sequence has been expired");
-            }
-            case GIVEN_UP -> throw givenUp(arrivedNanos);
-        }
-    }
-
-    private GatunException givenUp(long arrivedNanos) {
-        counters.failed(FailureReason.CANCELED, arrivedNanos);
-        return new GatunException(ErrorCode.CANCELLED, "");
-    }
-
     private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
         try {
-            InferenceTicket ticket = check.ticket(request, arrivedNanos);
+            InferenceTicket ticket = entryPoints.check().ticket(request, arrivedNanos);
+            SequenceModel sequences = resources.sequences();
             if (sequences != null) {
                 ticket.isStepOf(sequences, sequences.step(request, ticket.batchSize()));
             }
             return ticket;
         } catch (GatunException e) {
-            counters.failed(FailureReason.OTHER, arrivedNanos);
+            resources.counters().failed(FailureReason.OTHER, arrivedNanos);
             throw e;
         }
-    }
-
-    private GatunException stopping(long arrivedNanos) {
-        counters.failed(FailureReason.REJECTED, arrivedNanos);
-        return scheduler.isBroken() ? new GatunException(ErrorCode.UNAVAILABLE, BROKEN) : new VersionRetiredException();
     }
 
     @Override
@@ -387,7 +210,7 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public ModelStatistics statistics() {
-        return counters.snapshot(config.getName(), versionText, scheduler.pendingCount(), loadNanos);
+        return resources.counters().snapshot(config.getName(), versionText, scheduler.pendingCount(), loadNanos);
     }
 
     @Override
@@ -402,7 +225,12 @@ public final class LoadedModel implements ServedModel {
                             .toList());
         }
         return Optional.of(new ModelLatencies(
-                config.getName(), versionText, signature.decoupled(), counters.latencies(), Optional.empty(), bounds));
+                config.getName(),
+                versionText,
+                signature.decoupled(),
+                resources.counters().latencies(),
+                Optional.empty(),
+                bounds));
     }
 
     @Override
@@ -422,7 +250,7 @@ public final class LoadedModel implements ServedModel {
         boolean ended = scheduler.close(grace);
         if (ended && backendClosed.compareAndSet(false, true)) {
             try {
-                backend.close();
+                resources.model().close();
             } catch (RuntimeException | Error e) {
                 // One backend's fault is not to keep others from being closed.
                 LOG.error("Model '{}' could not be closed in order", config.getName(), e);
@@ -453,12 +281,12 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public List<String> choices() {
-        return backend.choices();
+        return resources.model().choices();
     }
 
     @Override
     public SequencedMap<String, EntryPoint> entryPoints() {
-        return entryPoints;
+        return entryPoints.byName();
     }
 
     @Override
@@ -473,7 +301,7 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public Optional<String> unavailability() {
-        return scheduler.isBroken() ? Optional.of(BROKEN) : instances.failure();
+        return scheduler.isBroken() ? Optional.of(TicketRunner.BROKEN) : instances.failure();
     }
 
     @Override

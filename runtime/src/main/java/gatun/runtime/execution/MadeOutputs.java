@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outputs of one request that were made and have not been handed on, in the order in which it wants them. Owns the buffers that they lie
- * in. Used by the instance's thread, and by the request's own when the run is over.
+ * The outputs of one request that were made and have not been handed on, in the order in which it wants them. Owns the
+ * buffers that they lie in. Used by the instance's thread, and by the request's own when the run is over.
  */
 final class MadeOutputs {
     private final @Nullable OutputTensor[] outputs;
@@ -26,7 +26,10 @@ final class MadeOutputs {
         return outputs[index];
     }
 
-    /** Sets an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there before. */
+    /**
+     * Sets an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there
+     * before.
+     */
     void set(int index, OutputTensor output, @Nullable Hold buffer) {
         Hold previous = buffers[index];
         outputs[index] = output;

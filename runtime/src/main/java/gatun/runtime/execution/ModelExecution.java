@@ -4,7 +4,10 @@ package gatun.runtime.execution;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.Execution;
 
-/** What a backend sees of a run, and how the instance ends it. One object serves all runs of an instance, one after the other. */
+/**
+ * What a backend sees of a run, and how the instance ends it. One object serves all runs of an instance, one after the
+ * other.
+ */
 interface ModelExecution extends Execution {
     /** The present run, or the last one. */
     Run run();

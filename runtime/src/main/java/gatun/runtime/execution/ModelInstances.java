@@ -75,7 +75,10 @@ final class ModelInstances {
         }
     }
 
-    /** What is to change for {@code config}: an instance whose group asks for the same as before stays. To be made, or given up. */
+    /**
+     * What is to change for {@code config}: an instance whose group asks for the same as before stays. To be made, or
+     * given up.
+     */
     Change toward(ModelConfig config) {
         int count = config.getInstanceGroupList().stream()
                 .mapToInt(group -> group.getCount() * devices(group).size())

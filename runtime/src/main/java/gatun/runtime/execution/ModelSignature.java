@@ -17,7 +17,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The inputs and outputs of a model's entry point in the form that checking a request needs, prepared when the model is loaded. Immutable. */
+/**
+ * The inputs and outputs of a model's entry point in the form that checking a request needs, prepared when the model is
+ * loaded. Immutable.
+ */
 final class ModelSignature {
     private final String modelName;
     private final int maxBatchSize;
@@ -105,14 +108,18 @@ final class ModelSignature {
     }
 
     /**
-     * The same model asked by the name of an entry point; its requests have a batch dimension where all tensors leave their first one open.
-     * Without one, the engine is the judge of shapes: a model's files tell less of them than it accepts.
+     * The same model asked by the name of an entry point; its requests have a batch dimension where all tensors leave
+     * their first one open. Without one, the engine is the judge of shapes: a model's files tell less of them than it
+     * accepts.
      */
     ModelSignature of(EntryPoint other) {
         return new ModelSignature(this, other);
     }
 
-    /** Whether requests that name the entry point are checked as those that name none, because the configuration describes it as it is. */
+    /**
+     * Whether requests that name the entry point are checked as those that name none, because the configuration
+     * describes it as it is.
+     */
     boolean isAsNamed() {
         return hasOwnBatchDimension()
                 && isAs(entryPoint.inputs(), inputSpecs)
@@ -135,7 +142,10 @@ final class ModelSignature {
         return !dims.isEmpty() && dims.getFirst() == Shape.VARIABLE;
     }
 
-    /** The largest batch of an entry point whose tensors may have any shape, or leave their first dimension open; 0 for others. */
+    /**
+     * The largest batch of an entry point whose tensors may have any shape, or leave their first dimension open; 0 for
+     * others.
+     */
     private static int openBatchSize(EntryPoint entryPoint, @Nullable BatchingRule rule) {
         boolean open = Stream.concat(entryPoint.inputs().stream(), entryPoint.outputs().stream())
                 .allMatch(tensor -> tensor.anyShape() || firstIsOpen(tensor));
@@ -319,7 +329,9 @@ final class ModelSignature {
         return outputSpecs;
     }
 
-    /** The place of an input in the configuration, or -1; most clients keep its order, so {@code hint} is tried first. */
+    /**
+     * The place of an input in the configuration, or -1; most clients keep its order, so {@code hint} is tried first.
+     */
     int inputIndex(String name, int hint) {
         if (hint < inputs.length && inputs[hint].name().equals(name)) {
             return hint;

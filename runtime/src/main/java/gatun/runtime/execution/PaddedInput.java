@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The tensors that the requests of a run bring as one input, made one that is greater than they are together: where they differ in another
- * dimension than the first, each is filled up with zeros or empty strings; rows that are missing at the end are copies of the first row of
- * the last tensor. Used once, by one thread.
+ * The tensors that the requests of a run bring as one input, made one that is greater than they are together: where
+ * they differ in another dimension than the first, each is filled up with zeros or empty strings; rows that are missing
+ * at the end are copies of the first row of the last tensor. Used once, by one thread.
  */
 final class PaddedInput {
     private final List<Tensor> pieces;
@@ -30,7 +30,9 @@ final class PaddedInput {
     private long from;
     private long to;
 
-    /** @param tensors of one rank, and not without rows; {@code whole} is no smaller in any dimension than any of them */
+    /**
+     * @param tensors of one rank, and not without rows; {@code whole} is no smaller in any dimension than any of them
+     */
     PaddedInput(List<Tensor> tensors, Shape whole) {
         this.whole = whole;
         pieces = new ArrayList<>(tensors);
@@ -47,7 +49,10 @@ final class PaddedInput {
         }
     }
 
-    /** The shape that tensors can be filled up to: the most that one of them has in each dimension, and {@code rows} in front. */
+    /**
+     * The shape that tensors can be filled up to: the most that one of them has in each dimension, and {@code rows} in
+     * front.
+     */
     static Shape shape(List<Tensor> tensors, int rows) {
         long[] dims = tensors.getFirst().spec().shape().toArray();
         for (Tensor tensor : tensors) {

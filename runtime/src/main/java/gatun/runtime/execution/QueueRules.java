@@ -14,14 +14,17 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** How the configuration of a model lets requests wait: in which priority level, for how long, and what comes of it. Immutable. */
+/**
+ * How the configuration of a model lets requests wait: in which priority level, for how long, and what comes of it.
+ * Immutable.
+ */
 final class QueueRules {
     private final BatchPolicy policy;
     private final List<Level> levels;
 
     /**
-     * How long a request of one level may wait. Where the configuration has a queue policy, it rules: a request may then only
-     * shorten the policy's limit, and only if the policy lets it. Without one the request's own wish counts.
+     * How long a request of one level may wait. Where the configuration has a queue policy, it rules: a request may
+     * then only shorten the policy's limit, and only if the policy lets it. Without one the request's own wish counts.
      *
      * @param defaultMicros the policy's limit; 0 for none
      * @param mayShorten whether a request's wish counts when it is shorter than the limit

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Checks requests against one model, for all protocols, and puts their tensors in the model's order. The first thing that
- * is wrong decides. Immutable.
+ * Checks requests against one model, for all protocols, and puts their tensors in the model's order. The first thing
+ * that is wrong decides. Immutable.
  */
 final class RequestCheck {
     private final ModelSignature signature;
@@ -30,7 +30,10 @@ final class RequestCheck {
         this(signature, List.of());
     }
 
-    /** Checks requests to a model; {@code others} are its entry points that the configuration does not describe, or not as they are. */
+    /**
+     * Checks requests to a model; {@code others} are its entry points that the configuration does not describe, or not
+     * as they are.
+     */
     RequestCheck(ModelSignature signature, List<ModelSignature> others) {
         this.signature = signature;
         this.others = others.stream()

@@ -5,8 +5,8 @@ import gatun.memory.tensor.Shape;
 import java.util.List;
 
 /**
- * Turns the dimensions of one form of a tensor into those of another, where the n-th variable dimension of one is the n-th
- * of the other. Knows nothing of the batch dimension in front. Immutable.
+ * Turns the dimensions of one form of a tensor into those of another, where the n-th variable dimension of one is the
+ * n-th of the other. Knows nothing of the batch dimension in front. Immutable.
  */
 final class Reshape {
     private final long[] from;

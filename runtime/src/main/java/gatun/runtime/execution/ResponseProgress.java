@@ -4,8 +4,8 @@ package gatun.runtime.execution;
 import gatun.runtime.statistics.ResponseTable;
 
 /**
- * How far the answer to one request is: how many responses it had, and when the last. Counts what becomes of each. Used by the instance's
- * thread only.
+ * How far the answer to one request is: how many responses it had, and when the last. Counts what becomes of each. Used
+ * by the instance's thread only.
  */
 final class ResponseProgress {
     private int place;
@@ -28,7 +28,10 @@ final class ResponseProgress {
         table.ended(place, System.nanoTime() - beforeNanos);
     }
 
-    /** Counts a failure in the place of the next response; one that comes of it that nobody wants more is {@code unwanted}. */
+    /**
+     * Counts a failure in the place of the next response; one that comes of it that nobody wants more is
+     * {@code unwanted}.
+     */
     void brokenOff(ResponseTable table, boolean unwanted) {
         long nanos = System.nanoTime() - beforeNanos;
         if (unwanted) {

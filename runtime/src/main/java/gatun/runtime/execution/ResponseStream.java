@@ -14,8 +14,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses of a decoupled model to one request, on their way from the instance's thread, which sends them, to the request's thread,
- * which gives them to the receiver. A few may wait in between; then the instance does. Owns the responses that wait.
+ * The responses of a decoupled model to one request, on their way from the instance's thread, which sends them, to the
+ * request's thread, which gives them to the receiver. A few may wait in between; then the instance does. Owns the
+ * responses that wait.
  */
 final class ResponseStream {
     /** How many responses may wait for the receiver. */
@@ -91,7 +92,8 @@ final class ResponseStream {
     }
 
     /**
-     * Gives the receiver what waits. For the request's thread. Never throws: a failure of the receiver is kept for {@link #check}.
+     * Gives the receiver what waits. For the request's thread. Never throws: a failure of the receiver is kept for
+     * {@link #check}.
      *
      * @return whether the receiver can take more; false for the first time when it has failed
      */
@@ -117,7 +119,9 @@ final class ResponseStream {
         }
     }
 
-    /** Says that nobody wants more responses: those that wait are closed, and those to come are refused. For any thread. */
+    /**
+     * Says that nobody wants more responses: those that wait are closed, and those to come are refused. For any thread.
+     */
     void abandon() {
         List<Sent> unwanted;
         lock.lock();

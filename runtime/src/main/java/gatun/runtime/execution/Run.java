@@ -12,8 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The present run of an instance: its thread, when its stages began, the memory it has taken, the requests it has answered, and whose
- * fault a failure is. One object serves all runs, one after the other. Used by the instance's thread only.
+ * The present run of an instance: its thread, when its stages began, the memory it has taken, the requests it has
+ * answered, and whose fault a failure is. One object serves all runs, one after the other. Used by the instance's
+ * thread only.
  */
 final class Run implements ExecutionTimes {
     private final BufferPool pool;
@@ -89,7 +90,9 @@ final class Run implements ExecutionTimes {
         }
     }
 
-    /** Ends the run, tells the traces of its requests, and forgets all of them, so that nothing of them is kept alive. */
+    /**
+     * Ends the run, tells the traces of its requests, and forgets all of them, so that nothing of them is kept alive.
+     */
     void clear() {
         end();
         for (int i = 0; i < requests; i++) {
@@ -121,8 +124,8 @@ final class Run implements ExecutionTimes {
     }
 
     /**
-     * Whether the model may have taken a request whose run ended by {@code failure}. Before the backend says that it computes, it has
-     * not if the failure is the runtime's.
+     * Whether the model may have taken a request whose run ended by {@code failure}. Before the backend says that it
+     * computes, it has not if the failure is the runtime's.
      */
     boolean mayHaveTaken(GatunException failure) {
         return executing && (computing || !isRefusal(failure));

@@ -10,7 +10,10 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Ends the requests of a run that failed, counts them, and tells the log what only the server's operator can mend. Thread-safe. */
+/**
+ * Ends the requests of a run that failed, counts them, and tells the log what only the server's operator can mend.
+ * Thread-safe.
+ */
 final class RunFailures {
     private static final Logger LOG = LoggerFactory.getLogger(RunFailures.class);
 
@@ -50,7 +53,10 @@ final class RunFailures {
         tickets.forEach(ticket -> fail(ticket, failure, reason, taken));
     }
 
-    /** Fails a ticket whose run something unforeseen broke off: a client that took its memory away, or else a fault of ours or the engine's. */
+    /**
+     * Fails a ticket whose run something unforeseen broke off: a client that took its memory away, or else a fault of
+     * ours or the engine's.
+     */
     void failUnexpectedly(InferenceTicket ticket, Throwable failure) {
         if (failure instanceof InternalError) {
             // How the JVM reports a mapping that lost its memory. The lease knows whether it was the client's.
@@ -66,7 +72,10 @@ final class RunFailures {
         log(failure);
     }
 
-    /** Fails what has not failed yet, after a fault in the handling of a failure, such as a stack that is full still: nobody may wait for ever. */
+    /**
+     * Fails what has not failed yet, after a fault in the handling of a failure, such as a stack that is full still:
+     * nobody may wait for ever.
+     */
     void failRest(List<InferenceTicket> tickets, Throwable fault) {
         for (InferenceTicket ticket : tickets) {
             if (!ticket.hasFailed()) {

@@ -30,7 +30,10 @@ final class RunStopper {
         this.modelName = modelName;
     }
 
-    /** Begins a run of {@code tickets} on {@code engine}. By the thread of the run, as are {@link #end} and {@link #stopAgain}. */
+    /**
+     * Begins a run of {@code tickets} on {@code engine}. By the thread of the run, as are {@link #end} and
+     * {@link #stopAgain}.
+     */
     void begin(BackendInstance engine, List<InferenceTicket> tickets) {
         running.lock();
         try {
@@ -69,8 +72,8 @@ final class RunStopper {
     }
 
     /**
-     * Tells the engine again what it may have missed: at the beginning of a run it forgets that the one before was to stop, and with it
-     * what it was told of this one a moment before.
+     * Tells the engine again what it may have missed: at the beginning of a run it forgets that the one before was to
+     * stop, and with it what it was told of this one a moment before.
      */
     @SuppressWarnings("GuardedBy") // only this thread changes the batch
     void stopAgain() {

@@ -17,8 +17,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of sequences that run together: what each row is to its sequence, and the states before and after. Where sequences keep their
- * places in the batch, a row whose sequence has no step is a gap, of zeros and empty strings. Used by the instance's thread only.
+ * The steps of sequences that run together: what each row is to its sequence, and the states before and after. Where
+ * sequences keep their places in the batch, a row whose sequence has no step is a gap, of zeros and empty strings. Used
+ * by the instance's thread only.
  */
 final class SequenceBatch {
     private final Run run;
@@ -63,7 +64,10 @@ final class SequenceBatch {
         return exchanges;
     }
 
-    /** The rows of a run for {@code batch}: each ticket at its sequence's slot where the model wants that, with gaps in between. */
+    /**
+     * The rows of a run for {@code batch}: each ticket at its sequence's slot where the model wants that, with gaps in
+     * between.
+     */
     List<InferenceTicket> rows(List<InferenceTicket> batch) {
         int count = model.isDirect() ? batch.getLast().step().sequence().slot() + 1 : batch.size();
         if (count == batch.size()) {

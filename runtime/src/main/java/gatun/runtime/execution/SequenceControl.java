@@ -14,7 +14,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /**
- * An input that no request brings: it tells the model of each row of a batch where in its sequence the row's step stands. Immutable.
+ * An input that no request brings: it tells the model of each row of a batch where in its sequence the row's step
+ * stands. Immutable.
  *
  * @param name what the model calls it
  * @param kind what it tells

@@ -15,8 +15,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The states of one sequence, each in a pooled buffer of its own, from one step to the next. Used by the thread of the sequence's instance
- * during a run; closed by whoever ends the sequence.
+ * The states of one sequence, each in a pooled buffer of its own, from one step to the next. Used by the thread of the
+ * sequence's instance during a run; closed by whoever ends the sequence.
  */
 final class SequenceState implements Hold {
     private final List<StateTensor> rules;
@@ -96,8 +96,8 @@ final class SequenceState implements Hold {
     }
 
     /**
-     * Has the buffer of a growable state hold at least {@code byteSize} bytes, those that it holds now in front. Answers the one that was
-     * too small for that, which the caller closes when nobody reads it any more.
+     * Has the buffer of a growable state hold at least {@code byteSize} bytes, those that it holds now in front.
+     * Answers the one that was too small for that, which the caller closes when nobody reads it any more.
      */
     Optional<Buffer> reserve(int index, long byteSize) {
         Buffer small = buffer(index);
@@ -132,7 +132,10 @@ final class SequenceState implements Hold {
         return Optional.of(pool.take(Math.max(byteSize, spare)));
     }
 
-    /** Makes the state a copy of {@code source}: in {@code spare}, which this owns from now on, or in its own buffer, which suits it then. */
+    /**
+     * Makes the state a copy of {@code source}: in {@code spare}, which this owns from now on, or in its own buffer,
+     * which suits it then.
+     */
     void copy(int index, Shape shape, MemorySegment source, @Nullable Buffer spare) {
         if (spare != null) {
             swap(index, shape, spare);

@@ -14,23 +14,24 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A model version as the server runs it, whatever it is made of: instances of a backend, or other models. Safe for any thread; after
- * {@link #close} it refuses requests.
+ * A model version as the server runs it, whatever it is made of: instances of a backend, or other models. Safe for any
+ * thread; after {@link #close} it refuses requests.
  */
 public interface ServedModel extends ModelVersion {
     /**
-     * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the request, which it
-     * closes afterwards.
+     * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the
+     * request, which it closes afterwards.
      *
      * @throws GatunException when the request is wrong, refused or failed; UNSUPPORTED when this is decoupled
      */
     InferenceResponse infer(InferenceRequest request);
 
     /**
-     * Answers a request with as many responses as there are: one, unless this is decoupled. Parks the calling thread, which also calls
-     * {@code receiver}. The caller still owns the request, which it closes afterwards.
+     * Answers a request with as many responses as there are: one, unless this is decoupled. Parks the calling thread,
+     * which also calls {@code receiver}. The caller still owns the request, which it closes afterwards.
      *
-     * @throws GatunException as {@link #infer(InferenceRequest)}; responses may have come before. Also whatever the receiver throws
+     * @throws GatunException as {@link #infer(InferenceRequest)}; responses may have come before. Also whatever the
+     *     receiver throws
      */
     default void infer(InferenceRequest request, ResponseReceiver receiver) {
         receiver.accept(infer(request), true);
@@ -55,15 +56,18 @@ public interface ServedModel extends ModelVersion {
         return List.of();
     }
 
-    /** The models on backends whose work its answers are: as long as they are the same objects, equal requests have equal answers. */
+    /**
+     * The models on backends whose work its answers are: as long as they are the same objects, equal requests have
+     * equal answers.
+     */
     default List<ServedModel> sources() {
         return List.of(this);
     }
 
     /**
-     * Brings the instances to what {@code config} says, while requests go on: new ones are opened and warmed up, then others end when they
-     * have finished what they run, or the sequences that they have. Nothing else changes, neither the engine's model nor what was counted.
-     * For one caller at a time.
+     * Brings the instances to what {@code config} says, while requests go on: new ones are opened and warmed up, then
+     * others end when they have finished what they run, or the sequences that they have. Nothing else changes, neither
+     * the engine's model nor what was counted. For one caller at a time.
      *
      * @param config as complete as {@link #config}
      * @return false when more than the instances would have to change, and nothing did
@@ -73,10 +77,15 @@ public interface ServedModel extends ModelVersion {
         return false;
     }
 
-    /** Refuses new requests from now on, and does not wait; those that were accepted are answered. May be called again. */
+    /**
+     * Refuses new requests from now on, and does not wait; those that were accepted are answered. May be called again.
+     */
     void drain();
 
-    /** Whether it was made for other models than those that it asks now, so that it must be made anew from its own files. */
+    /**
+     * Whether it was made for other models than those that it asks now, so that it must be made anew from its own
+     * files.
+     */
     default boolean outdated() {
         return false;
     }
@@ -87,8 +96,9 @@ public interface ServedModel extends ModelVersion {
     }
 
     /**
-     * Refuses new requests, lets those that were accepted finish and gives up all memory. Those that still wait when the grace is over are
-     * refused. When one that runs does not finish in time, what it uses stays open and the answer is false; may be called again.
+     * Refuses new requests, lets those that were accepted finish and gives up all memory. Those that still wait when
+     * the grace is over are refused. When one that runs does not finish in time, what it uses stays open and the answer
+     * is false; may be called again.
      */
     boolean close(Duration grace);
 }

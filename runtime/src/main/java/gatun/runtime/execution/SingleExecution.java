@@ -23,9 +23,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of an instance for one request: hands the backend its inputs and decides where each output goes. The outputs of a decoupled model
- * go out in as many responses as the backend sends; a window in the client's memory then holds the output of the last one. Used by the
- * instance's thread only.
+ * One run of an instance for one request: hands the backend its inputs and decides where each output goes. The outputs
+ * of a decoupled model go out in as many responses as the backend sends; a window in the client's memory then holds the
+ * output of the last one. Used by the instance's thread only.
  */
 final class SingleExecution implements ModelExecution {
     private final Run run;

@@ -63,7 +63,8 @@ final class SplitTicket {
     /**
      * The answers of all pieces as one.
      *
-     * @throws GatunException the first failure of a piece; or when the answers are too large for a window, or for the pool
+     * @throws GatunException the first failure of a piece; or when the answers are too large for a window, or for the
+     *     pool
      */
     InferenceResponse response(BufferPool pool, String model, String version) {
         for (InferenceTicket piece : pieces) {

@@ -19,9 +19,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One state of the sequences whose steps run together: what the model gets of them, and what it gives back. For a single row the sequence's
- * own buffer is what the model reads, and what it wrote becomes the sequence's buffer; the rows of several are gathered and shared out. One
- * object serves all runs of an instance; used by the instance's thread only.
+ * One state of the sequences whose steps run together: what the model gets of them, and what it gives back. For a
+ * single row the sequence's own buffer is what the model reads, and what it wrote becomes the sequence's buffer; the
+ * rows of several are gathered and shared out. One object serves all runs of an instance; used by the instance's thread
+ * only.
  */
 final class StateExchange {
     private final int index;
@@ -168,7 +169,8 @@ final class StateExchange {
                     ErrorCode.INTERNAL,
                     "state '" + rule.outputName() + "' of model '" + signature.modelName() + "' has " + byteSize
                             + " bytes, expected " + readByteSize
-                            + " as before: it is written where it was read, because of use_same_buffer_for_input_output;"
+                            + " as before: it is written where it was read, because of"
+                            + " use_same_buffer_for_input_output;"
                             + " use_growable_memory lets it grow there");
         }
     }
@@ -182,7 +184,10 @@ final class StateExchange {
         return bytes;
     }
 
-    /** Copies the beginning of each row: a state that grows keeps what it holds. Rows of strings have no place of their own yet. */
+    /**
+     * Copies the beginning of each row: a state that grows keeps what it holds. Rows of strings have no place of their
+     * own yet.
+     */
     private void spread(MemorySegment read, MemorySegment target) {
         if (rule.datatype() == Datatype.BYTES) {
             return;
@@ -227,7 +232,10 @@ final class StateExchange {
         return dims;
     }
 
-    /** Whether the model wrote into the sequence's own memory, so that the state has changed whatever becomes of the run. */
+    /**
+     * Whether the model wrote into the sequence's own memory, so that the state has changed whatever becomes of the
+     * run.
+     */
     boolean isWrittenInPlace() {
         return rows.size() == 1 && inPlace != null;
     }
@@ -254,7 +262,10 @@ final class StateExchange {
         }
     }
 
-    /** Gives the sequence of a row what the model gave for it. Called once for a row, after {@link #prepare}; never fails. */
+    /**
+     * Gives the sequence of a row what the model gave for it. Called once for a row, after {@link #prepare}; never
+     * fails.
+     */
     void commit(int row) {
         SequenceState state = rows.get(row).orElse(null);
         if (state == null) {

@@ -9,7 +9,10 @@ import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** All states of a model of sequences: inputs of a run, and outputs that no request gets as such. Used by the instance's thread only. */
+/**
+ * All states of a model of sequences: inputs of a run, and outputs that no request gets as such. Used by the instance's
+ * thread only.
+ */
 final class StateExchanges implements InputGroup {
     private final Run run;
     private final List<StateExchange> states;

@@ -5,8 +5,8 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
 /**
- * A model version takes no more requests: it was unloaded, or another took its place between a request's look-up and its beginning. Whoever
- * looks the model up again may find the other.
+ * A model version takes no more requests: it was unloaded, or another took its place between a request's look-up and
+ * its beginning. Whoever looks the model up again may find the other.
  */
 public final class VersionRetiredException extends GatunException {
     private static final long serialVersionUID = 1;

@@ -22,8 +22,8 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
 /**
- * Sends a model's warm-up samples to an instance before it serves, past its scheduler. They count in the statistics as any request
- * does. Immutable; each instance's thread runs it for itself.
+ * Sends a model's warm-up samples to an instance before it serves, past its scheduler. They count in the statistics as
+ * any request does. Immutable; each instance's thread runs it for itself.
  */
 final class WarmUp {
     private static final int ALIGNMENT = 64;
@@ -88,7 +88,9 @@ final class WarmUp {
         return tensors;
     }
 
-    /** Numbers that a model can be expected to bear: floats between 0 and 1, truth values that are 0 or 1, any integer. */
+    /**
+     * Numbers that a model can be expected to bear: floats between 0 and 1, truth values that are 0 or 1, any integer.
+     */
     private static void fill(MemorySegment bytes, Datatype datatype, SplittableRandom random) {
         long count = datatype.isFixedSize() ? bytes.byteSize() / datatype.byteSize() : 0;
         for (long i = 0; i < count; i++) {
@@ -138,7 +140,10 @@ final class WarmUp {
         }
     }
 
-    /** A request with these inputs. What is no input of the model's clients, as a sequence's controls, reaches the backend as it is. */
+    /**
+     * A request with these inputs. What is no input of the model's clients, as a sequence's controls, reaches the
+     * backend as it is.
+     */
     private InferenceTicket ticket(List<Tensor> inputs) {
         InferenceRequest request = new InferenceRequest(version);
         List<Tensor> more = new ArrayList<>();

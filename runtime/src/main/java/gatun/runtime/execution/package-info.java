@@ -1,15 +1,18 @@
 /**
- * What a run of a model does, from a checked request to its response. A {@link gatun.runtime.execution.LoadedModel} owns a version's instances; the
- * scheduler decides when which instance runs which requests, and this package does the rest.
+ * What a run of a model does, from a checked request to its response. A {@link gatun.runtime.execution.LoadedModel}
+ * owns a version's instances; the scheduler decides when which instance runs which requests, and this package does the
+ * rest.
  *
  * <ol>
  *   <li>On the request's thread {@link gatun.runtime.execution.RequestCheck} holds the request against the model's
- *       {@link gatun.runtime.execution.ModelSignature} and makes an {@link gatun.runtime.execution.InferenceTicket}; one with more rows than a run may
- *       have becomes several ({@link gatun.runtime.execution.SplitTicket}).
- *   <li>On the instance's thread, or the request's if it was lent the instance, {@link gatun.runtime.execution.ModelInstance} runs tickets as one
- *       {@link gatun.spi.Execution}, which is how the backend sees them:
+ *       {@link gatun.runtime.execution.ModelSignature} and makes an {@link gatun.runtime.execution.InferenceTicket};
+ *       one with more rows than a run may have becomes several ({@link gatun.runtime.execution.SplitTicket}).
+ *   <li>On the instance's thread, or the request's if it was lent the instance,
+ *       {@link gatun.runtime.execution.ModelInstance} runs tickets as one {@link gatun.spi.Execution}, which is how the
+ *       backend sees them:
  *       <ul>
- *         <li>{@link gatun.runtime.execution.InstanceExecution} for a single request: inputs where they are, outputs where they go;
+ *         <li>{@link gatun.runtime.execution.InstanceExecution} for a single request: inputs where they are, outputs
+ *         where they go;
  *         <li>{@link gatun.runtime.execution.BatchExecution} for several: inputs put together, outputs shared out;
  *         <li>{@link gatun.runtime.execution.RaggedExecution} where sizes differ from request to request;
  *         <li>{@link gatun.runtime.execution.SequenceExecution} with the controls and states of sequences;
@@ -18,7 +21,8 @@
  *   <li>On the request's thread again every lease is settled, and the response is the request's.
  * </ol>
  *
- * What several models answer together is put together by {@link gatun.runtime.execution.ComposedAnswer}, for ensembles and the cache.
+ * What several models answer together is put together by {@link gatun.runtime.execution.ComposedAnswer}, for ensembles
+ * and the cache.
  */
 @NullMarked
 package gatun.runtime.execution;

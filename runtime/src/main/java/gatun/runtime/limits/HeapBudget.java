@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts what requests take of the Java heap for their long parts, so that all of them together stay within it. Who reads
- * something long reserves its heap before it makes anything. Safe for any thread; never waits.
+ * Counts what requests take of the Java heap for their long parts, so that all of them together stay within it. Who
+ * reads something long reserves its heap before it makes anything. Safe for any thread; never waits.
  */
 public final class HeapBudget {
     /** What every request may make without asking, in bytes: its usual texts, shapes and objects. */
@@ -29,7 +29,8 @@ public final class HeapBudget {
      * Reserves {@code byteSize} bytes of the heap; nothing is counted up to {@link #FREE_BYTE_SIZE}.
      *
      * @return the reservation; its owner closes it, more than once does no harm
-     * @throws GatunException UNAVAILABLE when others have taken what is needed, RESOURCE_EXHAUSTED when it could never be had
+     * @throws GatunException UNAVAILABLE when others have taken what is needed, RESOURCE_EXHAUSTED when it could never
+     *     be had
      */
     public Hold reserve(long byteSize) {
         if (byteSize <= FREE_BYTE_SIZE) {

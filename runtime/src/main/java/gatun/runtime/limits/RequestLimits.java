@@ -5,9 +5,11 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
 /**
- * What one request may hold beside the bytes of its tensors, whichever protocol it comes by. Checked before anything is made of it.
+ * What one request may hold beside the bytes of its tensors, whichever protocol it comes by. Checked before anything is
+ * made of it.
  *
- * @param textByteSize the most bytes of one text, in UTF-8: an id, a name, a version, a key of shared memory, a parameter's value
+ * @param textByteSize the most bytes of one text, in UTF-8: an id, a name, a version, a key of shared memory, a
+ *     parameter's value
  * @param textsByteSize the most bytes of all these texts of a request together
  * @param tensors the most inputs, and the most requested outputs
  * @param parameters the most parameters of a request, those of its inputs and outputs included
@@ -72,7 +74,8 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
     }
 
     /**
-     * Checks the number of dimensions that all shapes of a request have together: sixteen for each tensor that it may have.
+     * Checks the number of dimensions that all shapes of a request have together: sixteen for each tensor that it may
+     * have.
      *
      * @throws GatunException RESOURCE_EXHAUSTED naming the limit
      */

@@ -4,8 +4,9 @@ package gatun.runtime.limits;
 import gatun.memory.tensor.Hold;
 
 /**
- * What one request has used of its limits so far, and the heap that is reserved for it. Whoever reads the request counts each thing before
- * it makes it. Small requests reserve nothing. Not thread-safe; closed by its owner, perhaps by another thread later.
+ * What one request has used of its limits so far, and the heap that is reserved for it. Whoever reads the request
+ * counts each thing before it makes it. Small requests reserve nothing. Not thread-safe; closed by its owner, perhaps
+ * by another thread later.
  */
 public final class RequestUsage implements Hold {
     /** What a text counts beside its bytes, so that empty ones are not free. */
@@ -44,7 +45,9 @@ public final class RequestUsage implements Hold {
         this.heap = heap;
     }
 
-    /** Nothing used of the standard limits, with a heap budget that nobody shares: for what is no request of a client. */
+    /**
+     * Nothing used of the standard limits, with a heap budget that nobody shares: for what is no request of a client.
+     */
     public static RequestUsage standard() {
         return new RequestUsage(RequestLimits.STANDARD, new HeapBudget(Long.MAX_VALUE));
     }
@@ -52,7 +55,8 @@ public final class RequestUsage implements Hold {
     /**
      * Counts a text of at most {@link RequestLimits#textByteSize} bytes.
      *
-     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when it and those before it are too long; as {@link HeapBudget#reserve}
+     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when it and those before it are too long; as
+     *     {@link HeapBudget#reserve}
      */
     public void addText(long byteSize) {
         textBytes += byteSize + TEXT_BYTE_SIZE;
@@ -65,7 +69,8 @@ public final class RequestUsage implements Hold {
      *
      * @param count how many there are of its kind with it
      * @param what {@code inputs} or {@code outputs}
-     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as {@link HeapBudget#reserve}
+     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as
+     *     {@link HeapBudget#reserve}
      */
     public void addTensor(int count, String what) {
         limits.requireTensors(count, what);
@@ -75,7 +80,8 @@ public final class RequestUsage implements Hold {
     /**
      * Counts one more parameter.
      *
-     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as {@link HeapBudget#reserve}
+     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as
+     *     {@link HeapBudget#reserve}
      */
     public void addParameter() {
         limits.requireParameters(++parameters);
@@ -85,7 +91,8 @@ public final class RequestUsage implements Hold {
     /**
      * Counts one more dimension of a shape.
      *
-     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as {@link HeapBudget#reserve}
+     * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as
+     *     {@link HeapBudget#reserve}
      */
     public void addDimension() {
         limits.requireDimensions(++dimensions);

@@ -11,8 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker that runs only while the resources of its instance are there. It takes its {@link Turn} from the {@link RateLimiter} before it
- * takes a batch, so that requests wait for resources in the queue.
+ * A worker that runs only while the resources of its instance are there. It takes its {@link Turn} from the
+ * {@link RateLimiter} before it takes a batch, so that requests wait for resources in the queue.
  *
  * @param <T> what it runs
  */
@@ -36,8 +36,8 @@ public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, Tur
     }
 
     /**
-     * The worker of an instance of {@code group}, limited as the group asks for it: {@code worker} itself when it needs no resources, or
-     * when nothing is limited. Opening it fails when it could never run.
+     * The worker of an instance of {@code group}, limited as the group asks for it: {@code worker} itself when it needs
+     * no resources, or when nothing is limited. Opening it fails when it could never run.
      */
     public static <T extends Ticket> Worker<T> of(Worker<T> worker, ModelInstanceGroup group, RateLimiter limiter) {
         List<Need> needs = group.getRateLimiter().getResourcesList().stream()

@@ -11,10 +11,10 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Lets instances run only while all resources that they ask for are there. Of those that wait the one that has run least goes first, its
- * runs weighed by its priority; those behind it wait, also when there would be enough for them, so that nobody waits for ever. What a
- * resource amounts to is what the operator says, or else the most that any instance asks for. One for all models of a server; safe for
- * any thread; never waits itself.
+ * Lets instances run only while all resources that they ask for are there. Of those that wait the one that has run
+ * least goes first, its runs weighed by its priority; those behind it wait, also when there would be enough for them,
+ * so that nobody waits for ever. What a resource amounts to is what the operator says, or else the most that any
+ * instance asks for. One for all models of a server; safe for any thread; never waits itself.
  */
 public final class RateLimiter {
     /**
@@ -104,7 +104,8 @@ public final class RateLimiter {
             int limit = limit(need, added.device());
             if (limit < need.count()) {
                 throw GatunException.invalidArgument("Resource count for \"" + need.name() + "\" is limited to " + limit
-                        + " which will prevent scheduling of one or more model instances, the minimum required count is "
+                        + " which will prevent scheduling of one or more model instances, the minimum required count"
+                        + " is "
                         + need.count());
             }
         }

@@ -13,7 +13,8 @@ final class DependencyOrder {
     private DependencyOrder() {}
 
     /**
-     * The models in rounds, so that none is in an earlier round than one that asks it: a round can go when those before it are gone.
+     * The models in rounds, so that none is in an earlier round than one that asks it: a round can go when those before
+     * it are gone.
      */
     static List<List<ServedModel>> closing(List<ServedModel> models) {
         List<List<ServedModel>> rounds = new ArrayList<>();

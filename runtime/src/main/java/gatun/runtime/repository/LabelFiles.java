@@ -22,8 +22,8 @@ final class LabelFiles {
     private LabelFiles() {}
 
     /**
-     * The lines of each output's label file, by output name; outputs without one are left out. A carriage return is part of
-     * its line.
+     * The lines of each output's label file, by output name; outputs without one are left out. A carriage return is
+     * part of its line.
      *
      * @throws GatunException when a file cannot be read
      */

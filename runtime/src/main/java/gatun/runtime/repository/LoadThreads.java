@@ -20,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads that load models: several models at a time, and of one model one change after the other, in the order in which they were
- * submitted. Platform threads, since engines compute on them; they end when nothing is loaded. Safe for any thread.
+ * The threads that load models: several models at a time, and of one model one change after the other, in the order in
+ * which they were submitted. Platform threads, since engines compute on them; they end when nothing is loaded. Safe for
+ * any thread.
  */
 final class LoadThreads {
     private static final Logger LOG = LoggerFactory.getLogger(LoadThreads.class);
@@ -52,7 +53,8 @@ final class LoadThreads {
     }
 
     /**
-     * Has a change of a model made when the earlier ones of that model, and those in {@code after}, have ended, however they did.
+     * Has a change of a model made when the earlier ones of that model, and those in {@code after}, have ended, however
+     * they did.
      *
      * @throws GatunException UNAVAILABLE when the server stops
      */
@@ -128,7 +130,10 @@ final class LoadThreads {
         }
     }
 
-    /** Begins no more changes, those that were submitted included, and waits for those under way; false when they take longer than {@code grace}. */
+    /**
+     * Begins no more changes, those that were submitted included, and waits for those under way; false when they take
+     * longer than {@code grace}.
+     */
     boolean close(Duration grace) {
         lock.lock();
         try {

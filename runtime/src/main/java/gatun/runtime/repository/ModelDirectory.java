@@ -68,7 +68,8 @@ record ModelDirectory(String name, Path path) {
                     && Character.isDigit(directoryName.charAt(0))
                     && versionNumber(directoryName).isEmpty()) {
                 LOG.warn(
-                        "Model '{}': directory '{}' is no version and is left alone; a version is a decimal number up to {}"
+                        "Model '{}': directory '{}' is no version and is left alone; a version is a decimal number"
+                                + " up to {}"
                                 + " without leading zeros",
                         name,
                         directoryName,

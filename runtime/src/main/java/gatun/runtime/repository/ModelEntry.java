@@ -11,8 +11,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
 
 /**
- * A name in the repository and its versions. Read by every request: the versions are one immutable list behind a volatile field. Changed by
- * loading and unloading.
+ * A name in the repository and its versions. Read by every request: the versions are one immutable list behind a
+ * volatile field. Changed by loading and unloading.
  */
 final class ModelEntry {
     private final String name;

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what is loaded and unloaded, and in which order: a model after those that it asks. Safe for any thread; a method that waits says
- * so.
+ * Decides what is loaded and unloaded, and in which order: a model after those that it asks. Safe for any thread; a
+ * method that waits says so.
  */
 final class ModelLifeCycle {
     private static final Logger LOG = LoggerFactory.getLogger(ModelLifeCycle.class);
@@ -158,7 +158,8 @@ final class ModelLifeCycle {
             throw new GatunException(
                     ErrorCode.RESOURCE_EXHAUSTED,
                     "failed to load '" + name + "', there are " + models.size()
-                            + " models, the limit for models of files that requests bring; the server's --limit-models sets it");
+                            + " models, the limit for models of files that requests bring; the server's"
+                            + " --limit-models sets it");
         }
         ModelEntry entry = models.entry(name);
         entry.wanted(true);
@@ -242,7 +243,8 @@ final class ModelLifeCycle {
     /**
      * Takes a model out of service; waits until new requests are refused, and not for those that run.
      *
-     * @param dependents whether models go too that ask this one, and those that were loaded only because this one asks them
+     * @param dependents whether models go too that ask this one, and those that were loaded only because this one asks
+     *     them
      */
     void unload(String name, boolean dependents) {
         Optional<ModelEntry> found = models.find(name);
@@ -292,7 +294,10 @@ final class ModelLifeCycle {
         };
     }
 
-    /** Looks what has changed in the repositories and has it loaded or unloaded. Does not wait for that, and never throws. */
+    /**
+     * Looks what has changed in the repositories and has it loaded or unloaded. Does not wait for that, and never
+     * throws.
+     */
     void poll() {
         look();
     }

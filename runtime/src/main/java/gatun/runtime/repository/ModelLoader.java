@@ -11,8 +11,10 @@ import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
+import gatun.runtime.execution.ExecutionResources;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.VersionDefinition;
 import gatun.runtime.execution.WarmUpPlan;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
@@ -35,7 +37,7 @@ import org.slf4j.LoggerFactory;
 final class ModelLoader {
     private static final Logger LOG = LoggerFactory.getLogger(ModelLoader.class);
 
-    private final ModelRepository.Settings settings;
+    private final RepositorySettings settings;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Backends backends;
     private final BufferPool pool;
@@ -44,7 +46,7 @@ final class ModelLoader {
 
     /** @param remembering puts the response cache before a model that wants it */
     ModelLoader(
-            ModelRepository.Settings settings,
+            RepositorySettings settings,
             Backends backends,
             BufferPool pool,
             MemberModels members,
@@ -70,8 +72,8 @@ final class ModelLoader {
     }
 
     /**
-     * Loads versions. Never throws: what went wrong is in the results, one for each version in the same order; when there is no version to
-     * load, one result without a version says so.
+     * Loads versions. Never throws: what went wrong is in the results, one for each version in the same order; when
+     * there is no version to load, one result without a version says so.
      *
      * @param entry the name under which they will be found
      */
@@ -111,9 +113,9 @@ final class ModelLoader {
         ModelConfig config = retrying(
                 source.name(),
                 () -> ModelConfiguration.complete(
-                        source.config(), first, settings.autoComplete(), backends::started, rule));
+                        source.config(), first, settings.sources().autoComplete(), backends::started, rule));
         ConfigurationLimits.check(config, settings.limits());
-        settings.configurationRule().accept(config);
+        settings.loading().configurationRule().accept(config);
         return config;
     }
 
@@ -121,12 +123,12 @@ final class ModelLoader {
     private Optional<BatchingRule> rule(ModelSource source, Path versionDirectory) {
         return ModelConfiguration.schedules(source.config())
                 ? Optional.empty()
-                : settings.batching().of(versionDirectory);
+                : settings.scheduling().batching().of(versionDirectory);
     }
 
     /**
-     * Brings the instances of versions that serve to what {@code source} says. Never throws: what went wrong is in the results, one for
-     * each version.
+     * Brings the instances of versions that serve to what {@code source} says. Never throws: what went wrong is in the
+     * results, one for each version.
      *
      * @return empty where that is not all that has changed, and nothing was done
      */
@@ -183,28 +185,25 @@ final class ModelLoader {
         Optional<BatchingRule> rule = rule(source, directory.version(version));
         WarmUpPlan warmUps = new WarmUpPlan(
                 WarmUpSample.of(config, directory.path(), settings.limits()),
-                settings.warmUps(),
+                settings.loading().warmUps(),
                 directory.version(version));
         List<StateTensor> states = StateTensor.of(config, directory.path());
         Backend backend = backends.started(config.getBackend());
         BackendModel model = backend.load(config, directory.version(version));
         return LoadedModel.start(
-                config,
-                version,
-                model,
-                labels,
-                warmUps,
-                states,
-                pool,
-                settings.queueLimit(),
-                rule,
-                settings.rateLimiter(),
+                new VersionDefinition(config, version, model, labels, warmUps, states, rule),
+                new ExecutionResources(
+                        pool,
+                        settings.scheduling().queueLimit(),
+                        settings.scheduling().rateLimiter()),
                 entry::readyVersions);
     }
 
-    /** Has an engine try again what it fails: a file that is still on its way, or a device that is taken for a moment. */
+    /**
+     * Has an engine try again what it fails: a file that is still on its way, or a device that is taken for a moment.
+     */
     private <T> T retrying(String model, Supplier<T> attempt) {
-        for (int left = settings.loadRetries(); ; left--) {
+        for (int left = settings.loading().retries(); ; left--) {
             try {
                 return attempt.get();
             } catch (RuntimeException e) {
@@ -216,7 +215,7 @@ final class ModelLoader {
                         model,
                         left,
                         e.getMessage());
-                if (closesWithin(settings.loadRetryInterval())) {
+                if (closesWithin(settings.loading().retryInterval())) {
                     throw e;
                 }
             }

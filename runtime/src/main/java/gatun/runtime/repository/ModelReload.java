@@ -16,8 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes what serves under one name without a gap: new versions are loaded beside the old ones, requests are switched to them at once, and
- * then the old ones finish and go. When a new version fails, the old ones stay. For one change of a model at a time.
+ * Changes what serves under one name without a gap: new versions are loaded beside the old ones, requests are switched
+ * to them at once, and then the old ones finish and go. When a new version fails, the old ones stay. For one change of
+ * a model at a time.
  */
 final class ModelReload {
     private static final Logger LOG = LoggerFactory.getLogger(ModelReload.class);
@@ -33,7 +34,8 @@ final class ModelReload {
     }
 
     /**
-     * Brings a model to what {@code source} says; versions that did not change go on as they are. Takes over the files of {@code source}.
+     * Brings a model to what {@code source} says; versions that did not change go on as they are. Takes over the files
+     * of {@code source}.
      *
      * @return the results of the versions that were loaded; none when nothing had changed
      */

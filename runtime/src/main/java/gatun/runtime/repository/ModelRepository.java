@@ -4,7 +4,6 @@ package gatun.runtime.repository;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ListedModel;
@@ -13,13 +12,8 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
-import gatun.runtime.WarmUpSource;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
-import gatun.runtime.limits.ModelLimits;
-import gatun.runtime.ratelimit.RateLimiter;
-import gatun.wire.inference.ModelConfig;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -27,7 +21,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -35,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The models of the server, by name. Any thread may look models up, load and unload them. Owns the models that it loaded, and the threads
- * that do it.
+ * The models of the server, by name. Any thread may look models up, load and unload them. Owns the models that it
+ * loaded, and the threads that do it.
  */
 public final class ModelRepository {
     private static final Logger LOG = LoggerFactory.getLogger(ModelRepository.class);
@@ -55,59 +48,19 @@ public final class ModelRepository {
     private @Nullable RepositoryPoll poll;
 
     /**
-     * Where models are and how they are loaded.
-     *
-     * @param repositories the directories that hold models
-     * @param listed models that are served besides, from directories of any name
-     * @param controlMode who decides which are loaded
-     * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
-     * @param autoComplete whether configurations are completed from the model's files
-     * @param configurationRule what complete configurations are to keep to beyond the runtime's own rules
-     * @param loadThreads how many models are loaded at a time
-     * @param loadRetries how often a load that fails is tried again before it counts as failed
-     * @param warmUps requests beside models' files that they answer before they serve
-     * @param loadRetryInterval how long to wait before that
-     * @param queueLimit how many requests may wait for a model whose configuration sets no limit
-     * @param rateLimiter says when instances may run
-     * @param limits what a configuration may ask for
-     */
-    public record Settings(
-            List<Path> repositories,
-            List<ListedModel> listed,
-            ControlMode controlMode,
-            String configName,
-            boolean autoComplete,
-            Consumer<ModelConfig> configurationRule,
-            int loadThreads,
-            int loadRetries,
-            WarmUpSource warmUps,
-            Duration loadRetryInterval,
-            int queueLimit,
-            BatchingRules batching,
-            RateLimiter rateLimiter,
-            ModelLimits limits) {
-        /** Keeps copies of the lists. */
-        public Settings {
-            repositories = List.copyOf(repositories);
-            listed = List.copyOf(listed);
-        }
-    }
-
-    /**
      * A repository without any model loaded.
      *
      * @param remembering puts the response cache before a model that wants it
      * @param listeners hear of every change
      */
     public ModelRepository(
-            Settings settings,
+            RepositorySettings settings,
             Backends backends,
             BufferPool pool,
             UnaryOperator<ServedModel> remembering,
             ChangeListeners listeners) {
-        sources = new ModelSources(
-                settings.repositories(), settings.configName(), settings.autoComplete(), list, uploads);
-        list.replace(settings.listed());
+        sources = new ModelSources(settings.sources(), list, uploads);
+        list.replace(settings.sources().listed());
         uploads.removeAbandoned();
         controlMode = settings.controlMode();
         models = new ModelTable(listeners);
@@ -116,7 +69,7 @@ public final class ModelRepository {
         lifeCycle = new ModelLifeCycle(
                 sources,
                 models,
-                new LoadThreads(settings.loadThreads()),
+                new LoadThreads(settings.loading().threads()),
                 reload,
                 settings.limits().models());
     }
@@ -155,7 +108,10 @@ public final class ModelRepository {
         return List.copyOf(list.models().values());
     }
 
-    /** Replaces the list of models that are served besides those of the repositories, and waits until the new ones are loaded or failed. */
+    /**
+     * Replaces the list of models that are served besides those of the repositories, and waits until the new ones are
+     * loaded or failed.
+     */
     public void replaceListed(List<ListedModel> models) {
         list.replace(models);
         lifeCycle.pollAndWait();
@@ -201,8 +157,8 @@ public final class ModelRepository {
     }
 
     /**
-     * The version that took the place of one which was found ready and was replaced before the request began: what keeps a reload from
-     * interrupting anybody.
+     * The version that took the place of one which was found ready and was replaced before the request began: what
+     * keeps a reload from interrupting anybody.
      *
      * @param stopped the version that was found
      * @param failure what it said to the request; thrown when it is ready all the same
@@ -248,7 +204,10 @@ public final class ModelRepository {
         return index;
     }
 
-    /** What the repositories hold; nothing when they cannot be read now, which keeps nobody from hearing of what is loaded. */
+    /**
+     * What the repositories hold; nothing when they cannot be read now, which keeps nobody from hearing of what is
+     * loaded.
+     */
     private SortedMap<String, RepositoryScan.Finding> present() {
         try {
             return sources.scan();

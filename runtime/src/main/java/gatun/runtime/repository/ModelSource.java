@@ -44,7 +44,10 @@ record ModelSource(
                 && config.equals(other.config);
     }
 
-    /** Whether both are the same where it matters to more than the model's instances; as far as their configurations were written. */
+    /**
+     * Whether both are the same where it matters to more than the model's instances; as far as their configurations
+     * were written.
+     */
     boolean isSameButForInstances(ModelSource other) {
         return directory.equals(other.directory)
                 && base.equals(other.base)

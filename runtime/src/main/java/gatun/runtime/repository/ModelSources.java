@@ -5,8 +5,6 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.wire.inference.ModelConfig;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -15,17 +13,16 @@ import java.util.TreeMap;
 /**
  * Reads what models are to be loaded from. Safe for any thread.
  *
- * @param repositories the directories that hold models
- * @param configName which configuration in {@code configs} counts where a model has it; empty for none
- * @param autoComplete whether a model may have no configuration
+ * @param sources the directories, and how configurations are read there
  * @param list the models that are served because a list names them
  * @param uploads where the files of load requests are
  */
-record ModelSources(
-        List<Path> repositories, String configName, boolean autoComplete, ModelList list, UploadFolder uploads) {
-    /** What each directory of the repositories holds, and what the list names; throws as {@link RepositoryScan#scan}. */
+record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
+    /**
+     * What each directory of the repositories holds, and what the list names; throws as {@link RepositoryScan#scan}.
+     */
     SortedMap<String, RepositoryScan.Finding> scan() {
-        return list.addTo(RepositoryScan.scan(repositories));
+        return list.addTo(RepositoryScan.scan(sources.repositories()));
     }
 
     /** What the repositories or the list hold under that name; throws as {@link RepositoryScan#scan}. */
@@ -35,7 +32,8 @@ record ModelSources(
 
     /** @throws GatunException with the reason why nothing can be loaded from there */
     ModelSource read(ModelDirectory directory) {
-        ModelConfig config = ModelConfiguration.written(directory.name(), directory.path(), configName, autoComplete);
+        ModelConfig config = ModelConfiguration.written(
+                directory.name(), directory.path(), sources.configName(), sources.autoComplete());
         return read(directory, list.apply(config), false, Optional.empty());
     }
 

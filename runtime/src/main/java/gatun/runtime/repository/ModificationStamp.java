@@ -15,8 +15,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tells that files have changed: the newest modification time of anything below a directory. How many there are and how large is
- * counted too, so that a file which is replaced by an older one, or removed, is a change as well.
+ * What tells that files have changed: the newest modification time of anything below a directory. How many there are
+ * and how large is counted too, so that a file which is replaced by an older one, or removed, is a change as well.
  *
  * @param newestNanos the newest modification time, in nanoseconds since the epoch; 0 when there is nothing
  * @param entryCount how many files and directories there are
@@ -27,8 +27,8 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
     private static final int MAX_DEPTH = 64;
 
     /**
-     * The stamp of what is below {@code root}, without the directory itself. Links are followed; what cannot be read counts as absent, since
-     * files may be on their way in or out.
+     * The stamp of what is below {@code root}, without the directory itself. Links are followed; what cannot be read
+     * counts as absent, since files may be on their way in or out.
      *
      * @param skipped the children of {@code root} to leave out
      * @throws GatunException INVALID_ARGUMENT when {@code root} cannot be read

@@ -14,8 +14,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Map;
 
 /**
- * The files that a load request brought, in a directory of their own that only this user can read. Engines want files; they are there until
- * the model is unloaded.
+ * The files that a load request brought, in a directory of their own that only this user can read. Engines want files;
+ * they are there until the model is unloaded.
  */
 final class OverrideFiles {
     private static final int WINDOW = 1 << 20;
@@ -33,7 +33,8 @@ final class OverrideFiles {
      *
      * @param uploads where they go
      * @param files contents by path in the model's directory
-     * @throws GatunException INVALID_ARGUMENT for a path that leads out of the directory, INTERNAL when the files cannot be written
+     * @throws GatunException INVALID_ARGUMENT for a path that leads out of the directory, INTERNAL when the files
+     *     cannot be written
      */
     static OverrideFiles write(UploadFolder uploads, String model, Map<String, MemorySegment> files) {
         Path root;

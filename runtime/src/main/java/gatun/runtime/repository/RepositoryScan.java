@@ -25,8 +25,8 @@ final class RepositoryScan {
     }
 
     /**
-     * Every model in {@code repositories}, by name. What begins with a dot is no model: mounted volumes and version control
-     * leave such directories.
+     * Every model in {@code repositories}, by name. What begins with a dot is no model: mounted volumes and version
+     * control leave such directories.
      *
      * @throws GatunException INVALID_ARGUMENT when a repository cannot be read
      */

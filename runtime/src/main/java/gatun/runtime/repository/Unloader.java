@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends versions that no request finds any more: each finishes what it accepted, however long that takes, and gives its memory back. A thread
- * for each change does the waiting, so that one that hangs holds nobody up. Safe for any thread.
+ * Ends versions that no request finds any more: each finishes what it accepted, however long that takes, and gives its
+ * memory back. A thread for each change does the waiting, so that one that hangs holds nobody up. Safe for any thread.
  */
 final class Unloader {
     private static final Logger LOG = LoggerFactory.getLogger(Unloader.class);
@@ -63,7 +63,10 @@ final class Unloader {
         }
     }
 
-    /** Waits until all have ended; false when that takes longer than {@code grace}. What still waits for an instance then is refused. */
+    /**
+     * Waits until all have ended; false when that takes longer than {@code grace}. What still waits for an instance
+     * then is refused.
+     */
     boolean close(Duration grace) {
         long deadline = System.nanoTime() + grace.toNanos();
         boolean ended = true;

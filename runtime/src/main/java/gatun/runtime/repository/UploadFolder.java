@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The folder of this server, among the system's temporary ones, for the files that load requests bring. The server holds a lock on a file in it
- * for as long as it lives, however it ends; a folder whose lock nobody holds is one of a server that died, and the next removes it. Safe for
- * any thread.
+ * The folder of this server, among the system's temporary ones, for the files that load requests bring. The server
+ * holds a lock on a file in it for as long as it lives, however it ends; a folder whose lock nobody holds is one of a
+ * server that died, and the next removes it. Safe for any thread.
  */
 final class UploadFolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UploadFolder.class);
@@ -111,7 +111,9 @@ final class UploadFolder implements AutoCloseable {
         }
     }
 
-    /** Removes a folder and what it holds; files that are mapped stay readable for who mapped them. May be called again. */
+    /**
+     * Removes a folder and what it holds; files that are mapped stay readable for who mapped them. May be called again.
+     */
     static void delete(Path folder) {
         if (!Files.exists(folder)) {
             return;

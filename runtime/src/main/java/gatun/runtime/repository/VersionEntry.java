@@ -12,7 +12,8 @@ import java.util.Optional;
  * A version in the index, at one moment of its life. Immutable: a change replaces it.
  *
  * @param version in decimal; empty when this stands for the whole model
- * @param reason why it is unavailable; for one that is ready, why the newest files are not what it serves; empty otherwise
+ * @param reason why it is unavailable; for one that is ready, why the newest files are not what it serves; empty
+ *     otherwise
  * @param required whether the server is ready only with this version
  * @param model the version itself; empty unless it is ready or was until now
  */
@@ -78,7 +79,10 @@ record VersionEntry(
         return state == ModelState.READY;
     }
 
-    /** Whether this serves what its files say: no later load has failed, and nothing that it asks has become of another kind. */
+    /**
+     * Whether this serves what its files say: no later load has failed, and nothing that it asks has become of another
+     * kind.
+     */
     boolean isCurrent() {
         return isReady()
                 && reason.isEmpty()

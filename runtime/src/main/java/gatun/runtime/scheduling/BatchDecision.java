@@ -9,12 +9,12 @@ final class BatchDecision {
     private BatchDecision() {}
 
     /**
-     * How many of the first tickets to send now, at least one; or {@link #WAIT}, until the oldest has waited for the policy's delay or
-     * more tickets have come.
+     * How many of the first tickets to send now, at least one; or {@link #WAIT}, until the oldest has waited for the
+     * policy's delay or more tickets have come.
      *
      * @param policy one that forms batches
-     * @param sizes the sizes of the tickets in the order of their turn, at least one; those that come after a ticket which cannot share
-     *     the batch are left out
+     * @param sizes the sizes of the tickets in the order of their turn, at least one; those that come after a ticket
+     *     which cannot share the batch are left out
      * @param count how many of {@code sizes} count
      * @param blocked whether a ticket that cannot share the batch follows
      * @param waitedNanos how long the oldest of them has waited

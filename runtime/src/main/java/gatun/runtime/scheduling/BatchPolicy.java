@@ -8,11 +8,13 @@ import java.util.List;
  *
  * @param maxBatchSize the most that the sizes of a batch's tickets may add up to; 0 to run each ticket alone
  * @param preferredBatchSizes sizes that are worth sending before all else; ascending, none above {@code maxBatchSize}
- * @param maxQueueDelayNanos how long the oldest ticket may be kept while an instance is idle, in the hope of more tickets
+ * @param maxQueueDelayNanos how long the oldest ticket may be kept while an instance is idle, in the hope of more
+ *     tickets
  * @param preserveOrdering whether tickets end in the order they were submitted
  * @param levels how many may wait in each priority level, the most urgent first; at least one
  * @param defaultLevel the level, from 0, of tickets that name none
- * @param levelsCountSizes whether {@code levels} is about the sizes of those that wait, taken together, and not about how many they are
+ * @param levelsCountSizes whether {@code levels} is about the sizes of those that wait, taken together, and not about
+ *     how many they are
  */
 public record BatchPolicy(
         int maxBatchSize,

@@ -10,8 +10,9 @@ import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
 /**
- * Sees to it that {@link InlineRuns} which have become long leave a carrier thread to everybody else: while the same runs hold all carriers from
- * one look to the next there is one carrier more. A platform thread looks, and only while runs hold all carriers now and then. Thread-safe.
+ * Sees to it that {@link InlineRuns} which have become long leave a carrier thread to everybody else: while the same
+ * runs hold all carriers from one look to the next there is one carrier more. A platform thread looks, and only while
+ * runs hold all carriers now and then. Thread-safe.
  */
 final class CarrierWatch {
     /** Between two looks: for so long, and twice as long at most, runs may hold all carriers. */

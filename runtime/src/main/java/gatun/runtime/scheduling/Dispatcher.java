@@ -10,17 +10,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a scheduler knows and decides, without threads, locks or a clock: who waits, which instances are idle, what runs next and who is
- * to be woken for it. Instances are numbers from 0; times are readings of {@link System#nanoTime}, or of any other clock that all calls
- * agree on. All instances are idle at first.
+ * What a scheduler knows and decides, without threads, locks or a clock: who waits, which instances are idle, what runs
+ * next and who is to be woken for it. Instances are numbers from 0; times are readings of {@link System#nanoTime}, or
+ * of any other clock that all calls agree on. All instances are idle at first.
  *
- * <p>Instances come and fetch ({@link #take}); a ticket that is submitted at most has one of them woken ({@link #instanceToWake}).
- * Waking a thread costs more than a short run. So an idle instance is left alone while those that run will come to the new ticket sooner
- * than it could: the average of past runs says so. Runs are not always like the past; one idle instance, the watcher, therefore wakes by
- * itself from time to time and helps out. It also keeps the time for a batch that waits for more tickets.
+ * <p>Instances come and fetch ({@link #take}); a ticket that is submitted at most has one of them woken
+ * ({@link #instanceToWake}). Waking a thread costs more than a short run. So an idle instance is left alone while those
+ * that run will come to the new ticket sooner than it could: the average of past runs says so. Runs are not always like
+ * the past; one idle instance, the watcher, therefore wakes by itself from time to time and helps out. It also keeps
+ * the time for a batch that waits for more tickets.
  *
- * <p>An instance whose {@linkplain Turns turn} has not come takes nothing. What it would have run stays in the queue, with all that follows
- * from that, and may go to another instance; when nothing waits any more it gives its turn up.
+ * <p>An instance whose {@linkplain Turns turn} has not come takes nothing. What it would have run stays in the queue,
+ * with all that follows from that, and may go to another instance; when nothing waits any more it gives its turn up.
  *
  * @param <T> what is to be run
  */
@@ -122,7 +123,10 @@ final class Dispatcher<T extends Ticket> implements Roster {
         return instances.isWatched() && runTimes.typicalNanos() * batches < WAKING_NANOS * instances.awakeCount();
     }
 
-    /** Whether the instances that are awake do not keep up after all; a batch that waits for more tickets is none of their business. */
+    /**
+     * Whether the instances that are awake do not keep up after all; a batch that waits for more tickets is none of
+     * their business.
+     */
     private boolean hasWaitedLong(long now) {
         T oldest = queue.first();
         return oldest != null && (policy.maxQueueDelayNanos() > 0 || now - oldest.submittedNanos > LONG_WAIT_NANOS);
@@ -134,8 +138,8 @@ final class Dispatcher<T extends Ticket> implements Roster {
     }
 
     /**
-     * Lends an idle instance to the thread that brings {@code ticket}, which is marked as running and is not to be submitted; {@link
-     * #NONE} where it must wait its turn, or where a run may take longer than {@code nanos}.
+     * Lends an idle instance to the thread that brings {@code ticket}, which is marked as running and is not to be
+     * submitted; {@link #NONE} where it must wait its turn, or where a run may take longer than {@code nanos}.
      */
     int lend(T ticket, long nanos) {
         if (!instances.anyIdle() || stopping || !mayBeLent(nanos)) {
@@ -166,9 +170,10 @@ final class Dispatcher<T extends Ticket> implements Roster {
     }
 
     /**
-     * What an instance that is awake does now: runs the tickets that this puts into {@code batch}, which are marked as running; or, when
-     * there are none, sleeps for the nanoseconds that this answers, or {@link #FOREVER}, or until it is woken, and asks again; or ends,
-     * when this answers {@link #END}. Afterwards {@link #instanceToWake} is to be asked.
+     * What an instance that is awake does now: runs the tickets that this puts into {@code batch}, which are marked as
+     * running; or, when there are none, sleeps for the nanoseconds that this answers, or {@link #FOREVER}, or until it
+     * is woken, and asks again; or ends, when this answers {@link #END}. Afterwards {@link #instanceToWake} is to be
+     * asked.
      */
     long take(int instance, long now, List<T> batch) {
         Activity before = instances.of(instance);
@@ -226,7 +231,10 @@ final class Dispatcher<T extends Ticket> implements Roster {
         return 0;
     }
 
-    /** Has the instances that wait for their turns wait no more when there is nothing to run: others behind them may need the same. */
+    /**
+     * Has the instances that wait for their turns wait no more when there is nothing to run: others behind them may
+     * need the same.
+     */
     private void dismissStalled() {
         if (queue.size() > 0 || stopping) {
             return; // Once the scheduler stops each ends by itself, when its turn has come.
@@ -260,8 +268,9 @@ final class Dispatcher<T extends Ticket> implements Roster {
     }
 
     /**
-     * Looks at the tickets whose turn it is, as many as a batch can have, and writes down their sizes. Tickets whose time to wait is over
-     * come to their end, or are put back, on the way. Answers how many there are; negative when a ticket follows that cannot join them.
+     * Looks at the tickets whose turn it is, as many as a batch can have, and writes down their sizes. Tickets whose
+     * time to wait is over come to their end, or are put back, on the way. Answers how many there are; negative when a
+     * ticket follows that cannot join them.
      *
      * @param promised whether to look also at those for which an instance is on its way
      */
@@ -328,7 +337,9 @@ final class Dispatcher<T extends Ticket> implements Roster {
         return true;
     }
 
-    /** Ends a ticket that still waits, though its time is over, or puts it back, as it wants; any other is left alone. */
+    /**
+     * Ends a ticket that still waits, though its time is over, or puts it back, as it wants; any other is left alone.
+     */
     void expire(Ticket ticket) {
         if (ticket.delayedAtDeadline()) {
             queue.delay(ticket);
@@ -399,8 +410,8 @@ final class Dispatcher<T extends Ticket> implements Roster {
     }
 
     /**
-     * Takes no more tickets. Those that wait still run, without waiting for others to share their batch. All idle instances are then to be
-     * woken; each ends when nothing waits.
+     * Takes no more tickets. Those that wait still run, without waiting for others to share their batch. All idle
+     * instances are then to be woken; each ends when nothing waits.
      */
     void drain() {
         stopping = true;

@@ -4,10 +4,10 @@ package gatun.runtime.scheduling;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts the runs that are on request threads at present, over all models. A virtual thread in native code holds its carrier thread, and
- * nothing takes it away: a run that was short a thousand times may take minutes for one input. So they never hold the last carrier for long:
- * where carriers can be added, {@link CarrierWatch} adds one as soon as runs hold all others; elsewhere one is always left. Safe for
- * any thread; never waits.
+ * Counts the runs that are on request threads at present, over all models. A virtual thread in native code holds its
+ * carrier thread, and nothing takes it away: a run that was short a thousand times may take minutes for one input. So
+ * they never hold the last carrier for long: where carriers can be added, {@link CarrierWatch} adds one as soon as runs
+ * hold all others; elsewhere one is always left. Safe for any thread; never waits.
  */
 final class InlineRuns {
     /** Those of this JVM, which has one set of carrier threads. */
@@ -60,8 +60,9 @@ final class InlineRuns {
     }
 
     /**
-     * How long a run may be, in nanoseconds, that the calling thread begins now; then it says {@link #end} afterwards. 0 when it may not. On a
-     * platform thread nobody waits for a run, and while a carrier is left to others neither. Only short ones take the last.
+     * How long a run may be, in nanoseconds, that the calling thread begins now; then it says {@link #end} afterwards.
+     * 0 when it may not. On a platform thread nobody waits for a run, and while a carrier is left to others neither.
+     * Only short ones take the last.
      */
     long tryBegin() {
         if (!Thread.currentThread().isVirtual()) {

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Runs tickets on the threads of a model's instances, in the batches and the order that a {@link BatchPolicy} asks for. The decisions
- * are a {@link Dispatcher}'s; this gives it a clock, a lock and threads.
+ * Runs tickets on the threads of a model's instances, in the batches and the order that a {@link BatchPolicy} asks for.
+ * The decisions are a {@link Dispatcher}'s; this gives it a clock, a lock and threads.
  *
  * @param <T> what is to be run
  */
@@ -34,8 +34,8 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
     }
 
     /**
-     * Starts a thread for each worker and waits until all have opened. When one fails the others are closed again and its
-     * failure is thrown.
+     * Starts a thread for each worker and waits until all have opened. When one fails the others are closed again and
+     * its failure is thrown.
      *
      * @param workers at least one
      */

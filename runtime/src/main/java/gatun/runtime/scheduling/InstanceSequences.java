@@ -77,7 +77,10 @@ final class InstanceSequences {
         return idle;
     }
 
-    /** In how many nanoseconds the first sequence will have idled for too long; {@link Dispatcher#FOREVER} when none idles. */
+    /**
+     * In how many nanoseconds the first sequence will have idled for too long; {@link Dispatcher#FOREVER} when none
+     * idles.
+     */
     long nanosToIdle(long maxIdleNanos, long now) {
         Sequence idlest = idle.first();
         return idlest == null ? Dispatcher.FOREVER : Math.max(0, maxIdleNanos - (now - idlest.idleSince));

@@ -83,7 +83,10 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /** Waits until the worker is ready, and throws what kept it from that. Uninterruptible: loading is not abandoned half way. */
+    /**
+     * Waits until the worker is ready, and throws what kept it from that. Uninterruptible: loading is not abandoned
+     * half way.
+     */
     void awaitOpen() {
         boolean interrupted = false;
         while (true) {
@@ -106,8 +109,8 @@ final class InstanceThread<T extends Ticket> {
     }
 
     /**
-     * Runs tickets that are marked as running, on this thread; answers how long it took, in nanoseconds. A failure of the worker, which
-     * is a fault, is logged and ends nothing.
+     * Runs tickets that are marked as running, on this thread; answers how long it took, in nanoseconds. A failure of
+     * the worker, which is a fault, is logged and ends nothing.
      */
     long run(List<T> batch) {
         assert Thread.currentThread().equals(thread) : "run by " + Thread.currentThread();
@@ -123,8 +126,9 @@ final class InstanceThread<T extends Ticket> {
     }
 
     /**
-     * As {@link #run}, on the calling thread, while this thread has nothing to run. A mark of interruption that the run leaves is taken
-     * away: it would break what the caller does next, such as the write of the response. One that was there before stays.
+     * As {@link #run}, on the calling thread, while this thread has nothing to run. A mark of interruption that the run
+     * leaves is taken away: it would break what the caller does next, such as the write of the response. One that was
+     * there before stays.
      */
     long runElsewhere(List<T> batch) {
         boolean interrupted = Thread.interrupted();

@@ -31,7 +31,10 @@ final class InstanceThreads<T extends Ticket> {
     /** By instance; replaced as a whole, under {@link #changing}. */
     private volatile List<InstanceThread<T>> threads;
 
-    /** Those whose numbers others have now, as far as they may not have ended; replaced as a whole, under {@link #changing}. */
+    /**
+     * Those whose numbers others have now, as far as they may not have ended; replaced as a whole, under
+     * {@link #changing}.
+     */
     private volatile List<InstanceThread<T>> former = List.of();
 
     private final ReentrantLock changing = new ReentrantLock();
@@ -69,7 +72,10 @@ final class InstanceThreads<T extends Ticket> {
         return broken;
     }
 
-    /** Starts all and waits until their workers have opened. Throws the failure of the first that has not; the others are open then. */
+    /**
+     * Starts all and waits until their workers have opened. Throws the failure of the first that has not; the others
+     * are open then.
+     */
     void open() {
         open(threads);
     }

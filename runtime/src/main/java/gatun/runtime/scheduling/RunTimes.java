@@ -7,8 +7,8 @@ final class RunTimes {
     static final long SHORT_NANOS = 1_000_000;
 
     /**
-     * A run beyond this is long: to hand it to another thread and back costs nothing beside it. It was not just interrupted by the operating
-     * system, which is in the middle of short ones too.
+     * A run beyond this is long: to hand it to another thread and back costs nothing beside it. It was not just
+     * interrupted by the operating system, which is in the middle of short ones too.
      */
     static final long LONG_NANOS = 20_000_000;
 
@@ -50,8 +50,8 @@ final class RunTimes {
     }
 
     /**
-     * Whether the next run will take at most {@code nanos}, as far as anybody can tell. Whenever a {@linkplain #LONG_NANOS long} one disproves
-     * it, it takes twice as many runs as before to be believed again.
+     * Whether the next run will take at most {@code nanos}, as far as anybody can tell. Whenever a
+     * {@linkplain #LONG_NANOS long} one disproves it, it takes twice as many runs as before to be believed again.
      */
     boolean areWithin(long nanos) {
         return trialLeft == 0 && typicalNanos <= nanos;

@@ -5,8 +5,9 @@ import gatun.memory.tensor.Hold;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests that belong together and run one after the other: those that wait, and the slot of an instance that the sequence has to itself
- * once it got one. Guarded by the scheduler's lock, but for what the instance's thread does with it during a run.
+ * Requests that belong together and run one after the other: those that wait, and the slot of an instance that the
+ * sequence has to itself once it got one. Guarded by the scheduler's lock, but for what the instance's thread does with
+ * it during a run.
  */
 public final class Sequence extends Link<Sequence> {
     /** No slot. */
@@ -72,7 +73,8 @@ public final class Sequence extends Link<Sequence> {
     }
 
     /**
-     * Keeps the model's memory of this sequence, until the sequence ends, which closes it. For the thread of the instance, during a run.
+     * Keeps the model's memory of this sequence, until the sequence ends, which closes it. For the thread of the
+     * instance, during a run.
      */
     public void keep(Hold newState) {
         state = newState;
@@ -97,7 +99,10 @@ public final class Sequence extends Link<Sequence> {
         begun = true;
     }
 
-    /** Has the sequence begin with {@code next}, or with the step that comes next when there is none: the one that should have did not. */
+    /**
+     * Has the sequence begin with {@code next}, or with the step that comes next when there is none: the one that
+     * should have did not.
+     */
     void passStartOn(@Nullable Ticket next) {
         if (next != null) {
             next.step().start();

@@ -10,17 +10,20 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a sequence scheduler knows and decides, without threads, locks or a clock: which sequences are open, which instance has each of
- * them, which wait for a slot, and what runs next. Instances are numbers from 0; times are readings of {@link System#nanoTime}, or of any
- * other clock that all calls agree on. All instances are asleep at first.
+ * What a sequence scheduler knows and decides, without threads, locks or a clock: which sequences are open, which
+ * instance has each of them, which wait for a slot, and what runs next. Instances are numbers from 0; times are
+ * readings of {@link System#nanoTime}, or of any other clock that all calls agree on. All instances are asleep at
+ * first.
  *
- * <p>A sequence stays with its instance and its slot from its first step to its last; one of its steps runs at a time. It ends with the
- * step that says so, or when it has had nothing to do for too long; then the sequence that has waited for longest gets the slot. A step
- * that begins a sequence anew continues in the slot of the old one. When the step that begins a sequence is given up, or the model does not
- * take it, the next one begins the sequence: what an earlier sequence left in the slot is never continued. Where sequences are iterative,
- * the model may ask for a step to run again, behind those that wait then; the sequence ends when it has none left.
+ * <p>A sequence stays with its instance and its slot from its first step to its last; one of its steps runs at a time.
+ * It ends with the step that says so, or when it has had nothing to do for too long; then the sequence that has waited
+ * for longest gets the slot. A step that begins a sequence anew continues in the slot of the old one. When the step
+ * that begins a sequence is given up, or the model does not take it, the next one begins the sequence: what an earlier
+ * sequence left in the slot is never continued. Where sequences are iterative, the model may ask for a step to run
+ * again, behind those that wait then; the sequence ends when it has none left.
  *
- * <p>An instance whose {@linkplain Turns turn} has not come takes nothing; when none of its steps waits any more it gives its turn up.
+ * <p>An instance whose {@linkplain Turns turn} has not come takes nothing; when none of its steps waits any more it
+ * gives its turn up.
  *
  * <p>After each call {@link #instanceToWake} is to be asked until it names none, and {@link #takeEnded} once.
  *
@@ -158,7 +161,10 @@ final class SequenceDispatcher<T extends Ticket> implements Roster {
         }
     }
 
-    /** {@inheritDoc} What only it can do are its sequences: it ends when they have, each as its client ends it or leaves it idle. */
+    /**
+     * {@inheritDoc} What only it can do are its sequences: it ends when they have, each as its client ends it or leaves
+     * it idle.
+     */
     @Override
     public void retire(int number, long now) {
         // Once the scheduler stops it ends either way.
@@ -208,9 +214,10 @@ final class SequenceDispatcher<T extends Ticket> implements Roster {
     }
 
     /**
-     * What an instance that is awake and runs nothing does now: runs the tickets that this puts into {@code batch}, which are marked as
-     * running, by slot where the strategy keeps them in place; or, when there are none, sleeps for the nanoseconds that this answers, or
-     * {@link Dispatcher#FOREVER}, or until it is woken, and asks again; or ends, when this answers {@link Dispatcher#END}.
+     * What an instance that is awake and runs nothing does now: runs the tickets that this puts into {@code batch},
+     * which are marked as running, by slot where the strategy keeps them in place; or, when there are none, sleeps for
+     * the nanoseconds that this answers, or {@link Dispatcher#FOREVER}, or until it is woken, and asks again; or ends,
+     * when this answers {@link Dispatcher#END}.
      */
     long take(int number, long now, List<T> batch) {
         InstanceSequences instance = slots.instance(number);
@@ -254,8 +261,8 @@ final class SequenceDispatcher<T extends Ticket> implements Roster {
     }
 
     /**
-     * Notes that an instance has run a batch. Those of its tickets that run again, or are refused instead, leave {@code batch}; the others
-     * are then to be completed.
+     * Notes that an instance has run a batch. Those of its tickets that run again, or are refused instead, leave
+     * {@code batch}; the others are then to be completed.
      */
     void finish(List<T> batch, long now) {
         for (int i = 0; i < batch.size(); i++) {
@@ -339,8 +346,8 @@ final class SequenceDispatcher<T extends Ticket> implements Roster {
     }
 
     /**
-     * Ends a ticket whose time is over and whose sequence waits for a slot, and with it the whole sequence. Any other is left alone: once
-     * its sequence has a slot it is too late.
+     * Ends a ticket whose time is over and whose sequence waits for a slot, and with it the whole sequence. Any other
+     * is left alone: once its sequence has a slot it is too late.
      */
     void expire(Ticket ticket) {
         if (ticket.state() != State.QUEUED || ticket.step().sequence().hasSlot()) {
@@ -361,7 +368,10 @@ final class SequenceDispatcher<T extends Ticket> implements Roster {
         open.remove(sequence.id(), sequence);
     }
 
-    /** Takes no more tickets. Those that wait still run. All instances are then to be woken; each ends when it has no sequence. */
+    /**
+     * Takes no more tickets. Those that wait still run. All instances are then to be woken; each ends when it has no
+     * sequence.
+     */
     void drain(long now) {
         stopping = true;
         for (InstanceSequences instance : slots.instances()) {

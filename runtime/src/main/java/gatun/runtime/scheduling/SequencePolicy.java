@@ -11,8 +11,8 @@ import java.util.List;
  * @param maxBatchSize how many steps may run together; 0, which counts as 1, for a model without a batch dimension
  * @param preferredBatchSizes sizes that are worth sending before all else; ascending; {@link Strategy#OLDEST} only
  * @param maxQueueDelayNanos how long the oldest step may be kept while its instance is idle, in the hope of more steps
- * @param minimumUtilization how many of an instance's slots must have a step for a batch that is not kept, as a part of all of them;
- *     {@link Strategy#DIRECT} only
+ * @param minimumUtilization how many of an instance's slots must have a step for a batch that is not kept, as a part of
+ *     all of them; {@link Strategy#DIRECT} only
  * @param maxIdleNanos how long a sequence may have nothing to do before it loses its slot
  * @param iterative whether a sequence ends as soon as nothing of it waits or runs; its steps may run again
  * @param queueCapacity how many steps may wait, over all sequences
@@ -29,7 +29,9 @@ public record SequencePolicy(
         int queueCapacity) {
     /** Which steps of an instance's sequences run together. */
     public enum Strategy {
-        /** The steps of all sequences that have one; each keeps its place in the batch, which has gaps for the others. */
+        /**
+         * The steps of all sequences that have one; each keeps its place in the batch, which has gaps for the others.
+         */
         DIRECT,
         /** As a dynamic batcher would have it; a step may be at any place of the batch. */
         OLDEST

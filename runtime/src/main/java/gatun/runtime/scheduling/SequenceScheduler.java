@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Runs the steps of sequences on the threads of a model's instances, each sequence on one of them, as a {@link SequencePolicy} asks for.
- * The decisions are a {@link SequenceDispatcher}'s; this gives it a clock, a lock and threads. Every ticket must {@linkplain
- * Ticket#belongsTo belong} to a sequence.
+ * Runs the steps of sequences on the threads of a model's instances, each sequence on one of them, as a
+ * {@link SequencePolicy} asks for. The decisions are a {@link SequenceDispatcher}'s; this gives it a clock, a lock and
+ * threads. Every ticket must {@linkplain Ticket#belongsTo belong} to a sequence.
  *
  * @param <T> what is to be run
  */
@@ -29,8 +29,8 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
     }
 
     /**
-     * Starts a thread for each worker and waits until all have opened. When one fails the others are closed again and its
-     * failure is thrown.
+     * Starts a thread for each worker and waits until all have opened. When one fails the others are closed again and
+     * its failure is thrown.
      *
      * @param workers at least one
      */
@@ -63,7 +63,10 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
         return admission;
     }
 
-    /** What comes of a decision and needs no lock: closes the sequences that ended, and wakes the instances that have work now. */
+    /**
+     * What comes of a decision and needs no lock: closes the sequences that ended, and wakes the instances that have
+     * work now.
+     */
     private void follow(int firstWoken, List<Sequence> ended) {
         ended.forEach(Sequence::close);
         int woken = firstWoken;

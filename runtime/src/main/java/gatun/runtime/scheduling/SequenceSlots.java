@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The slots of a model's instances: which are free, and which sequences wait for one, in the order of their coming. Guarded by the
- * scheduler's lock.
+ * The slots of a model's instances: which are free, and which sequences wait for one, in the order of their coming.
+ * Guarded by the scheduler's lock.
  */
 final class SequenceSlots {
     private InstanceSequences[] instances;
@@ -107,7 +107,10 @@ final class SequenceSlots {
         return taken;
     }
 
-    /** Adds an instance that takes no sequences yet, in the place of one that has ended where there is one; answers its number. */
+    /**
+     * Adds an instance that takes no sequences yet, in the place of one that has ended where there is one; answers its
+     * number.
+     */
     int reserve() {
         int number = 0;
         while (number < instances.length && !instances[number].ended) {

@@ -4,9 +4,9 @@ package gatun.runtime.scheduling;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What makes a ticket one of a sequence's. A step runs once, or, where sequences are iterative, as often as the model wants. The scheduler
- * writes it under its lock before the ticket runs; the instance's thread reads it
- * while the ticket runs.
+ * What makes a ticket one of a sequence's. A step runs once, or, where sequences are iterative, as often as the model
+ * wants. The scheduler writes it under its lock before the ticket runs; the instance's thread reads it while the ticket
+ * runs.
  */
 public final class SequenceStep {
     private final Object id;
@@ -64,7 +64,9 @@ public final class SequenceStep {
         return done;
     }
 
-    /** Notes that the model has taken this step, and wants to run it again, in a later batch. By the instance's thread. */
+    /**
+     * Notes that the model has taken this step, and wants to run it again, in a later batch. By the instance's thread.
+     */
     public void again() {
         done = true;
         again = true;

@@ -7,7 +7,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Forms batches of the steps that could run on an instance now, and knows what the last attempt found. Guarded by the scheduler's lock.
+ * Forms batches of the steps that could run on an instance now, and knows what the last attempt found. Guarded by the
+ * scheduler's lock.
  *
  * @param <T> what is to be run
  */
@@ -33,8 +34,8 @@ final class StepCandidates<T extends Ticket> {
     }
 
     /**
-     * Finds the best batch of an instance's steps; answers false when there is none, or when more steps may come before {@link #waitNanos}
-     * are over.
+     * Finds the best batch of an instance's steps; answers false when there is none, or when more steps may come before
+     * {@link #waitNanos} are over.
      *
      * @param hurried whether a batch is not kept for more steps
      */
@@ -79,7 +80,9 @@ final class StepCandidates<T extends Ticket> {
         return (T) ticket;
     }
 
-    /** Adds the batch that was formed to {@code batch}, by slot where the strategy keeps steps in place, and forgets it. */
+    /**
+     * Adds the batch that was formed to {@code batch}, by slot where the strategy keeps steps in place, and forgets it.
+     */
     void moveTo(List<T> batch) {
         batch.addAll(found.subList(0, count));
         forget();
@@ -94,7 +97,10 @@ final class StepCandidates<T extends Ticket> {
         count = 0;
     }
 
-    /** How long an instance that the last attempt found no batch for may sleep; {@link Dispatcher#FOREVER} for lack of steps. */
+    /**
+     * How long an instance that the last attempt found no batch for may sleep; {@link Dispatcher#FOREVER} for lack of
+     * steps.
+     */
     long waitNanos() {
         return waitNanos;
     }

@@ -5,8 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on its way through a {@link Scheduler}, and the thread that waits for it: the one that made it. A ticket is
- * submitted at most once.
+ * One request on its way through a {@link Scheduler}, and the thread that waits for it: the one that made it. A ticket
+ * is submitted at most once.
  *
  * <pre> NEW -> QUEUED -> RUNNING -> COMPLETED
  *          QUEUED -> WITHDRAWN | EXPIRED | REFUSED
@@ -37,7 +37,9 @@ public abstract class Ticket extends Link<Ticket> {
 
     private final Thread waiter = Thread.currentThread();
 
-    /** Changed by the scheduler under its lock, but for the step to COMPLETED, which the instance's thread makes alone. */
+    /**
+     * Changed by the scheduler under its lock, but for the step to COMPLETED, which the instance's thread makes alone.
+     */
     private volatile State state = State.NEW;
 
     private int level;
@@ -66,7 +68,8 @@ public abstract class Ticket extends Link<Ticket> {
      * Says how this ticket waits; without it in the first level, and for ever. To be called before it is submitted.
      *
      * @param level its priority level, from 0, the most urgent first
-     * @param deadlineNanos reading of {@link System#nanoTime} at which a ticket that still waits is given up; 0 for never
+     * @param deadlineNanos reading of {@link System#nanoTime} at which a ticket that still waits is given up; 0 for
+     *     never
      * @param delayed whether it is not given up then, but put back behind the others of its level
      */
     public final void waitsUntil(int level, long deadlineNanos, boolean delayed) {
@@ -98,12 +101,16 @@ public abstract class Ticket extends Link<Ticket> {
         return 1;
     }
 
-    /** Whether it may run in one batch with {@code first}, which begins the batch and is a ticket of the same scheduler. */
+    /**
+     * Whether it may run in one batch with {@code first}, which begins the batch and is a ticket of the same scheduler.
+     */
     protected boolean joins(Ticket first) {
         return true;
     }
 
-    /** What the waiting thread does each time it is awake while this waits or runs; nothing by default. Must not throw. */
+    /**
+     * What the waiting thread does each time it is awake while this waits or runs; nothing by default. Must not throw.
+     */
     protected void attend() {}
 
     /** Has the waiting thread {@link #attend}. For any thread. */
@@ -163,7 +170,10 @@ public abstract class Ticket extends Link<Ticket> {
         LockSupport.unpark(waiter);
     }
 
-    /** Takes this ticket out of the queue of {@code scheduler} and wakes the waiter; false when it does not wait there. For any thread. */
+    /**
+     * Takes this ticket out of the queue of {@code scheduler} and wakes the waiter; false when it does not wait there.
+     * For any thread.
+     */
     public final boolean giveUp(Scheduler<?> scheduler) {
         boolean withdrawn = scheduler.withdraw(this);
         if (withdrawn) {
@@ -173,8 +183,8 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * Parks until this ticket has come to an end. A running ticket is waited for whatever happens, because the engine uses
-     * the request's memory; an interrupt is kept for the caller.
+     * Parks until this ticket has come to an end. A running ticket is waited for whatever happens, because the engine
+     * uses the request's memory; an interrupt is kept for the caller.
      *
      * @param scheduler the one that accepted this ticket
      */

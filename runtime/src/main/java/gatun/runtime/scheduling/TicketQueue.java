@@ -6,9 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets that wait, in the order of their turn: by priority level, in each level first in, first out, and those whose time was up
- * and that were put back behind all others of their level. A ticket can be taken from the middle at no cost. Guarded by the lock of the
- * scheduler that owns it; only {@link #size()} may be called without.
+ * The tickets that wait, in the order of their turn: by priority level, in each level first in, first out, and those
+ * whose time was up and that were put back behind all others of their level. A ticket can be taken from the middle at
+ * no cost. Guarded by the lock of the scheduler that owns it; only {@link #size()} may be called without.
  */
 final class TicketQueue<T extends Ticket> {
     private final Level[] levels;
@@ -21,7 +21,10 @@ final class TicketQueue<T extends Ticket> {
         final int capacity;
         final Chain<Ticket> punctual = new Chain<>();
         final Chain<Ticket> delayed = new Chain<>();
-        /** What counts against the capacity; not tickets for which an instance is on its way: they wait no more, in that respect. */
+        /**
+         * What counts against the capacity; not tickets for which an instance is on its way: they wait no more, in that
+         * respect.
+         */
         int load;
 
         Level(int capacity) {
@@ -74,7 +77,10 @@ final class TicketQueue<T extends Ticket> {
         return true;
     }
 
-    /** Takes a ticket out wherever it stands; false when it is not here any more. The caller marks it before it gives up the lock. */
+    /**
+     * Takes a ticket out wherever it stands; false when it is not here any more. The caller marks it before it gives up
+     * the lock.
+     */
     boolean remove(Ticket ticket) {
         if (ticket.state() != State.QUEUED) {
             return false;
@@ -89,7 +95,10 @@ final class TicketQueue<T extends Ticket> {
         return true;
     }
 
-    /** Notes that an instance is on its way for a ticket, which then does not count against its level's capacity any more. */
+    /**
+     * Notes that an instance is on its way for a ticket, which then does not count against its level's capacity any
+     * more.
+     */
     void promise(Ticket ticket) {
         if (!ticket.promised) {
             ticket.promised = true;

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an instance's thread does. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other threads run it too,
- * never two at a time, and each sees what the one before wrote.
+ * What an instance's thread does. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other
+ * threads run it too, never two at a time, and each sees what the one before wrote.
  *
  * @param <T> what it runs
  */
@@ -20,7 +20,10 @@ public interface Worker<T extends Ticket> {
     /** Whether {@link #run} too must be called by its own thread. Asked when it is open, by any thread. */
     boolean isBoundToThread();
 
-    /** What it has to wait for before each {@link #run}, which then ends the turn; nothing by default. Asked once, before it opens. */
+    /**
+     * What it has to wait for before each {@link #run}, which then ends the turn; nothing by default. Asked once,
+     * before it opens.
+     */
     default Optional<Turn> turn() {
         return Optional.empty();
     }

@@ -33,6 +33,7 @@ import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
 import gatun.runtime.repository.ModelRepository;
+import gatun.runtime.repository.RepositorySettings;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
 import java.time.Duration;
@@ -110,25 +111,7 @@ public final class GatunServer implements InferenceServer {
                 : Optional.of(new ResponseCache(options.responseCacheByteSize()));
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
-                new ModelRepository.Settings(
-                        options.repositories(),
-                        options.listed().orElse(List.of()),
-                        options.controlMode(),
-                        options.configName(),
-                        options.autoComplete(),
-                        options.configurationRule(),
-                        options.loadThreads(),
-                        options.loadRetries(),
-                        options.warmUps(),
-                        options.loadRetryInterval(),
-                        options.queueLimit(),
-                        options.batching(),
-                        options.rateLimiter(),
-                        options.limits().model()),
-                backends,
-                options.buffers(),
-                remembering(cache, options.buffers()),
-                listeners);
+                settings(options), backends, options.buffers(), remembering(cache, options.buffers()), listeners);
         try {
             if (options.modelNames().isPresent()) {
                 repository.loadOnly(options.modelNames().get());
@@ -144,6 +127,24 @@ public final class GatunServer implements InferenceServer {
             repository.follow(options.pollInterval());
         }
         return new GatunServer(options, backends, repository, cache, listeners);
+    }
+
+    private static RepositorySettings settings(ServerOptions options) {
+        return new RepositorySettings(
+                options.controlMode(),
+                new RepositorySettings.Sources(
+                        options.repositories(),
+                        options.listed().orElse(List.of()),
+                        options.configName(),
+                        options.autoComplete()),
+                new RepositorySettings.Loading(
+                        options.loadThreads(),
+                        options.loadRetries(),
+                        options.loadRetryInterval(),
+                        options.warmUps(),
+                        options.configurationRule()),
+                new RepositorySettings.Scheduling(options.queueLimit(), options.batching(), options.rateLimiter()),
+                options.limits().model());
     }
 
     private static UnaryOperator<ServedModel> remembering(Optional<ResponseCache> cache, BufferPool buffers) {
@@ -219,8 +220,8 @@ public final class GatunServer implements InferenceServer {
     }
 
     /**
-     * From now on health says that the server stops, models are neither loaded nor unloaded, and edges refuse what is new; what was accepted
-     * goes on. To be called before the listeners stop, which wait for that. May be called again.
+     * From now on health says that the server stops, models are neither loaded nor unloaded, and edges refuse what is
+     * new; what was accepted goes on. To be called before the listeners stop, which wait for that. May be called again.
      */
     public void announceStop() {
         exiting = true;

@@ -45,7 +45,10 @@ public interface InferenceServer extends AutoCloseable {
      */
     boolean ready();
 
-    /** Whether the server was told to stop: it answers what was accepted, and edges refuse what is new. Never takes long. */
+    /**
+     * Whether the server was told to stop: it answers what was accepted, and edges refuse what is new. Never takes
+     * long.
+     */
     default boolean exiting() {
         return false;
     }
@@ -59,25 +62,30 @@ public interface InferenceServer extends AutoCloseable {
      */
     ModelVersion model(String name, String version);
 
-    /** Every model version that the repository holds, by name and version; a model that was never loaded has one line without a version. */
+    /**
+     * Every model version that the repository holds, by name and version; a model that was never loaded has one line
+     * without a version.
+     */
     List<ModelStatus> index();
 
     /**
-     * Loads a model, or loads it anew when its files have changed since; waits until its versions are ready. Versions that serve go on until
-     * the new ones are ready, and stay when they fail. Models that it asks are loaded too.
+     * Loads a model, or loads it anew when its files have changed since; waits until its versions are ready. Versions
+     * that serve go on until the new ones are ready, and stay when they fail. Models that it asks are loaded too.
      *
-     * @param override what to take instead of the repository's; a load with one always loads anew, and the next without one undoes it
-     * @throws GatunException with the protocol's text: UNAVAILABLE where the operator did not choose {@link ControlMode#EXPLICIT},
-     *     INVALID_ARGUMENT or INTERNAL when the model cannot be loaded
+     * @param override what to take instead of the repository's; a load with one always loads anew, and the next without
+     *     one undoes it
+     * @throws GatunException with the protocol's text: UNAVAILABLE where the operator did not choose
+     *     {@link ControlMode#EXPLICIT}, INVALID_ARGUMENT or INTERNAL when the model cannot be loaded
      */
     void load(String name, ModelOverride override);
 
     /**
-     * Unloads a model. Returns at once: new requests are refused, those that were accepted are answered, and then its memory is given back.
-     * Does nothing when there is no such model.
+     * Unloads a model. Returns at once: new requests are refused, those that were accepted are answered, and then its
+     * memory is given back. Does nothing when there is no such model.
      *
      * @param dependents whether to unload also what was loaded only because this model asks it
-     * @throws GatunException UNAVAILABLE with the protocol's text where the operator did not choose {@link ControlMode#EXPLICIT}
+     * @throws GatunException UNAVAILABLE with the protocol's text where the operator did not choose
+     *     {@link ControlMode#EXPLICIT}
      */
     void unload(String name, boolean dependents);
 
@@ -87,8 +95,9 @@ public interface InferenceServer extends AutoCloseable {
     }
 
     /**
-     * Serves these models in the place of {@link #listed}: loads those that are new or changed, unloads those that are missing, and waits until
-     * each of the new ones is ready or has a reason why not in {@link #index}. What serves goes on until what replaces it is ready.
+     * Serves these models in the place of {@link #listed}: loads those that are new or changed, unloads those that are
+     * missing, and waits until each of the new ones is ready or has a reason why not in {@link #index}. What serves
+     * goes on until what replaces it is ready.
      *
      * @throws GatunException UNAVAILABLE where the operator gave no list
      */
@@ -108,15 +117,18 @@ public interface InferenceServer extends AutoCloseable {
     }
 
     /**
-     * Calls {@code listener} each time after a version of a model has changed its state, or the server has begun to stop: after that {@link
-     * #ready} may answer otherwise. It is called by the thread that made the change and must return at once.
+     * Calls {@code listener} each time after a version of a model has changed its state, or the server has begun to
+     * stop: after that {@link #ready} may answer otherwise. It is called by the thread that made the change and must
+     * return at once.
      */
     Subscription onChange(Runnable listener);
 
     /** The counters of every ready version, by name and version. */
     List<ModelStatistics> statistics();
 
-    /** How long the requests to every ready version took, by name and version; reading it never makes a request wait. */
+    /**
+     * How long the requests to every ready version took, by name and version; reading it never makes a request wait.
+     */
     default List<ModelLatencies> latencies() {
         return List.of();
     }
@@ -129,7 +141,8 @@ public interface InferenceServer extends AutoCloseable {
      *
      * @param name the model's name; empty for all models
      * @param version the version, which begins with a decimal number; empty for all
-     * @throws GatunException INVALID_ARGUMENT when that is no number, or the named one is not ready, with the protocol's text
+     * @throws GatunException INVALID_ARGUMENT when that is no number, or the named one is not ready, with the
+     *     protocol's text
      */
     default List<ModelStatistics> statistics(String name, String version) {
         String number = version.isEmpty() ? version : Long.toString(VersionText.parse(version));
@@ -157,12 +170,13 @@ public interface InferenceServer extends AutoCloseable {
     InferenceResponse infer(InferenceRequest request);
 
     /**
-     * Answers one request with as many responses as its model gives: one, or for a decoupled model any number, also none. Parks the
-     * calling thread, which should be virtual, until the last is there, and calls {@code receiver} on it for each. Owns the request as
-     * {@link #infer(InferenceRequest)} does.
+     * Answers one request with as many responses as its model gives: one, or for a decoupled model any number, also
+     * none. Parks the calling thread, which should be virtual, until the last is there, and calls {@code receiver} on
+     * it for each. Owns the request as {@link #infer(InferenceRequest)} does.
      *
-     * <p>A decoupled model waits when the receiver falls some responses behind. A failure of the receiver gives the request up and is
-     * thrown to the caller, and so does {@link InferenceRequest#cancellation}, after which the receiver is not called again.
+     * <p>A decoupled model waits when the receiver falls some responses behind. A failure of the receiver gives the
+     * request up and is thrown to the caller, and so does {@link InferenceRequest#cancellation}, after which the
+     * receiver is not called again.
      *
      * @throws GatunException when the request is wrong, refused or failed; responses may have come before
      */

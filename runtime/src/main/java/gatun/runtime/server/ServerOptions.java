@@ -25,8 +25,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * How a {@link GatunServer} is to be opened. A builder of itself: each method changes one setting and answers this object.
- * Used by one thread.
+ * How a {@link GatunServer} is to be opened. A builder of itself: each method changes one setting and answers this
+ * object. Used by one thread.
  */
 public final class ServerOptions {
     private static final int DEFAULT_LOAD_THREADS = 4;
@@ -68,7 +68,10 @@ public final class ServerOptions {
         this.regions = regions;
     }
 
-    /** Options for a server that lends from {@code buffers} and finds clients' memory in {@code regions}; it owns neither. */
+    /**
+     * Options for a server that lends from {@code buffers} and finds clients' memory in {@code regions}; it owns
+     * neither.
+     */
     public static ServerOptions of(BufferPool buffers, RegionRegistry regions) {
         return new ServerOptions(buffers, regions);
     }
@@ -176,8 +179,8 @@ public final class ServerOptions {
     }
 
     /**
-     * The most bytes that remembered responses may take, of those models whose configuration wants that; 0, which is the default, for
-     * remembering none.
+     * The most bytes that remembered responses may take, of those models whose configuration wants that; 0, which is
+     * the default, for remembering none.
      */
     public ServerOptions responseCacheByteSize(long byteSize) {
         responseCacheByteSize = byteSize;
@@ -185,7 +188,8 @@ public final class ServerOptions {
     }
 
     /**
-     * Lets instances run only while the resources are there that their configuration asks for; without this call, at any time.
+     * Lets instances run only while the resources are there that their configuration asks for; without this call, at
+     * any time.
      *
      * @param amounts how much there is; of a resource that is not named, the most that any instance asks for
      */
@@ -225,8 +229,8 @@ public final class ServerOptions {
     }
 
     /**
-     * What complete configurations are to keep to beyond the runtime's own rules, such as what they say to edges. A failure that it throws
-     * keeps the model from being loaded, with its text as the reason.
+     * What complete configurations are to keep to beyond the runtime's own rules, such as what they say to edges. A
+     * failure that it throws keeps the model from being loaded, with its text as the reason.
      */
     public ServerOptions configurationRule(Consumer<ModelConfig> rule) {
         configurationRule = rule;

@@ -8,8 +8,9 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
 /**
- * Counters for each batch size that has occurred, up to {@link #MOST_SIZES} of them: a size that occurs for the first time later counts with the
- * next smaller one, since clients choose sizes. Added to by one thread only, read by any thread.
+ * Counters for each batch size that has occurred, up to {@link #MOST_SIZES} of them: a size that occurs for the first
+ * time later counts with the next smaller one, since clients choose sizes. Added to by one thread only, read by any
+ * thread.
  *
  * @param <C> the counters
  */

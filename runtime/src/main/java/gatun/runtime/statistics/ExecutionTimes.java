@@ -8,7 +8,10 @@ public interface ExecutionTimes {
     /** How many requests the execution answered. */
     int requestCount();
 
-    /** How many inferences the answered request {@code index} counts as: its batch size, or 1 when the model has no batch dimension. */
+    /**
+     * How many inferences the answered request {@code index} counts as: its batch size, or 1 when the model has no
+     * batch dimension.
+     */
     int inferences(int index);
 
     /** Where the answered request {@code index} came from. */

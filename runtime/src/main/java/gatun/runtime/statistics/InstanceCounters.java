@@ -11,8 +11,8 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
 /**
- * What one instance has done. Written by the instance's thread only, read by any thread: a value may be stale but is never
- * torn, and the values of one execution may be seen one after the other.
+ * What one instance has done. Written by the instance's thread only, read by any thread: a value may be stale but is
+ * never torn, and the values of one execution may be seen one after the other.
  */
 public final class InstanceCounters {
     /** By where requests came from; a new map when one comes from there for the first time. */
@@ -68,7 +68,10 @@ public final class InstanceCounters {
         return sum(StageHistograms::successes);
     }
 
-    /** The items of the answered requests. Rows of a batch that stood for no request, or for one that failed or runs again, are none. */
+    /**
+     * The items of the answered requests. Rows of a batch that stood for no request, or for one that failed or runs
+     * again, are none.
+     */
     long inferences() {
         return inferences.get();
     }

@@ -65,7 +65,10 @@ public final class ModelCounters {
         return added;
     }
 
-    /** Takes back what an instance counted in that is gone. What stands there stays; the next instance goes on from it. May be called again. */
+    /**
+     * Takes back what an instance counted in that is gone. What stands there stays; the next instance goes on from it.
+     * May be called again.
+     */
     public void giveBack(InstanceCounters counters) {
         lending.lock();
         try {
@@ -92,25 +95,28 @@ public final class ModelCounters {
         return new ModelStatistics(
                 name,
                 version,
-                sum(InstanceCounters::successes),
-                sum(InstanceCounters::inferences),
-                failures(FailureReason.REJECTED),
-                failures(FailureReason.CANCELED),
-                failures(FailureReason.BACKEND),
-                failures(FailureReason.OTHER),
-                sum(InstanceCounters::requestNanos),
-                failureNanos.sum(),
-                sum(InstanceCounters::queueNanos),
-                sum(InstanceCounters::inputNanos),
-                sum(InstanceCounters::inferNanos),
-                sum(InstanceCounters::outputNanos),
-                lastInferenceMillis(),
+                new ModelStatistics.Totals(
+                        sum(InstanceCounters::successes),
+                        sum(InstanceCounters::inferences),
+                        new ModelStatistics.Failures(
+                                failures(FailureReason.REJECTED),
+                                failures(FailureReason.CANCELED),
+                                failures(FailureReason.BACKEND),
+                                failures(FailureReason.OTHER),
+                                failureNanos.sum()),
+                        new ModelStatistics.StageNanos(
+                                sum(InstanceCounters::requestNanos),
+                                sum(InstanceCounters::queueNanos),
+                                sum(InstanceCounters::inputNanos),
+                                sum(InstanceCounters::inferNanos),
+                                sum(InstanceCounters::outputNanos)),
+                        lastInferenceMillis(),
+                        pendingRequestCount,
+                        loadNanos),
                 batches(),
-                pendingRequestCount,
-                loadNanos,
-                CacheStatistics.NONE,
                 responses(),
-                requests());
+                requests(),
+                CacheStatistics.NONE);
     }
 
     /** How long the answered requests took, by where they came from. */

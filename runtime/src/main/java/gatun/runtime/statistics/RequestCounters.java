@@ -3,7 +3,9 @@ package gatun.runtime.statistics;
 
 import gatun.runtime.RequestStatistics;
 
-/** The requests of one batch size that one instance answered. Written by the instance's thread only, read by any thread. */
+/**
+ * The requests of one batch size that one instance answered. Written by the instance's thread only, read by any thread.
+ */
 final class RequestCounters {
     private final int batchSize;
     private final Tally count = new Tally();

@@ -3,7 +3,10 @@ package gatun.runtime.statistics;
 
 import gatun.runtime.ResponseStatistics;
 
-/** What became of the responses that stand at one place of their requests' answers. Written by the instance's thread only, read by any. */
+/**
+ * What became of the responses that stand at one place of their requests' answers. Written by the instance's thread
+ * only, read by any.
+ */
 final class ResponseCounters {
     private final Tally inferNanos = new Tally();
     private final Tally outputNanos = new Tally();

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What became of the responses that one instance of a decoupled model gave, by their place in the answer. Written by the instance's thread
- * only, read by any thread.
+ * What became of the responses that one instance of a decoupled model gave, by their place in the answer. Written by
+ * the instance's thread only, read by any thread.
  */
 public final class ResponseTable {
     /** Responses from here on are counted as if they stood at the last place: nobody looks at thousands of rows. */

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts durations by {@link LatencyBuckets}, and sums them up, for many threads at once. What is read while something is added may have
- * the one and not yet the other.
+ * Counts durations by {@link LatencyBuckets}, and sums them up, for many threads at once. What is read while something
+ * is added may have the one and not yet the other.
  */
 public final class SharedHistogram {
     private final AtomicLongArray counts = new AtomicLongArray(LatencyBuckets.COUNT);

@@ -3,7 +3,10 @@ package gatun.runtime.statistics;
 
 import gatun.runtime.StageLatencies;
 
-/** The durations of the requests of one origin that one instance answered. Written by the instance's thread only, read by any thread. */
+/**
+ * The durations of the requests of one origin that one instance answered. Written by the instance's thread only, read
+ * by any thread.
+ */
 final class StageHistograms {
     private final Tally successes = new Tally();
     private final Histogram request = new Histogram();

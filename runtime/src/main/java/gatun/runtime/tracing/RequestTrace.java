@@ -65,7 +65,10 @@ public final class RequestTrace {
         return parent == null ? NO_PARENT : parent.id;
     }
 
-    /** Of what the client says that its request is a part; empty where it says nothing, and for a request made for another. */
+    /**
+     * Of what the client says that its request is a part; empty where it says nothing, and for a request made for
+     * another.
+     */
     public Optional<TraceParent> joined() {
         return joined;
     }
@@ -174,7 +177,9 @@ public final class RequestTrace {
         return child;
     }
 
-    /** Sends the trace of a client's request to where traces go, with its children; only the first call does anything. */
+    /**
+     * Sends the trace of a client's request to where traces go, with its children; only the first call does anything.
+     */
     public void end() {
         if (!ended.compareAndSet(false, true)) {
             return;

@@ -24,8 +24,8 @@ final class TensorText {
     }
 
     /**
-     * Writes elements, separated by commas, as they stand within a string of JSON; those of BYTES in quotation marks, as Triton has them. Bytes
-     * that end within an element end the text before it.
+     * Writes elements, separated by commas, as they stand within a string of JSON; those of BYTES in quotation marks,
+     * as Triton has them. Bytes that end within an element end the text before it.
      */
     static void write(Datatype datatype, MemorySegment bytes, Writer out) throws IOException {
         if (datatype == Datatype.BYTES) {

@@ -16,15 +16,18 @@ public interface TraceExporter extends AutoCloseable {
         return "";
     }
 
-    /** Whether clients may make requests parts of traces of their own. Such requests are traced whatever rate and count say. */
+    /**
+     * Whether clients may make requests parts of traces of their own. Such requests are traced whatever rate and count
+     * say.
+     */
     boolean joinsClients();
 
     /** Whether tensors are told. Where they are not, traces do not hold them. */
     boolean tellsTensors();
 
     /**
-     * Takes the trace of a client's request that has ended, with those of the requests that were made for it as its children. Returns at
-     * once: what takes time is done by another thread.
+     * Takes the trace of a client's request that has ended, with those of the requests that were made for it as its
+     * children. Returns at once: what takes time is done by another thread.
      */
     void export(RequestTrace trace);
 

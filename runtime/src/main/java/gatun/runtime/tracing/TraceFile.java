@@ -15,8 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes traces as Triton does: an array of objects, each telling something of the trace whose id it names. The file is whole after each
- * trace. A thread of its own writes; when it cannot follow, traces are dropped and the log says so. Safe for any thread.
+ * Writes traces as Triton does: an array of objects, each telling something of the trace whose id it names. The file is
+ * whole after each trace. A thread of its own writes; when it cannot follow, traces are dropped and the log says so.
+ * Safe for any thread.
  */
 public final class TraceFile implements TraceExporter {
     private static final Logger LOG = LoggerFactory.getLogger(TraceFile.class);
@@ -24,7 +25,10 @@ public final class TraceFile implements TraceExporter {
     /** How many traces may wait for the writer. */
     private static final int CAPACITY = 10_000;
 
-    /** How many traces a file may be awaited by in memory, whatever frequency a client asks for: it must not exhaust that. */
+    /**
+     * How many traces a file may be awaited by in memory, whatever frequency a client asks for: it must not exhaust
+     * that.
+     */
     private static final int MOST_COLLECTED = 1_000;
 
     private final String file;
@@ -47,7 +51,9 @@ public final class TraceFile implements TraceExporter {
         this.writer = SupervisedThread.unstarted("trace-file", this::write);
     }
 
-    /** Writes to {@code file}, which is replaced when the first trace comes, and to files of this name with a number. */
+    /**
+     * Writes to {@code file}, which is replaced when the first trace comes, and to files of this name with a number.
+     */
     public static TraceFile to(Path file) {
         TraceFile traces = new TraceFile(file.toString());
         traces.writer.start();

@@ -14,16 +14,20 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Set;
 
-/** Traces as Triton writes them to files: an array of objects, each telling something of the trace whose id it names. */
+/**
+ * Traces as Triton writes them to files: an array of objects, each telling something of the trace whose id it names.
+ */
 final class TraceJson {
     private static final String END = "\n]\n";
 
     private TraceJson() {}
 
     /**
-     * Writes traces to a file, without having all of their text in memory. When that fails, the file is as it was before, as far as that can be.
+     * Writes traces to a file, without having all of their text in memory. When that fails, the file is as it was
+     * before, as far as that can be.
      *
-     * @param append whether the file has traces already that are to be kept; if it has none after all, or is gone, it is begun anew
+     * @param append whether the file has traces already that are to be kept; if it has none after all, or is gone, it
+     *     is begun anew
      * @throws IOException when the traces could not be written
      */
     static void write(Path file, List<RequestTrace> traces, boolean append) throws IOException {

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many bytes of tensors traces may hold until they are written. What does not fit is left out of its trace, and counted; the log says so
- * once. Safe for any thread.
+ * How many bytes of tensors traces may hold until they are written. What does not fit is left out of its trace, and
+ * counted; the log says so once. Safe for any thread.
  */
 final class TraceMemory {
     private static final Logger LOG = LoggerFactory.getLogger(TraceMemory.class);
@@ -34,7 +34,8 @@ final class TraceMemory {
         leftOut.incrementAndGet();
         if (told.compareAndSet(false, true)) {
             LOG.warn(
-                    "Tensors of traces come faster than they are written and take more than {} bytes; some are left out",
+                    "Tensors of traces come faster than they are written and take more than {} bytes; some are left"
+                            + " out",
                     limit);
         }
         return false;

@@ -28,7 +28,8 @@ record TraceOverride(
     }
 
     /**
-     * These with {@code changes} in their place, of which an empty list takes a setting back. Names that are unknown are ignored.
+     * These with {@code changes} in their place, of which an empty list takes a setting back. Names that are unknown
+     * are ignored.
      *
      * @throws GatunException INVALID_ARGUMENT for a value that cannot be read, UNSUPPORTED for what cannot be changed
      */

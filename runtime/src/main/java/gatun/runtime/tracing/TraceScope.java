@@ -3,7 +3,10 @@ package gatun.runtime.tracing;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Settings that some models share, and which requests they choose. A change of the settings makes a new one. Safe for any thread. */
+/**
+ * Settings that some models share, and which requests they choose. A change of the settings makes a new one. Safe for
+ * any thread.
+ */
 final class TraceScope {
     private final TraceSettings settings;
     private final AtomicLong seen = new AtomicLong();

@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses which requests are traced, by settings for all models and for single ones, and hands finished traces on. A server that traces
- * nothing pays one volatile read for each request. Owns its exporter. Safe for any thread.
+ * Chooses which requests are traced, by settings for all models and for single ones, and hands finished traces on. A
+ * server that traces nothing pays one volatile read for each request. Owns its exporter. Safe for any thread.
  */
 public final class Tracing implements AutoCloseable {
     /** What the tensors of all traces may take, of a heap that has other things to do. */
@@ -116,11 +116,12 @@ public final class Tracing implements AutoCloseable {
     }
 
     /**
-     * Changes settings by their names; an empty list takes one back, to that of all models, or that of the start. Counting begins anew.
+     * Changes settings by their names; an empty list takes one back, to that of all models, or that of the start.
+     * Counting begins anew.
      *
      * @param model empty for all models without settings of their own
-     * @throws GatunException INVALID_ARGUMENT for a value that cannot be read or not be, UNSUPPORTED for what cannot be changed; nothing is
-     *     changed then
+     * @throws GatunException INVALID_ARGUMENT for a value that cannot be read or not be, UNSUPPORTED for what cannot be
+     *     changed; nothing is changed then
      */
     public void change(String model, Map<String, List<String>> changes) {
         lock.lock();

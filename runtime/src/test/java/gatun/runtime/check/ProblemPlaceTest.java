@@ -44,16 +44,20 @@ class ProblemPlaceTest {
                         "unexpected directory name 'm' for model 'other', directory name must equal model name", 1),
                 Arguments.of("'max_batch_size' must be non-negative value for other", 3),
                 Arguments.of(
-                        "autofill failed for model 'm': model does not support batching while non-zero max_batch_size is specified",
+                        "autofill failed for model 'm': model does not support batching while non-zero"
+                                + " max_batch_size is specified",
                         3),
                 Arguments.of(
-                        "model input 'INPUT0' dimension must be integer >= 1, or -1 to indicate a variable-size dimension for other",
+                        "model input 'INPUT0' dimension must be integer >= 1, or -1 to indicate a variable-size"
+                                + " dimension for other",
                         8),
                 Arguments.of(
-                        "unable to load model 'm', configuration expects datatype TYPE_INT32 for input 'INPUT0', model provides TYPE_FP32",
+                        "unable to load model 'm', configuration expects datatype TYPE_INT32 for input 'INPUT0',"
+                                + " model provides TYPE_FP32",
                         7),
                 Arguments.of(
-                        "model 'm', tensor 'INPUT0': the model expects 2 dimensions (shape [-1,16]) but the model configuration specifies 3",
+                        "model 'm', tensor 'INPUT0': the model expects 2 dimensions (shape [-1,16]) but the model"
+                                + " configuration specifies 3",
                         8),
                 Arguments.of("model input 'INPUT1' must specify 'data_type' for other", 10),
                 Arguments.of("model input 'INPUT1' has different size for dims and reshape for other", 12),

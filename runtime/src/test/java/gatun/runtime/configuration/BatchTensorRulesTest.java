@@ -55,8 +55,8 @@ class BatchTensorRulesTest {
     @Test
     void shouldRefuseARaggedInputWithoutABatchDimension() {
         assertThatThrownBy(() -> check(TENSORS.replace("max_batch_size: 4", "")))
-                .hasMessage(
-                        "model input 'IN' sets 'allow_ragged_batch', which needs a 'max_batch_size' of at least 1, for m");
+                .hasMessage("model input 'IN' sets 'allow_ragged_batch', which needs a 'max_batch_size' of at least 1,"
+                        + " for m");
     }
 
     @Test

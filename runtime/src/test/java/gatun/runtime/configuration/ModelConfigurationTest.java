@@ -94,10 +94,12 @@ class ModelConfigurationTest {
                         "model output 'T' must specify 'dims' for m"),
                 arguments(
                         "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 0 ] } ]",
-                        "model input 'T' dimension must be integer >= 1, or -1 to indicate a variable-size dimension for m"),
+                        "model input 'T' dimension must be integer >= 1, or -1 to indicate a variable-size dimension"
+                                + " for m"),
                 arguments(
                         "backend: \"b\" output [ { name: \"T\" data_type: TYPE_FP32 dims: [ 2 ] reshape { shape: [ -2 ] } } ]",
-                        "model output 'T' reshape dimensions must be integer >= 1, or -1 to indicate a variable-size dimension"
+                        "model output 'T' reshape dimensions must be integer >= 1, or -1 to indicate a variable-size"
+                                + " dimension"
                                 + " for m"),
                 arguments(
                         "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 4 ] reshape { shape: [ 5 ] } } ]",
@@ -107,7 +109,8 @@ class ModelConfigurationTest {
                         "model input 'T' has different number of variable-size dimensions for dims and reshape for m"),
                 arguments(
                         "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 1 ] reshape { } } ]",
-                        "model input 'T' cannot have empty reshape for non-batching model as scalar tensors are not supported"
+                        "model input 'T' cannot have empty reshape for non-batching model as scalar tensors are not"
+                                + " supported"
                                 + " for m"),
                 arguments(
                         "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 format: FORMAT_NHWC dims: [ 1 ] } ]",

@@ -4,7 +4,10 @@ package gatun.runtime.scheduling;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 
-/** A clock for simulations: it stands still while something happens, and goes on to whatever happens next. For one thread. */
+/**
+ * A clock for simulations: it stands still while something happens, and goes on to whatever happens next. For one
+ * thread.
+ */
 final class EventLoop {
     private final PriorityQueue<Event> events =
             new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));

@@ -260,7 +260,10 @@ class LentInstanceTest {
         assertThat(Thread.interrupted()).as("set by the caller").isTrue();
     }
 
-    /** Models that have always been short take long now: all that may hold carrier threads do, and one carrier serves everybody else. */
+    /**
+     * Models that have always been short take long now: all that may hold carrier threads do, and one carrier serves
+     * everybody else.
+     */
     @Test
     void shouldLeaveACarrierToOthersWhenRunsOfManyModelsTakeLong() throws Exception {
         InlineRuns one = new InlineRuns(1);

@@ -12,12 +12,15 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the scheduler's own code on a clock of its own: clients that come at random, instances that take their time, wake late or fail, and
- * clients that give up. In half of the histories the instances are real ones, whose runs move tensors and fail now and then; in some they share a
- * resource with others. Everything follows from the seed. Checks after each step what must hold, and at the end that nothing is left.
+ * Runs the scheduler's own code on a clock of its own: clients that come at random, instances that take their time,
+ * wake late or fail, and clients that give up. In half of the histories the instances are real ones, whose runs move
+ * tensors and fail now and then; in some they share a resource with others. Everything follows from the seed. Checks
+ * after each step what must hold, and at the end that nothing is left.
  */
 final class SchedulerSimulation {
-    /** How long a ticket may wait beyond its deadline, and an instance's alarm beyond its time: one tick of the clock. */
+    /**
+     * How long a ticket may wait beyond its deadline, and an instance's alarm beyond its time: one tick of the clock.
+     */
     private static final long TICK_NANOS = 10_000;
 
     /** Longer than a run, a delay and a waking together. */
@@ -486,8 +489,8 @@ final class SchedulerSimulation {
     }
 
     /**
-     * No ticket waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do; unless they wait for
-     * their turns.
+     * No ticket waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do;
+     * unless they wait for their turns.
      */
     private void checkNotForgotten() {
         if (turns != null) {

@@ -14,7 +14,10 @@ final class Seeds {
 
     private Seeds() {}
 
-    /** Plays {@code simulation}, which fails where something does not hold; what failed, told with its seed, and no more than enough of it. */
+    /**
+     * Plays {@code simulation}, which fails where something does not hold; what failed, told with its seed, and no more
+     * than enough of it.
+     */
     static List<AssertionError> play(LongConsumer simulation) {
         Long only = Long.getLong("gatun.simulation.seed");
         long first = only == null ? 0 : only;

@@ -17,10 +17,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the sequence scheduler's own decisions on a clock of its own: clients that send the steps of sequences one after the other or all at
- * once, forget how they began, never end them, or give steps up; or whose requests the model wants to run again and again; instances that
- * take their time, wake late, or fail, and in some histories share a resource with others. Everything follows from
- * the seed. Checks after each step what must hold, and at the end that nothing is left.
+ * Runs the sequence scheduler's own decisions on a clock of its own: clients that send the steps of sequences one after
+ * the other or all at once, forget how they began, never end them, or give steps up; or whose requests the model wants
+ * to run again and again; instances that take their time, wake late, or fail, and in some histories share a resource
+ * with others. Everything follows from the seed. Checks after each step what must hold, and at the end that nothing is
+ * left.
  */
 final class SequenceSimulation {
     /** How late a timer may be. */
@@ -450,7 +451,10 @@ final class SequenceSimulation {
         }
     }
 
-    /** A sequence's steps run in the client's order, in one place, and what is left there by another is never gone on with. */
+    /**
+     * A sequence's steps run in the client's order, in one place, and what is left there by another is never gone on
+     * with.
+     */
     private void checkTurn(Instance instance, Step step, Sequence sequence) {
         Integer before = progress.put(sequence, step.number);
         assertThat(before == null || before < step.number || step.runs > 0)
@@ -494,7 +498,10 @@ final class SequenceSimulation {
         checkNotForgotten(taken);
     }
 
-    /** No step that could run waits longer than the delay while its instance sleeps, and none waits for a slot while one is free. */
+    /**
+     * No step that could run waits longer than the delay while its instance sleeps, and none waits for a slot while one
+     * is free.
+     */
     private void checkNotForgotten(Map<String, Sequence> taken) {
         for (Step step : steps) {
             if (step.state() != State.QUEUED) {

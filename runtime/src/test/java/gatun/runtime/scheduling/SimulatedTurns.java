@@ -13,7 +13,9 @@ import java.util.Random;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
-/** The turns of a simulated scheduler's instances, as the real rate limiter gives them to those and to somebody else. */
+/**
+ * The turns of a simulated scheduler's instances, as the real rate limiter gives them to those and to somebody else.
+ */
 final class SimulatedTurns implements Turns {
     private static final long HOLDING_NANOS = 400_000;
 

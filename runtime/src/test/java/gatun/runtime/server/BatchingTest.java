@@ -119,7 +119,7 @@ class BatchingTest {
     private void awaitPending(int count) {
         Await.until(
                 "%s to wait".formatted(count),
-                () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
+                () -> test.server().statistics().getFirst().totals().pendingRequestCount() >= count);
     }
 
     private InferenceRequest floats(int rows, float... values) {
@@ -160,12 +160,12 @@ class BatchingTest {
         ModelStatistics statistics = test.server().statistics().getFirst();
         assertThat(statistics.successCount()).isEqualTo(4);
         assertThat(statistics.executionCount()).isEqualTo(2);
-        assertThat(statistics.inferenceCount()).isEqualTo(7);
-        assertThat(statistics.requestNanos())
-                .isEqualTo(statistics.queueNanos()
-                        + statistics.computeInputNanos()
-                        + statistics.computeInferNanos()
-                        + statistics.computeOutputNanos());
+        assertThat(statistics.totals().inferenceCount()).isEqualTo(7);
+        assertThat(statistics.totals().nanos().request())
+                .isEqualTo(statistics.totals().nanos().queue()
+                        + statistics.totals().nanos().computeInput()
+                        + statistics.totals().nanos().computeInfer()
+                        + statistics.totals().nanos().computeOutput());
     }
 
     @Test
@@ -346,7 +346,7 @@ class BatchingTest {
             assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS)).hasRootCauseMessage("the engine is tired");
         }
         ModelStatistics statistics = test.server().statistics().getFirst();
-        assertThat(statistics.failureBackend()).isEqualTo(3);
+        assertThat(statistics.totals().failures().backend()).isEqualTo(3);
         assertThat(statistics.executionCount()).isZero();
     }
 

@@ -91,7 +91,7 @@ class CachedModelTest {
         assertThat(runs).hasValue(1);
         ModelStatistics statistics = test.server().statistics("m", "").getFirst();
         assertThat(statistics.successCount()).isEqualTo(2);
-        assertThat(statistics.inferenceCount()).isEqualTo(1);
+        assertThat(statistics.totals().inferenceCount()).isEqualTo(1);
         assertThat(statistics.executionCount()).isEqualTo(1);
         assertThat(statistics.cache().hitCount()).isEqualTo(1);
         assertThat(statistics.cache().missCount()).isEqualTo(1);
@@ -174,7 +174,12 @@ class CachedModelTest {
             assertThatThrownBy(() -> test.server().infer(request))
                     .hasMessage("shared memory size specified with the request for output 'OUT' (8 bytes) should be at"
                             + " least 12 bytes to hold the results");
-            assertThat(test.server().statistics("m", "").getFirst().failureOther())
+            assertThat(test.server()
+                            .statistics("m", "")
+                            .getFirst()
+                            .totals()
+                            .failures()
+                            .other())
                     .isEqualTo(1);
         }
         assertThat(runs).hasValue(1);

@@ -126,7 +126,7 @@ class DecoupledSequenceTest {
     }
 
     private long pending() {
-        return test.server().statistics().getFirst().pendingRequestCount();
+        return test.server().statistics().getFirst().totals().pendingRequestCount();
     }
 
     /** Begins three sequences with the values 10, 20 and 30, of which the last two run together. */
@@ -216,7 +216,8 @@ class DecoupledSequenceTest {
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
         assertThat(given.getCount()).isZero();
         assertThat(gotBefore).containsExactly(new Got(20, false));
-        assertThat(test.server().statistics().getFirst().failureCanceled()).isEqualTo(1);
+        assertThat(test.server().statistics().getFirst().totals().failures().canceled())
+                .isEqualTo(1);
     }
 
     @Test
@@ -235,7 +236,8 @@ class DecoupledSequenceTest {
         for (Future<List<Got>> answer : answers.subList(1, 3)) {
             assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS)).hasRootCauseMessage("broke half way");
         }
-        assertThat(test.server().statistics().getFirst().failureBackend()).isEqualTo(2);
+        assertThat(test.server().statistics().getFirst().totals().failures().backend())
+                .isEqualTo(2);
     }
 
     @Test

@@ -140,7 +140,7 @@ class DecoupledTest {
                 .isInstanceOf(GatunException.class)
                 .hasMessage("broke half way");
         assertThat(got).extracting(Got::value).containsExactly(0f, 1f, 2f);
-        assertThat(statistics("many").failureBackend()).isEqualTo(1);
+        assertThat(statistics("many").totals().failures().backend()).isEqualTo(1);
     }
 
     @Test
@@ -252,7 +252,7 @@ class DecoupledTest {
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
         assertThat(ended).hasValue(1);
-        assertThat(statistics("many").failureCanceled()).isEqualTo(1);
+        assertThat(statistics("many").totals().failures().canceled()).isEqualTo(1);
     }
 
     @Test
@@ -272,7 +272,7 @@ class DecoupledTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("the connection broke");
         assertThat(responses).hasValue(1);
-        assertThat(statistics("many").failureCanceled()).isEqualTo(1);
+        assertThat(statistics("many").totals().failures().canceled()).isEqualTo(1);
     }
 
     @Test

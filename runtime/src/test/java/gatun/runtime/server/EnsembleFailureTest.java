@@ -68,7 +68,7 @@ class EnsembleFailureTest extends EnsembleFixture {
     private void awaitPending(String model, long count) {
         Await.until(
                 "waits in time",
-                () -> test.server().statistics(model, "").getFirst().pendingRequestCount() >= count);
+                () -> test.server().statistics(model, "").getFirst().totals().pendingRequestCount() >= count);
     }
 
     @Test
@@ -116,7 +116,12 @@ class EnsembleFailureTest extends EnsembleFixture {
                     threads.submit(() -> test.server().infer(request()).close());
             awaitPending("twice", 1);
             assertFails(ErrorCode.UNAVAILABLE, "in ensemble 'e', [request id: r7] Exceeds maximum queue size");
-            assertThat(test.server().statistics("e", "").getFirst().failureRejected())
+            assertThat(test.server()
+                            .statistics("e", "")
+                            .getFirst()
+                            .totals()
+                            .failures()
+                            .rejected())
                     .isEqualTo(1);
             release.countDown();
             runs.get(20, TimeUnit.SECONDS);
@@ -146,10 +151,14 @@ class EnsembleFailureTest extends EnsembleFixture {
         test.model("e", CHAIN.replace("platform", "max_batch_size: 1 platform")).open(this::compute);
         assertFails(
                 ErrorCode.INVALID_ARGUMENT,
-                "in ensemble 'e', [request id: r7] unexpected shape for input 'A' for model 'next'. Expected [-1,2], got"
-                        + " [1,3]. NOTE: Setting a non-zero max_batch_size in the model config requires a batch dimension"
-                        + " to be prepended to each input shape. If you want to specify the full shape including the batch"
-                        + " dim in your input dims config, try setting max_batch_size to zero. See the model configuration"
+                "in ensemble 'e', [request id: r7] unexpected shape for input 'A' for model 'next'. Expected [-1,2],"
+                        + " got"
+                        + " [1,3]. NOTE: Setting a non-zero max_batch_size in the model config requires a batch"
+                        + " dimension"
+                        + " to be prepended to each input shape. If you want to specify the full shape including the"
+                        + " batch"
+                        + " dim in your input dims config, try setting max_batch_size to zero. See the model"
+                        + " configuration"
                         + " docs for more info on max_batch_size.");
     }
 
@@ -160,7 +169,12 @@ class EnsembleFailureTest extends EnsembleFixture {
             throw new GatunException(ErrorCode.CANCELLED, "the engine was told to stop");
         });
         assertFails(ErrorCode.CANCELLED, "in ensemble 'e', the engine was told to stop");
-        assertThat(test.server().statistics("e", "").getFirst().failureCanceled())
+        assertThat(test.server()
+                        .statistics("e", "")
+                        .getFirst()
+                        .totals()
+                        .failures()
+                        .canceled())
                 .isEqualTo(1);
     }
 
@@ -172,7 +186,12 @@ class EnsembleFailureTest extends EnsembleFixture {
         });
         assertFails(
                 ErrorCode.INTERNAL, "in ensemble 'e', model 'twice' failed unexpectedly; the server's log says more");
-        assertThat(test.server().statistics("e", "").getFirst().failureBackend())
+        assertThat(test.server()
+                        .statistics("e", "")
+                        .getFirst()
+                        .totals()
+                        .failures()
+                        .backend())
                 .isEqualTo(1);
     }
 }

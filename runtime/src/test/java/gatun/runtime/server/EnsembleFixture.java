@@ -41,7 +41,10 @@ abstract class EnsembleFixture {
     /** Where the inputs of each run lay, by the name of the run's first output. */
     final Map<String, Long> inputAddresses = new ConcurrentHashMap<>();
 
-    /** Where inputs and outputs of all runs lay, in no certain order, by names as in "SUM" for the output and "SUM<A" for an input of its run. */
+    /**
+     * Where inputs and outputs of all runs lay, in no certain order, by names as in "SUM" for the output and "SUM<A"
+     * for an input of its run.
+     */
     final Map<String, List<Long>> addresses = new ConcurrentHashMap<>();
 
     /** What NEXT adds. */
@@ -65,8 +68,8 @@ abstract class EnsembleFixture {
     }
 
     /**
-     * What the members do, told by their first output: TWICE doubles, NEXT adds one, SUM adds two vectors, SAME moves nothing. EACH is
-     * decoupled and answers each element by itself, TIMES each element as often as it counts.
+     * What the members do, told by their first output: TWICE doubles, NEXT adds one, SUM adds two vectors, SAME moves
+     * nothing. EACH is decoupled and answers each element by itself, TIMES each element as often as it counts.
      */
     void compute(Execution execution) {
         String output = execution.outputName(0);
@@ -205,7 +208,10 @@ abstract class EnsembleFixture {
         return response.outputs().get(output).tensor().bytes().toArray(ValueLayout.JAVA_FLOAT);
     }
 
-    /** Loads a model anew; its configuration gets another time, so that it counts as changed even within one tick of the file system's clock. */
+    /**
+     * Loads a model anew; its configuration gets another time, so that it counts as changed even within one tick of the
+     * file system's clock.
+     */
     void reload(String model) {
         Path config = repository.resolve(model).resolve("config.pbtxt");
         try {

@@ -71,9 +71,9 @@ class EnsembleLoadTest extends EnsembleFixture {
                         "in ensemble type, ensemble tensor IN: inconsistent data type: TYPE_FP32 is inferred from model"
                                 + " type while TYPE_INT32 is inferred from model ints");
         assertThat(reason("shape"))
-                .isEqualTo(
-                        "in ensemble shape, ensemble tensor T: inconsistent shape: [4] is inferred from model ints while"
-                                + " [5] is inferred from model five");
+                .isEqualTo("in ensemble shape, ensemble tensor T: inconsistent shape: [4] is inferred from model ints"
+                        + " while"
+                        + " [5] is inferred from model five");
         assertThat(reason("batch"))
                 .isEqualTo("ensemble batch allows maximum batch size 2, but it contains model next which only allows"
                         + " maximum batch size to be 0");

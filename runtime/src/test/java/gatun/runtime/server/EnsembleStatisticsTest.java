@@ -21,15 +21,15 @@ class EnsembleStatisticsTest extends EnsembleFixture {
 
     /** Asserts that the ensemble's stages are those of these members, added up. */
     private void assertSums(String ensemble, String... members) {
-        assertSum(ensemble, ModelStatistics::computeInputNanos, members);
-        assertSum(ensemble, ModelStatistics::computeInferNanos, members);
-        assertSum(ensemble, ModelStatistics::computeOutputNanos, members);
+        assertSum(ensemble, model -> model.totals().nanos().computeInput(), members);
+        assertSum(ensemble, model -> model.totals().nanos().computeInfer(), members);
+        assertSum(ensemble, model -> model.totals().nanos().computeOutput(), members);
         ModelStatistics own = of(ensemble);
-        assertThat(own.queueNanos()).isZero();
+        assertThat(own.totals().nanos().queue()).isZero();
         BatchStatistics batch = own.batches().getFirst();
-        assertThat(batch.computeInputNanos()).isEqualTo(own.computeInputNanos());
-        assertThat(batch.computeInferNanos()).isEqualTo(own.computeInferNanos());
-        assertThat(batch.computeOutputNanos()).isEqualTo(own.computeOutputNanos());
+        assertThat(batch.computeInputNanos()).isEqualTo(own.totals().nanos().computeInput());
+        assertThat(batch.computeInferNanos()).isEqualTo(own.totals().nanos().computeInfer());
+        assertThat(batch.computeOutputNanos()).isEqualTo(own.totals().nanos().computeOutput());
     }
 
     private void assertSum(String ensemble, ToLongFunction<ModelStatistics> stage, String... members) {
@@ -58,8 +58,9 @@ class EnsembleStatisticsTest extends EnsembleFixture {
         ModelStatistics own = of("e");
         assertThat(own.successCount()).isEqualTo(2);
         assertThat(own.executionCount()).isEqualTo(2);
-        assertThat(own.computeInferNanos()).isPositive();
-        assertThat(own.requestNanos()).isGreaterThanOrEqualTo(of("twice").requestNanos());
+        assertThat(own.totals().nanos().computeInfer()).isPositive();
+        assertThat(own.totals().nanos().request())
+                .isGreaterThanOrEqualTo(of("twice").totals().nanos().request());
     }
 
     @Test
@@ -110,9 +111,10 @@ class EnsembleStatisticsTest extends EnsembleFixture {
         assertThatThrownBy(() -> test.server().infer(request("e"))).isInstanceOf(GatunException.class);
         ModelStatistics own = of("e");
         assertThat(own.failureCount()).isEqualTo(1);
-        assertThat(own.failureOther()).isEqualTo(1);
-        assertThat(own.failureNanos()).isGreaterThanOrEqualTo(of("next").failureNanos());
-        assertThat(own.computeInferNanos()).isZero();
+        assertThat(own.totals().failures().other()).isEqualTo(1);
+        assertThat(own.totals().failures().nanos())
+                .isGreaterThanOrEqualTo(of("next").totals().failures().nanos());
+        assertThat(own.totals().nanos().computeInfer()).isZero();
         assertThat(of("twice").successCount()).isEqualTo(1);
     }
 }

@@ -261,12 +261,13 @@ class EnsembleTest extends EnsembleFixture {
             assertThat(response.outputs().getFirst().tensor().spec().shape()).isEqualTo(Shape.of(3, 2));
         }
         ModelStatistics member = test.server().statistics("twice", "").getFirst();
-        assertThat(member.inferenceCount()).isEqualTo(3);
+        assertThat(member.totals().inferenceCount()).isEqualTo(3);
         ModelStatistics own = test.server().statistics("batched", "").getFirst();
         assertThat(own.successCount()).isEqualTo(1);
-        assertThat(own.inferenceCount()).isEqualTo(3);
+        assertThat(own.totals().inferenceCount()).isEqualTo(3);
         assertThat(own.executionCount()).isEqualTo(1);
-        assertThat(own.requestNanos()).isGreaterThanOrEqualTo(member.requestNanos());
+        assertThat(own.totals().nanos().request())
+                .isGreaterThanOrEqualTo(member.totals().nanos().request());
         try (InferenceResponse response = test.server().infer(test.input(test.request("single"), "IN", 2))) {
             assertThat(response.outputs().getFirst().tensor().spec().shape())
                     .as("a batch of one on the way only")
@@ -289,7 +290,12 @@ class EnsembleTest extends EnsembleFixture {
         });
         assertThatThrownBy(() -> test.server().infer(test.input(test.request("a-outer"), "IN", 2)))
                 .hasMessage("in ensemble 'a-outer', in ensemble 'inner', no doubles today");
-        assertThat(test.server().statistics("a-outer", "").getFirst().failureOther())
+        assertThat(test.server()
+                        .statistics("a-outer", "")
+                        .getFirst()
+                        .totals()
+                        .failures()
+                        .other())
                 .isEqualTo(1);
     }
 
@@ -310,7 +316,12 @@ class EnsembleTest extends EnsembleFixture {
         assertThatThrownBy(() -> test.server().infer(test.input(test.request("e"), "IN", 2)))
                 .hasMessage("in ensemble 'e', no doubles today");
         assertThat(inputAddresses).doesNotContainKey("SUM");
-        assertThat(test.server().statistics("next", "").getFirst().failureCanceled())
+        assertThat(test.server()
+                        .statistics("next", "")
+                        .getFirst()
+                        .totals()
+                        .failures()
+                        .canceled())
                 .isEqualTo(1);
     }
 
@@ -338,7 +349,12 @@ class EnsembleTest extends EnsembleFixture {
                     .isEqualTo(ErrorCode.CANCELLED);
         }
         assertThat(inputAddresses).doesNotContainKey("NEXT");
-        assertThat(test.server().statistics("e", "").getFirst().failureCanceled())
+        assertThat(test.server()
+                        .statistics("e", "")
+                        .getFirst()
+                        .totals()
+                        .failures()
+                        .canceled())
                 .isEqualTo(1);
     }
 

@@ -188,6 +188,6 @@ class EntryPointTest {
     private void awaitPending(int count) {
         Await.until(
                 "%s to wait".formatted(count),
-                () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
+                () -> test.server().statistics().getFirst().totals().pendingRequestCount() >= count);
     }
 }

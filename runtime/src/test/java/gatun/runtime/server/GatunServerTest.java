@@ -139,10 +139,12 @@ class GatunServerTest {
             assertRefused(
                     request,
                     ErrorCode.INVALID_ARGUMENT,
-                    "shared memory size specified with the request for output 'OUT' (15 bytes) should be at least 16 bytes"
+                    "shared memory size specified with the request for output 'OUT' (15 bytes) should be at least 16"
+                            + " bytes"
                             + " to hold the results");
             assertThat(lease.closed).isEqualTo(1);
-            assertThat(test.server().statistics().getFirst().failureOther()).isEqualTo(1);
+            assertThat(test.server().statistics().getFirst().totals().failures().other())
+                    .isEqualTo(1);
         }
     }
 
@@ -190,7 +192,7 @@ class GatunServerTest {
             assertThat(response.outputs()).hasSize(1);
         }
         ModelStatistics statistics = test.server().statistics().getFirst();
-        assertThat(statistics.failureBackend()).isEqualTo(1);
+        assertThat(statistics.totals().failures().backend()).isEqualTo(1);
         assertThat(statistics.successCount()).isEqualTo(1);
     }
 
@@ -232,7 +234,8 @@ class GatunServerTest {
             running.get(20, TimeUnit.SECONDS);
             waiting.get(20, TimeUnit.SECONDS);
         }
-        assertThat(test.server().statistics().getFirst().failureRejected()).isEqualTo(1);
+        assertThat(test.server().statistics().getFirst().totals().failures().rejected())
+                .isEqualTo(1);
     }
 
     @Test
@@ -275,7 +278,8 @@ class GatunServerTest {
             gate.open();
             running.get(20, TimeUnit.SECONDS);
         }
-        assertThat(test.server().statistics().getFirst().failureCanceled()).isEqualTo(1);
+        assertThat(test.server().statistics().getFirst().totals().failures().canceled())
+                .isEqualTo(1);
         assertThat(test.server().statistics().getFirst().successCount()).isEqualTo(1);
     }
 
@@ -350,7 +354,8 @@ class GatunServerTest {
             assertThat(result.get(1, TimeUnit.SECONDS)).isEqualTo(200);
         }
         assertThat(test.server().statistics().getFirst().successCount()).isEqualTo(32 * 200);
-        assertThat(test.server().statistics().getFirst().pendingRequestCount()).isZero();
+        assertThat(test.server().statistics().getFirst().totals().pendingRequestCount())
+                .isZero();
     }
 
     private void inferAndClose(String model) {
@@ -368,7 +373,7 @@ class GatunServerTest {
     private void awaitPending(long count) {
         Await.until(
                 "%d pending".formatted(count),
-                () -> test.server().statistics().getFirst().pendingRequestCount() == count);
+                () -> test.server().statistics().getFirst().totals().pendingRequestCount() == count);
     }
 
     /** Lets runs begin but not end before it is opened. */

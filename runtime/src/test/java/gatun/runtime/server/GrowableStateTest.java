@@ -180,7 +180,7 @@ class GrowableStateTest {
     private void awaitPending(long count) {
         Await.until(
                 "%s to wait".formatted(count),
-                () -> test.server().statistics().getFirst().pendingRequestCount() == count);
+                () -> test.server().statistics().getFirst().totals().pendingRequestCount() == count);
     }
 
     @Test
@@ -189,7 +189,9 @@ class GrowableStateTest {
 
         assertThatThrownBy(() -> step(1, 1, true, false))
                 .hasMessage(
-                        "state 'LIST_OUT' of model 'm' has 8 bytes, expected 4 as before: it is written where it was read,"
-                                + " because of use_same_buffer_for_input_output; use_growable_memory lets it grow there");
+                        "state 'LIST_OUT' of model 'm' has 8 bytes, expected 4 as before: it is written where it was"
+                                + " read,"
+                                + " because of use_same_buffer_for_input_output; use_growable_memory lets it grow"
+                                + " there");
     }
 }

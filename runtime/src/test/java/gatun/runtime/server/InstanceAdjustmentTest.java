@@ -321,7 +321,7 @@ class InstanceAdjustmentTest {
         Future<?> waiting = step(2, true, true);
         Await.until(
                 "the second sequence waits",
-                () -> test.server().statistics().getFirst().pendingRequestCount() == 1);
+                () -> test.server().statistics().getFirst().totals().pendingRequestCount() == 1);
         change(MODEL + SEQUENCES + instances(2));
         finish(waiting);
         finish(step(1, false, true));

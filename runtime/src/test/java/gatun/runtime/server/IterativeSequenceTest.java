@@ -270,7 +270,7 @@ class IterativeSequenceTest {
     }
 
     private long pending() {
-        return test.server().statistics().getFirst().pendingRequestCount();
+        return test.server().statistics().getFirst().totals().pendingRequestCount();
     }
 
     @Test
@@ -297,7 +297,8 @@ class IterativeSequenceTest {
                 .extracting(failure -> ((GatunException) failure).code())
                 .isEqualTo(ErrorCode.CANCELLED);
         assertThat(ask(request(1)).numbers).as("the slot is free").containsExactly(0);
-        assertThat(test.server().statistics().getFirst().failureCanceled()).isEqualTo(1);
+        assertThat(test.server().statistics().getFirst().totals().failures().canceled())
+                .isEqualTo(1);
     }
 
     @Test
@@ -356,9 +357,9 @@ class IterativeSequenceTest {
                 });
 
         assertThatThrownBy(() -> ask(request(2)))
-                .hasMessage(
-                        "the backend asks to run a request of model 'm' again, but the model is not configured for that;"
-                                + " add 'iterative_sequence: true' to its 'sequence_batching'");
+                .hasMessage("the backend asks to run a request of model 'm' again, but the model is not configured for"
+                        + " that;"
+                        + " add 'iterative_sequence: true' to its 'sequence_batching'");
     }
 
     @Test

@@ -34,7 +34,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Backends that do what they must not: the request gets a clear error, alone or as one of a batch, and the next one its answer. */
+/**
+ * Backends that do what they must not: the request gets a clear error, alone or as one of a batch, and the next one its
+ * answer.
+ */
 @Timeout(60)
 class MisbehavingBackendTest {
     private static final String TENSORS = """

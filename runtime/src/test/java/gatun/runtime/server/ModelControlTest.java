@@ -90,7 +90,10 @@ class ModelControlTest {
         test.server().infer(test.input(test.request(model), "IN", 1)).close();
     }
 
-    /** Gives a model's configuration another time, so that it counts as changed even within one tick of the file system's clock. */
+    /**
+     * Gives a model's configuration another time, so that it counts as changed even within one tick of the file
+     * system's clock.
+     */
     private void touch(String model) throws IOException {
         Path config = repository.resolve(model).resolve("config.pbtxt");
         Files.setLastModifiedTime(
@@ -317,7 +320,10 @@ class ModelControlTest {
         assertThat(index().getFirst()).contains("load parameter 'file:../1/model' does not name a file");
     }
 
-    /** Counts that would take all memory, or for ever, and names that lead out: each is refused before anything is made of it. */
+    /**
+     * Counts that would take all memory, or for ever, and names that lead out: each is refused before anything is made
+     * of it.
+     */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
                     "instance_group":[{"count":1000000000}] | ask for 1000000000 instances, more than the limit of 1024; the server's --limit-instances

@@ -135,7 +135,7 @@ class RaggedBatchTest {
     private void awaitPending(int count) {
         Await.until(
                 "%s to wait".formatted(count),
-                () -> test.server().statistics().getFirst().pendingRequestCount() >= count);
+                () -> test.server().statistics().getFirst().totals().pendingRequestCount() >= count);
     }
 
     private static float[] answer(Future<InferenceResponse> future, long... dims) throws Exception {
@@ -169,7 +169,7 @@ class RaggedBatchTest {
         assertThat(floats("IN")).containsExactly(1, 2, 10, 11, 12, 13, 14, 15);
         ModelStatistics statistics = test.server().statistics().getFirst();
         assertThat(statistics.executionCount()).isEqualTo(1);
-        assertThat(statistics.inferenceCount()).isEqualTo(3);
+        assertThat(statistics.totals().inferenceCount()).isEqualTo(3);
     }
 
     @Test

@@ -30,7 +30,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Steps of sequences whose shapes differ and that run together all the same, and what the backend sees of their sequences. */
+/**
+ * Steps of sequences whose shapes differ and that run together all the same, and what the backend sees of their
+ * sequences.
+ */
 @Timeout(60)
 class RaggedSequenceTest {
     private static final String BEGINNING = """
@@ -144,7 +147,7 @@ class RaggedSequenceTest {
     private void awaitPending(long count) {
         Await.until(
                 "%s to wait".formatted(count),
-                () -> test.server().statistics().getFirst().pendingRequestCount() == count);
+                () -> test.server().statistics().getFirst().totals().pendingRequestCount() == count);
     }
 
     /** Has the steps run together, after one of another sequence that occupies the model. */

@@ -94,7 +94,10 @@ class RateLimitTest {
                                 + " instances, the minimum required count is 2");
     }
 
-    /** Loads a model that holds the resource while it runs, and another that is to wait for it; the first runs when this returns. */
+    /**
+     * Loads a model that holds the resource while it runs, and another that is to wait for it; the first runs when this
+     * returns.
+     */
     private Future<?> hold(String waitingModel) throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         test.model("m", MODEL)
@@ -145,13 +148,13 @@ class RateLimitTest {
         Future<?> holder = hold(MODEL);
         InferenceRequest request = test.request("n");
         Future<?> waiter = clients.submit(() -> infer(request, "waiter", 2));
-        Await.until("the condition", () -> statisticsOfTheWaiting().pendingRequestCount() == 1);
+        Await.until("the condition", () -> statisticsOfTheWaiting().totals().pendingRequestCount() == 1);
         request.cancellation().cancel();
         assertThatThrownBy(() -> waiter.get(20, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
-        assertThat(statisticsOfTheWaiting().pendingRequestCount()).isZero();
+        assertThat(statisticsOfTheWaiting().totals().pendingRequestCount()).isZero();
         assertThat(holder.isDone()).as("it still holds the resource").isFalse();
         finish.countDown();
         holder.get(20, TimeUnit.SECONDS);
@@ -167,7 +170,7 @@ class RateLimitTest {
         for (int i = 0; i < 4; i++) {
             waiters.add(clients.submit(() -> infer(test.request("n"), "waiter", 1, 2)));
         }
-        Await.until("the condition", () -> statisticsOfTheWaiting().pendingRequestCount() == 4);
+        Await.until("the condition", () -> statisticsOfTheWaiting().totals().pendingRequestCount() == 4);
         finish.countDown();
         holder.get(20, TimeUnit.SECONDS);
         for (Future<?> waiter : waiters) {

@@ -29,8 +29,10 @@ import org.junit.jupiter.api.io.TempDir;
 class RequestValidationTest {
     private static final String P = "[request id: <id_unknown>] ";
     private static final String NOTE =
-            " NOTE: Setting a non-zero max_batch_size in the model config requires a batch dimension to be prepended to each"
-                    + " input shape. If you want to specify the full shape including the batch dim in your input dims config,"
+            " NOTE: Setting a non-zero max_batch_size in the model config requires a batch dimension to be prepended"
+                    + " to each"
+                    + " input shape. If you want to specify the full shape including the batch dim in your input"
+                    + " dims config,"
                     + " try setting max_batch_size to zero. See the model configuration docs for more info on"
                     + " max_batch_size.";
 
@@ -85,13 +87,15 @@ class RequestValidationTest {
                 "plain",
                 request -> test.input(request, "A", 1, 3),
                 P
-                        + "expected 2 inputs but got 1 inputs for model 'plain'. Got input(s) ['A'], but missing required input(s)"
+                        + "expected 2 inputs but got 1 inputs for model 'plain'. Got input(s) ['A'], but missing"
+                        + " required input(s)"
                         + " ['B']. Please provide all required input(s).");
         assertRefused(
                 "plain",
                 request -> {},
                 P
-                        + "expected 2 inputs but got 0 inputs for model 'plain'. Got input(s) [], but missing required input(s)"
+                        + "expected 2 inputs but got 0 inputs for model 'plain'. Got input(s) [], but missing"
+                        + " required input(s)"
                         + " ['A','B']. Please provide all required input(s).");
         assertRefused(
                 "plain",
@@ -101,7 +105,8 @@ class RequestValidationTest {
                     test.input(request, "C", 2);
                 },
                 P
-                        + "expected 2 inputs but got 3 inputs for model 'plain'. Got input(s) ['A','B','C'], but missing required"
+                        + "expected 2 inputs but got 3 inputs for model 'plain'. Got input(s) ['A','B','C'], but"
+                        + " missing required"
                         + " input(s) ]. Please provide all required input(s).");
     }
 
@@ -111,13 +116,15 @@ class RequestValidationTest {
                 "optional",
                 request -> {},
                 P
-                        + "expected number of inputs between 1 and 2 but got 0 inputs for model 'optional'. Got input(s) [], but"
+                        + "expected number of inputs between 1 and 2 but got 0 inputs for model 'optional'. Got"
+                        + " input(s) [], but"
                         + " missing required input(s) ['B']. Please provide all required input(s).");
         assertRefused(
                 "optional",
                 request -> test.input(request, "A", 1),
                 P
-                        + "expected number of inputs between 1 and 2 but got 1 inputs for model 'optional'. Got input(s) ['A'], but"
+                        + "expected number of inputs between 1 and 2 but got 1 inputs for model 'optional'. Got"
+                        + " input(s) ['A'], but"
                         + " missing required input(s) ['B']. Please provide all required input(s).");
     }
 
@@ -272,7 +279,8 @@ class RequestValidationTest {
                     test.input(request, "B", 2);
                 },
                 P
-                        + "input 'A' for model 'plain' has shape [9223372036854775807,3], whose size exceeds 9223372036854775807"
+                        + "input 'A' for model 'plain' has shape [9223372036854775807,3], whose size exceeds"
+                        + " 9223372036854775807"
                         + " bytes");
     }
 
@@ -303,13 +311,15 @@ class RequestValidationTest {
                 "text",
                 request -> text(request, 1, 0, 0, 0, 'a', 1, 0),
                 P
-                        + "incomplete string length indicator for inference input 'A' for model 'text', expecting 4 bytes but only"
+                        + "incomplete string length indicator for inference input 'A' for model 'text', expecting 4"
+                        + " bytes but only"
                         + " 2 bytes available. Please make sure the string length indicator is in one buffer.");
         assertRefused(
                 "text",
                 request -> text(request, 9, 0, 0, 0, 'a'),
                 P
-                        + "incomplete string data for inference input 'A' for model 'text', expecting string of length 9 but only"
+                        + "incomplete string data for inference input 'A' for model 'text', expecting string of"
+                        + " length 9 but only"
                         + " 1 bytes available. Please make sure the string is in one buffer.");
         assertRefused(
                 "text",
@@ -323,7 +333,8 @@ class RequestValidationTest {
                 "text",
                 request -> text(request, 255, 255, 255, 255, 'a'),
                 P
-                        + "incomplete string data for inference input 'A' for model 'text', expecting string of length 4294967295"
+                        + "incomplete string data for inference input 'A' for model 'text', expecting string of"
+                        + " length 4294967295"
                         + " but only 1 bytes available. Please make sure the string is in one buffer.");
     }
 

@@ -65,7 +65,7 @@ class SequenceBatchingTest extends SequenceRecording {
         answer(step(2, 20, "start"));
 
         ModelStatistics counted = test.server().statistics("m", "").getFirst();
-        assertThat(counted.inferenceCount()).isEqualTo(2);
+        assertThat(counted.totals().inferenceCount()).isEqualTo(2);
         assertThat(counted.batches())
                 .extracting(BatchStatistics::batchSize, BatchStatistics::executionCount)
                 .containsExactly(tuple(1, 1L), tuple(2, 1L));
@@ -138,7 +138,8 @@ class SequenceBatchingTest extends SequenceRecording {
                 "inference request for sequence 9 to model 'm' must specify the START flag on the first request of the"
                         + " sequence",
                 () -> answer(step(9, 1, "")));
-        assertThat(test.server().statistics().getFirst().failureOther()).isEqualTo(3);
+        assertThat(test.server().statistics().getFirst().totals().failures().other())
+                .isEqualTo(3);
     }
 
     @Test

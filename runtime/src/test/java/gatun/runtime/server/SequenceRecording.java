@@ -31,7 +31,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A model that writes down what it gets of the sequences that tests send it, one step after the other and several at a time. */
+/**
+ * A model that writes down what it gets of the sequences that tests send it, one step after the other and several at a
+ * time.
+ */
 @Timeout(60)
 abstract class SequenceRecording {
     static final String TENSORS = """
@@ -196,7 +199,7 @@ abstract class SequenceRecording {
     void awaitPending(long count) {
         Await.until(
                 count + " requests in the queue",
-                () -> test.server().statistics().getFirst().pendingRequestCount() == count);
+                () -> test.server().statistics().getFirst().totals().pendingRequestCount() == count);
     }
 
     void awaitRuns(int count) {

@@ -195,7 +195,8 @@ class SequenceStateTest {
     private void awaitPendingAndRuns(long pending, int runs) {
         Await.until(
                 pending + " in the queue",
-                () -> test.server().statistics().getFirst().pendingRequestCount() == pending && runs() >= runs);
+                () -> test.server().statistics().getFirst().totals().pendingRequestCount() == pending
+                        && runs() >= runs);
     }
 
     private int runs() {
@@ -360,7 +361,8 @@ class SequenceStateTest {
                         "initial state of 'SUM_IN' has a data_file of 3 bytes, expected 4",
                         "initial state of 'SUM_IN' reads '../config.pbtxt', which leads out of the model's folder"
                                 + " initial_state",
-                        "initial state of 'SUM_IN' has dims [2], expected fixed ones that suit those of the state, [1]");
+                        "initial state of 'SUM_IN' has dims [2], expected fixed ones that suit those of the state,"
+                                + " [1]");
     }
 
     @Test

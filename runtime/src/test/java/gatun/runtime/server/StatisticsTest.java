@@ -50,15 +50,15 @@ class StatisticsTest {
         inferBatches(3, 3, 3, 3, 3);
         ModelStatistics statistics = only();
         assertThat(statistics.successCount()).isEqualTo(5);
-        assertThat(statistics.inferenceCount()).isEqualTo(15);
+        assertThat(statistics.totals().inferenceCount()).isEqualTo(15);
         assertThat(statistics.executionCount()).isEqualTo(5);
-        assertThat(statistics.requestNanos())
+        assertThat(statistics.totals().nanos().request())
                 .isPositive()
-                .isEqualTo(statistics.queueNanos()
-                        + statistics.computeInputNanos()
-                        + statistics.computeInferNanos()
-                        + statistics.computeOutputNanos());
-        assertThat(statistics.loadNanos()).isPositive();
+                .isEqualTo(statistics.totals().nanos().queue()
+                        + statistics.totals().nanos().computeInput()
+                        + statistics.totals().nanos().computeInfer()
+                        + statistics.totals().nanos().computeOutput());
+        assertThat(statistics.totals().loadNanos()).isPositive();
     }
 
     @Test
@@ -70,7 +70,7 @@ class StatisticsTest {
         assertThat(statistics.batches())
                 .extracting(BatchStatistics::executionCount)
                 .containsExactly(2L, 3L, 1L);
-        assertThat(statistics.inferenceCount()).isEqualTo(2 + 3 * 4 + 8);
+        assertThat(statistics.totals().inferenceCount()).isEqualTo(2 + 3 * 4 + 8);
     }
 
     @Test
@@ -78,22 +78,22 @@ class StatisticsTest {
         test.model("m", UNBATCHED).open(ScriptedBackend::copy);
         test.server().infer(test.input(test.request("m"), "IN", 5)).close();
         assertThat(only().batches()).extracting(BatchStatistics::batchSize).containsExactly(1);
-        assertThat(only().inferenceCount()).isEqualTo(1);
+        assertThat(only().totals().inferenceCount()).isEqualTo(1);
     }
 
     @Test
     void shouldTellWhenTheLatestExecutionEnded() {
         test.model("m", BATCHED).open(ScriptedBackend::copy);
-        assertThat(only().lastInferenceMillis()).as("none yet").isZero();
+        assertThat(only().totals().lastInferenceMillis()).as("none yet").isZero();
 
         long before = Instant.now().toEpochMilli();
         inferBatches(1);
         long after = Instant.now().toEpochMilli();
 
-        long told = only().lastInferenceMillis();
+        long told = only().totals().lastInferenceMillis();
         // Both clocks are read to the millisecond, when the model is loaded and here.
         assertThat(told).isBetween(before - 2, after + 2);
-        assertThat(only().lastInferenceMillis()).isEqualTo(told);
+        assertThat(only().totals().lastInferenceMillis()).isEqualTo(told);
     }
 
     @Test
@@ -104,9 +104,9 @@ class StatisticsTest {
         assertThatThrownBy(() -> inferBatches(1)).isInstanceOf(GatunException.class);
         ModelStatistics statistics = only();
         assertThat(statistics.failureCount()).isEqualTo(1);
-        assertThat(statistics.failureNanos()).isPositive();
-        assertThat(statistics.requestNanos()).isZero();
-        assertThat(statistics.lastInferenceMillis()).isZero();
+        assertThat(statistics.totals().failures().nanos()).isPositive();
+        assertThat(statistics.totals().nanos().request()).isZero();
+        assertThat(statistics.totals().lastInferenceMillis()).isZero();
     }
 
     @Test
@@ -122,7 +122,8 @@ class StatisticsTest {
         assertRefused(
                 "x",
                 "abc",
-                "failed to get model version from specified version string 'abc' (details: stol), version should be an integral"
+                "failed to get model version from specified version string 'abc' (details: stol), version should be"
+                        + " an integral"
                         + " value > 0");
         assertRefused("n", "-2", "invalid model version specified '-2' , version should be an integral value > 0");
         assertRefused("x", "", "requested model 'x' is not available");
@@ -165,8 +166,10 @@ class StatisticsTest {
                         + overGrpc.computeOutput().sumNanos());
         ModelStatistics statistics = only();
         assertThat(latencies.total().request().count()).isEqualTo(statistics.successCount());
-        assertThat(latencies.total().request().sumNanos()).isEqualTo(statistics.requestNanos());
-        assertThat(latencies.total().computeInfer().sumNanos()).isEqualTo(statistics.computeInferNanos());
+        assertThat(latencies.total().request().sumNanos())
+                .isEqualTo(statistics.totals().nanos().request());
+        assertThat(latencies.total().computeInfer().sumNanos())
+                .isEqualTo(statistics.totals().nanos().computeInfer());
     }
 
     @Test

@@ -16,7 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A request that finds its model just before somebody unloads it hears of the model, and not of a server that stops. */
+/**
+ * A request that finds its model just before somebody unloads it hears of the model, and not of a server that stops.
+ */
 @Timeout(60)
 class UnloadRaceTest {
     private static final String MODEL = """

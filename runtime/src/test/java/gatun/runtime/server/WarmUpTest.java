@@ -104,7 +104,7 @@ class WarmUpTest {
         ModelStatistics statistics = test.server().statistics().getFirst();
         assertThat(statistics.successCount()).isEqualTo(6);
         assertThat(statistics.executionCount()).isEqualTo(2);
-        assertThat(statistics.inferenceCount()).isEqualTo(6);
+        assertThat(statistics.totals().inferenceCount()).isEqualTo(6);
     }
 
     @Test

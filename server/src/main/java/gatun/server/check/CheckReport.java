@@ -10,7 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Shows what {@code gatun check} found, problems as compilers do: {@code FILE:LINE:COLUMN: text}, the line, what to do. */
+/**
+ * Shows what {@code gatun check} found, problems as compilers do: {@code FILE:LINE:COLUMN: text}, the line, what to do.
+ */
 final class CheckReport {
     private static final int INDENT = 4;
 

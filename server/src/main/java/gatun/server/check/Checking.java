@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** One run of {@code gatun check}: loads each model as a server would, tells what is wrong with it, and serves nothing. */
+/**
+ * One run of {@code gatun check}: loads each model as a server would, tells what is wrong with it, and serves nothing.
+ */
 public final class Checking {
     /** All models would be served. */
     private static final int GOOD = 0;
@@ -41,7 +43,8 @@ public final class Checking {
      *
      * @param out is shown a report of each model, and a last line
      * @param err is told why nothing can be checked
-     * @return the exit status: 0 when every model would be served, 1 when one would not, 2 when there is nothing to check
+     * @return the exit status: 0 when every model would be served, 1 when one would not, 2 when there is nothing to
+     *     check
      */
     public static int run(CheckSettings settings, PrintWriter out, PrintWriter err) {
         // What a server would log of models that fail is in the report.

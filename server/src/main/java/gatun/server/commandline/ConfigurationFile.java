@@ -26,9 +26,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Flags as a file in YAML: a key is the name of a flag without its dashes, or the beginning of one, under which the rest
- * stands, so that {@code http: {port: 8000}} is {@code --http-port=8000}. A list holds the values of a flag that takes
- * several.
+ * Flags as a file in YAML: a key is the name of a flag without its dashes, or the beginning of one, under which the
+ * rest stands, so that {@code http: {port: 8000}} is {@code --http-port=8000}. A list holds the values of a flag that
+ * takes several.
  */
 final class ConfigurationFile {
     private final Path file;

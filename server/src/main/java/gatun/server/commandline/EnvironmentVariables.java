@@ -8,7 +8,10 @@ import java.util.Map;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Flags as environment variables: {@code GATUN_HTTP_PORT} is {@code --http-port}. A flag that takes several values has one on each line. */
+/**
+ * Flags as environment variables: {@code GATUN_HTTP_PORT} is {@code --http-port}. A flag that takes several values has
+ * one on each line.
+ */
 final class EnvironmentVariables {
     private static final String PREFIX = "GATUN_";
 

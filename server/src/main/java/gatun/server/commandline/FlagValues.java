@@ -250,7 +250,10 @@ final class FlagValues {
         }
     }
 
-    /** Reads a number from {@code least} to {@code most}; {@code expected} says in the words of the flag what else was wrong. */
+    /**
+     * Reads a number from {@code least} to {@code most}; {@code expected} says in the words of the flag what else was
+     * wrong.
+     */
     static long number(String value, long least, long most, String expected) {
         try {
             long number = Long.parseLong(value);

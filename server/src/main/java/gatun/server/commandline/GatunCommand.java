@@ -47,7 +47,8 @@ public final class GatunCommand implements Callable<Integer> {
      *
      * @param version what {@code --version} says
      * @param serve what {@code gatun serve} does
-     * @param embedded starts a server of a model repository's folder, which ends with its client, for {@code gatun bench}
+     * @param embedded starts a server of a model repository's folder, which ends with its client, for {@code gatun
+     *     bench}
      */
     public static CommandLine create(String version, ServeAction serve, EmbeddedModels embedded) {
         return create(version, serve, embedded, new SettingSources());
@@ -74,7 +75,8 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     /**
-     * Runs the command line of the program, with what environment and configuration file say of the flags of {@code serve}.
+     * Runs the command line of the program, with what environment and configuration file say of the flags of
+     * {@code serve}.
      *
      * @param environment the process's variables
      * @param arguments may be those of TensorFlow Serving's program, after its name

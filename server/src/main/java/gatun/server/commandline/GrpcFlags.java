@@ -48,8 +48,8 @@ final class GrpcFlags {
             paramLabel = "LEVEL",
             defaultValue = "none",
             converter = FlagValues.Compression.class,
-            description =
-                    "How much inference responses are compressed for clients that take that: none, low, medium or high.")
+            description = "How much inference responses are compressed for clients that take that: none, low, medium or"
+                    + " high.")
     ResponseCompression compression = ResponseCompression.NONE;
 
     @Option(

@@ -73,7 +73,8 @@ final class HttpFlags {
             names = "--http-cors-allow-origin",
             paramLabel = "ORIGIN",
             description =
-                    "Lets browsers show answers to pages of ORIGIN, such as https://console.example, or * for any; may be"
+                    "Lets browsers show answers to pages of ORIGIN, such as https://console.example, or * for any;"
+                            + " may be"
                             + " given several times.")
     Set<String> allowedOrigins = new HashSet<>();
 
@@ -111,7 +112,8 @@ final class HttpFlags {
             fallbackValue = "true",
             converter = FlagValues.TrueFalse.class,
             description =
-                    "Whether a signature that is asked to classify or regress must call its method so, over REST and gRPC.")
+                    "Whether a signature that is asked to classify or regress must call its method so, over REST and"
+                            + " gRPC.")
     boolean methodNames;
 
     /** The settings, with {@code tls} on the port. */

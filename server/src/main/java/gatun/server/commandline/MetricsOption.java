@@ -57,7 +57,10 @@ interface MetricsOption {
             return new FlagValues.TrueFalse().convert(value);
         }
 
-        /** As Triton takes them: separated by commas, each perhaps with a colon and an allowed error, which here is always smaller. */
+        /**
+         * As Triton takes them: separated by commas, each perhaps with a colon and an allowed error, which here is
+         * always smaller.
+         */
         private static List<Double> quantiles(String value) {
             List<Double> quantiles = new ArrayList<>();
             for (String quantile : value.split(",", -1)) {

@@ -111,8 +111,8 @@ final class ModelFlags {
             paramLabel = "N",
             defaultValue = "0",
             converter = FlagValues.Retries.class,
-            description =
-                    "How often a load that fails is tried again before it counts as failed. Also called --max_num_load_retries.")
+            description = "How often a load that fails is tried again before it counts as failed. Also called"
+                    + " --max_num_load_retries.")
     int loadRetries;
 
     @Option(

@@ -28,7 +28,8 @@ final class SettingSources {
      * The command line that says the same as all sources together.
      *
      * @param arguments the flags behind the command
-     * @param environment the environment's variables; empty for a server in another program, whose environment is not ours
+     * @param environment the environment's variables; empty for a server in another program, whose environment is not
+     *     ours
      * @throws ConfigurationFile.InvalidFileException when there is a file, and something is wrong with it
      */
     List<String> merge(CommandSpec command, List<String> arguments, Map<String, String> environment) {

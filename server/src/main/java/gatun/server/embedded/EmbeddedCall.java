@@ -8,8 +8,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 
 /**
- * An inference on a virtual thread. It is done, also when it is cancelled, no sooner than the engine has let go of the request's memory: whoever
- * sees it done may free that. Safe for any thread.
+ * An inference on a virtual thread. It is done, also when it is cancelled, no sooner than the engine has let go of the
+ * request's memory: whoever sees it done may free that. Safe for any thread.
  */
 final class EmbeddedCall extends CompletableFuture<InferResponse> {
     private final InferenceRequest request;

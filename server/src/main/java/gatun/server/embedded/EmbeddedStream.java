@@ -14,8 +14,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.BiFunction;
 
 /**
- * Requests that are answered one after another by a thread of their own. The inputs are copied when a request is sent, so that the caller has
- * its memory back. Any thread may send.
+ * Requests that are answered one after another by a thread of their own. The inputs are copied when a request is sent,
+ * so that the caller has its memory back. Any thread may send.
  */
 final class EmbeddedStream implements InferStream {
     /** Requests that may wait; who sends more waits too. */

@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 import java.util.logging.LogRecord;
 
 /**
- * Bounds what Helidon logs of what clients do: from each of its loggers a line a second of each level, without a stack trace. The lines that were left out
- * are counted in the next. Thread-safe.
+ * Bounds what Helidon logs of what clients do: from each of its loggers a line a second of each level, without a stack
+ * trace. The lines that were left out are counted in the next. Thread-safe.
  */
 final class LibraryRecords {
     private static final String HELIDON = "io.helidon.";

@@ -49,7 +49,10 @@ final class LineFormatter extends Formatter {
         return line.toString();
     }
 
-    /** What clients sent may be a part of the text: no character of it begins a line of the log or moves the reader's cursor. */
+    /**
+     * What clients sent may be a part of the text: no character of it begins a line of the log or moves the reader's
+     * cursor.
+     */
     private static void append(StringBuilder line, String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

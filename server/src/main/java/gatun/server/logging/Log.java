@@ -25,7 +25,9 @@ public final class Log implements LogControl {
     private static final Logger ROOT = Logger.getLogger("");
     private static final Logger GATUN = Logger.getLogger("gatun");
 
-    /** Chatty at its own INFO level; heard only when asked for. Kept here, since the log forgets loggers nobody holds. */
+    /**
+     * Chatty at its own INFO level; heard only when asked for. Kept here, since the log forgets loggers nobody holds.
+     */
     private static final Logger HELIDON = Logger.getLogger("io.helidon");
 
     /** Only reads clients' headers, and would let a client fill the log with what it cannot read. */
@@ -78,8 +80,8 @@ public final class Log implements LogControl {
     }
 
     /**
-     * Writes to the log file of this name from now on, which somebody may have moved away; does nothing without a log file. A file that
-     * cannot be opened is an error in the log that is open.
+     * Writes to the log file of this name from now on, which somebody may have moved away; does nothing without a log
+     * file. A file that cannot be opened is an error in the log that is open.
      */
     public void reopen() {
         settings.file().ifPresent(file -> {

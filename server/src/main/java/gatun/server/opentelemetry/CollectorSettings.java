@@ -17,7 +17,9 @@ import java.util.Map;
  */
 public record CollectorSettings(
         URI url, Map<String, String> resource, int maxQueueSize, Duration scheduleDelay, int maxBatchSize) {
-    /** A collector on this machine, and otherwise what Triton does: its name for the service, OpenTelemetry's numbers. */
+    /**
+     * A collector on this machine, and otherwise what Triton does: its name for the service, OpenTelemetry's numbers.
+     */
     public static final CollectorSettings STANDARD = new CollectorSettings(
             URI.create("http://localhost:4318/v1/traces"),
             Map.of("service.name", "triton-inference-server"),

@@ -26,8 +26,9 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 
 /**
- * Sends traces to an OpenTelemetry collector, each as a tree of spans. The thread that ends a trace makes its spans; a thread of OpenTelemetry's
- * sends them, many at a time. What the collector does not take in time is dropped, and the log says so. Safe for any thread.
+ * Sends traces to an OpenTelemetry collector, each as a tree of spans. The thread that ends a trace makes its spans; a
+ * thread of OpenTelemetry's sends them, many at a time. What the collector does not take in time is dropped, and the
+ * log says so. Safe for any thread.
  */
 public final class OpenTelemetryExporter implements TraceExporter {
     /** Who made the spans, under Triton's name. */
@@ -36,7 +37,10 @@ public final class OpenTelemetryExporter implements TraceExporter {
     private static final Duration SEND_LIMIT = Duration.ofSeconds(10);
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
-    /** Held, since a logger that nobody holds forgets that it is off. What the library logs of failures is said by us, once. */
+    /**
+     * Held, since a logger that nobody holds forgets that it is off. What the library logs of failures is said by us,
+     * once.
+     */
     private static final Logger LIBRARY_LOG = Logger.getLogger("io.opentelemetry");
 
     private final CollectorSettings collector;

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The spans between a trace's end and the collector's answer: bounds how many they are, counts those that are dropped, and logs when dropping
- * begins and ends. Safe for any thread.
+ * The spans between a trace's end and the collector's answer: bounds how many they are, counts those that are dropped,
+ * and logs when dropping begins and ends. Safe for any thread.
  */
 final class SpanBacklog {
     private static final Logger LOG = LoggerFactory.getLogger(SpanBacklog.class);
@@ -38,7 +38,10 @@ final class SpanBacklog {
         this.limit = limit;
     }
 
-    /** Whether the spans of one trace may wait too. When they may, all of them have to be recorded; when not, they count as dropped. */
+    /**
+     * Whether the spans of one trace may wait too. When they may, all of them have to be recorded; when not, they count
+     * as dropped.
+     */
     boolean admits(int spans) {
         if (waiting.addAndGet(spans) <= limit) {
             return true;

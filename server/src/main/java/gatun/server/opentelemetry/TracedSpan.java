@@ -19,9 +19,10 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * A part of a trace as OpenTelemetry is to see it, under Triton's names: {@code InferRequest} from a request's first byte to the last of its
- * answer, the model's name while the server has the request, {@code compute} while an instance has it. A request that was made for another
- * lies within that one's span. Each span has the stages that fall to it as events.
+ * A part of a trace as OpenTelemetry is to see it, under Triton's names: {@code InferRequest} from a request's first
+ * byte to the last of its answer, the model's name while the server has the request, {@code compute} while an instance
+ * has it. A request that was made for another lies within that one's span. Each span has the stages that fall to it as
+ * events.
  *
  * @param name what the span is called
  * @param attributes what it tells beside its times

@@ -57,8 +57,8 @@ public record ListenerSettings(
      * @param restPort a port that speaks nothing else over HTTP; 0 for none
      * @param grpcPort one more port for gRPC; 0 for none
      * @param protocol what the protocol can be set to, without its metrics
-     * @param monitoringFile says whether TensorFlow Serving's metrics are counted, and on which path of the HTTP ports they
-     *     are; empty for no
+     * @param monitoringFile says whether TensorFlow Serving's metrics are counted, and on which path of the HTTP ports
+     *     they are; empty for no
      */
     public record TensorFlowServingSettings(
             int restPort, int grpcPort, TensorFlowSettings protocol, Optional<Path> monitoringFile) {}

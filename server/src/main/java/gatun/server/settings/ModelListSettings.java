@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Which models are served because the operator names them, as TensorFlow Serving's are, and not since a repository holds them.
+ * Which models are served because the operator names them, as TensorFlow Serving's are, and not since a repository
+ * holds them.
  *
  * @param names where the names come from
  * @param filePoll how long after one look at a file the next one comes; zero for never
@@ -41,7 +42,8 @@ public record ModelListSettings(Names names, Duration filePoll) {
     /**
      * The models.
      *
-     * @throws GatunException INVALID_ARGUMENT when a file cannot be read, or what it lists is wrong; NOT_FOUND when a model's folder is not there
+     * @throws GatunException INVALID_ARGUMENT when a file cannot be read, or what it lists is wrong; NOT_FOUND when a
+     *     model's folder is not there
      */
     public List<ListedModel> read() {
         return switch (names) {

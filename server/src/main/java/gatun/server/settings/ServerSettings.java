@@ -30,7 +30,8 @@ public record ServerSettings(
      *
      * @param readyFile where to write the real addresses once the server is ready; empty for nowhere
      * @param exitTimeout how long requests may take to finish after the server was told to stop
-     * @param drain how long the server goes on serving, without being ready, after it was told to stop; zero for not at all
+     * @param drain how long the server goes on serving, without being ready, after it was told to stop; zero for not at
+     *     all
      */
     public record LifecycleSettings(Optional<Path> readyFile, Duration exitTimeout, Duration drain) {}
 

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The whole protocol with the client of gRPC's C core, on which Python's and C++'s stand. Skipped where Python has none. */
+/**
+ * The whole protocol with the client of gRPC's C core, on which Python's and C++'s stand. Skipped where Python has
+ * none.
+ */
 @Timeout(200)
 class CoreClientIT {
     private static final String PYTHON = "/usr/bin/python3";

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code gatun bench} as its own process against the real server, over every protocol and transport, with short windows. */
+/**
+ * {@code gatun bench} as its own process against the real server, over every protocol and transport, with short
+ * windows.
+ */
 @Timeout(180)
 class BenchIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);

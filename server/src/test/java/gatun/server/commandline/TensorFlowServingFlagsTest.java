@@ -114,7 +114,8 @@ class TensorFlowServingFlagsTest extends CommandFixture {
         assertThat(keepalive.time()).isEqualTo(Duration.ofMillis(7));
         assertThat(warnings)
                 .containsExactly("--grpc_channel_arguments is a flag of TensorFlow Serving that has no effect in Gatun:"
-                        + " only the arguments that have a flag of Gatun's own are known: those of keepalive, pings and a"
+                        + " only the arguments that have a flag of Gatun's own are known: those of keepalive, pings"
+                        + " and a"
                         + " connection's age");
         assertThat(translated).contains("--grpc_channel_arguments=grpc.so_reuseport=0");
     }

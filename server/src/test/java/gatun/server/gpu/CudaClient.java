@@ -26,8 +26,8 @@ public final class CudaClient implements AutoCloseable {
     }
 
     /**
-     * What a process needs in its environment to find CUDA's driver: a real one, or what stands in for it. Skips the test on a machine that has
-     * neither, for want of a C compiler.
+     * What a process needs in its environment to find CUDA's driver: a real one, or what stands in for it. Skips the
+     * test on a machine that has neither, for want of a C compiler.
      */
     public static Map<String, String> environment() {
         String path = System.getProperty("cuda.library.path");
@@ -39,8 +39,8 @@ public final class CudaClient implements AutoCloseable {
     }
 
     /**
-     * Starts a client with {@code byteSize} bytes on a GPU, whose content is undefined. Skips the test on a machine with a real driver that has
-     * fewer GPUs.
+     * Starts a client with {@code byteSize} bytes on a GPU, whose content is undefined. Skips the test on a machine
+     * with a real driver that has fewer GPUs.
      */
     public static CudaClient launch(int device, long byteSize) throws InterruptedException {
         if (Files.exists(DRIVER)) {
@@ -57,7 +57,8 @@ public final class CudaClient implements AutoCloseable {
     }
 
     /**
-     * The handle of memory whose owner was killed, and that no server has seen: what a server had open may still be, until it comes to close it.
+     * The handle of memory whose owner was killed, and that no server has seen: what a server had open may still be,
+     * until it comes to close it.
      */
     public static byte[] handleOfTheDead(long byteSize) throws InterruptedException {
         try (CudaClient client = launch(0, byteSize)) {

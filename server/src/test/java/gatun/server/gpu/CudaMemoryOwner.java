@@ -12,7 +12,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** The main class of a {@link CudaClient}: allocates memory of a GPU, tells its handle, and reads and writes it as its input says. */
+/**
+ * The main class of a {@link CudaClient}: allocates memory of a GPU, tells its handle, and reads and writes it as its
+ * input says.
+ */
 public final class CudaMemoryOwner {
     private static final HexFormat HEX = HexFormat.of();
 

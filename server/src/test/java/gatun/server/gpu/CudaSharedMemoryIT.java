@@ -315,10 +315,9 @@ class CudaSharedMemoryIT {
             assertThat(Model.IDENTITY.infer(edge, "orphan", 64)).isEmpty();
             edge.client().unregister("orphan");
             assertThat(edge.client().register("orphan", CudaClient.handleOfTheDead(64), 0, 64))
-                    .hasValueSatisfying(
-                            refusal -> assertThat(refusal.text())
-                                    .contains(
-                                            "failed to register shared memory region: invalid args: CUDA cannot open the handle"));
+                    .hasValueSatisfying(refusal -> assertThat(refusal.text())
+                            .contains("failed to register shared memory region: invalid args: CUDA cannot open"
+                                    + " the handle"));
             assertThat(Model.IDENTITY.infer(edge, "other", 64)).isEmpty();
         }
     }

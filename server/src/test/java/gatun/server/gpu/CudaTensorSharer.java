@@ -14,7 +14,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** The main class of a client in a process of its own that shares tensors in the memory of a GPU, and checks what comes. */
+/**
+ * The main class of a client in a process of its own that shares tensors in the memory of a GPU, and checks what comes.
+ */
 public final class CudaTensorSharer {
     private CudaTensorSharer() {}
 

@@ -10,7 +10,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A client that sends small requests over HTTP and gRPC all the time, checks the answers, and is nobody's enemy. Thread-safe. */
+/**
+ * A client that sends small requests over HTTP and gRPC all the time, checks the answers, and is nobody's enemy.
+ * Thread-safe.
+ */
 public final class Bystander implements AutoCloseable {
     private final ServerProcess server;
     private final HttpApi http;

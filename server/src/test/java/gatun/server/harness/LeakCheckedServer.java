@@ -18,9 +18,10 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * One server with the example models for all tests of a class. After each test the server must hold what it held before: no region, no
- * buffer lent, no more native tensors and descriptors; and it must answer rightly. Tests therefore ask models of ONNX Runtime for nothing
- * that succeeds but by {@link #assertAnswers}, since the engine may keep what it made for that.
+ * One server with the example models for all tests of a class. After each test the server must hold what it held
+ * before: no region, no buffer lent, no more native tensors and descriptors; and it must answer rightly. Tests
+ * therefore ask models of ONNX Runtime for nothing that succeeds but by {@link #assertAnswers}, since the engine may
+ * keep what it made for that.
  */
 public final class LeakCheckedServer
         implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {

@@ -14,7 +14,10 @@ import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http2.hpack.HpackDecoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
 
-/** Calls, one after the other, on an HTTP/2 connection of their own, byte by byte: for what no client library would send. */
+/**
+ * Calls, one after the other, on an HTTP/2 connection of their own, byte by byte: for what no client library would
+ * send.
+ */
 public final class RawGrpc implements AutoCloseable {
     private static final int LIMIT_MILLIS = 20_000;
     private static final int DATA = 0;

@@ -99,7 +99,10 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** Runs the launcher with exactly these arguments, a ready file unless they name one, and more environment; waits for nothing. */
+    /**
+     * Runs the launcher with exactly these arguments, a ready file unless they name one, and more environment; waits
+     * for nothing.
+     */
     public static ServerProcess start(List<String> arguments, Map<String, String> environment) {
         try {
             Path folder = Files.createTempDirectory(

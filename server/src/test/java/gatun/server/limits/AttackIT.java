@@ -37,9 +37,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A table of attacks on a server with default flags: what each gets, that another client is served meanwhile, and that nothing is left
- * of it. Clients may load models, which is no default, so that configurations are attacked too; stalled TLS handshakes need a port of their own
- * ({@link IdleConnectionsIT}). The sizes are those of one attack in a second; {@code -Dgatun.attacks=full} takes those that once ended the process.
+ * A table of attacks on a server with default flags: what each gets, that another client is served meanwhile, and that
+ * nothing is left of it. Clients may load models, which is no default, so that configurations are attacked too; stalled
+ * TLS handshakes need a port of their own ({@link IdleConnectionsIT}). The sizes are those of one attack in a second;
+ * {@code -Dgatun.attacks=full} takes those that once ended the process.
  */
 @Timeout(120)
 @TestInstance(Lifecycle.PER_CLASS)

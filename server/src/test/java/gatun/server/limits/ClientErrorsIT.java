@@ -23,7 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What clients do wrong is counted, and fills no log: gRPC is plain here, HTTP over TLS and plain on the metrics' port. */
+/**
+ * What clients do wrong is counted, and fills no log: gRPC is plain here, HTTP over TLS and plain on the metrics' port.
+ */
 @Timeout(120)
 class ClientErrorsIT {
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -59,7 +61,10 @@ class ClientErrorsIT {
         secured.close();
     }
 
-    /** Sends {@code bytes} over a new connection; and waits for what the server says, where {@code patient}, or leaves at once. */
+    /**
+     * Sends {@code bytes} over a new connection; and waits for what the server says, where {@code patient}, or leaves
+     * at once.
+     */
     private static void send(int port, String bytes, boolean patient) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setSoTimeout((int) LIMIT.toMillis());

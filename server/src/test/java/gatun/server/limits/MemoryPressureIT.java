@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Clients that announce much and send it slowly, against a server with its default buffer pool of 256 MiB. The resource is the pool, the
- * limit what has come of each request, and under pressure who sends slowest loses.
+ * Clients that announce much and send it slowly, against a server with its default buffer pool of 256 MiB. The resource
+ * is the pool, the limit what has come of each request, and under pressure who sends slowest loses.
  */
 @Timeout(120)
 class MemoryPressureIT {

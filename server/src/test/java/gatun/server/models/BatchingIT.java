@@ -35,7 +35,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The model {@code simple} with queues of several kinds, in the real server. An instance that waits for a batch waits for a minute. */
+/**
+ * The model {@code simple} with queues of several kinds, in the real server. An instance that waits for a batch waits
+ * for a minute.
+ */
 @Timeout(120)
 class BatchingIT {
     @TempDir

@@ -202,13 +202,13 @@ class ModelControlIT {
             assertThat(failure(() -> load(grpc, "simple", Map.of("model", config))))
                     .isEqualTo("INVALID_ARGUMENT unrecognized load parameter 'model'.");
             assertThat(failure(() -> load(grpc, "..", Map.of())))
-                    .isEqualTo(
-                            "INVALID_ARGUMENT invalid model name '..', model name must not contain path traversal characters");
+                    .isEqualTo("INVALID_ARGUMENT invalid model name '..', model name must not contain path traversal"
+                            + " characters");
             assertThat(failure(() -> load(grpc, "absent", Map.of())))
                     .isEqualTo("INTERNAL failed to load 'absent', failed to poll from model repository");
             assertThat(failure(() -> unload(grpc, Map.of("unload_dependents", number))))
-                    .isEqualTo(
-                            "INVALID_ARGUMENT invalid value type for 'unload_dependents' parameter, expected bool_param.");
+                    .isEqualTo("INVALID_ARGUMENT invalid value type for 'unload_dependents' parameter, expected"
+                            + " bool_param.");
 
             unload(grpc, Map.of());
             Await.until("it is gone", () -> index(grpc).equals(List.of("simple 1 UNAVAILABLE unloaded")));

@@ -33,7 +33,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Sequences of several clients and protocols in the real server: each request is answered with the sum of its sequence so far. */
+/**
+ * Sequences of several clients and protocols in the real server: each request is answered with the sum of its sequence
+ * so far.
+ */
 @Timeout(120)
 class SequenceIT {
     private static final String DIRECT = "running_sum";

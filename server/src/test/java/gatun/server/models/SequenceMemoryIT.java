@@ -24,7 +24,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Sequences that run together in the real server, each of which reads its steps from shared memory and has its results there. */
+/**
+ * Sequences that run together in the real server, each of which reads its steps from shared memory and has its results
+ * there.
+ */
 @Timeout(120)
 class SequenceMemoryIT {
     private static final int CLIENTS = 4;

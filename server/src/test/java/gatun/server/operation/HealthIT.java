@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Health is answered while other clients' requests keep every core and every engine busy. What counts is the order: answers about health
- * come before those requests end. How long they took is printed.
+ * Health is answered while other clients' requests keep every core and every engine busy. What counts is the order:
+ * answers about health come before those requests end. How long they took is printed.
  */
 @Timeout(120)
 class HealthIT {

@@ -20,7 +20,9 @@ import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** No package of the server depends on one that depends on it: each can be read, and moved, after those that it uses. */
+/**
+ * No package of the server depends on one that depends on it: each can be read, and moved, after those that it uses.
+ */
 class PackageCycleIT {
     /** A line of jdeps: {@code gatun.http -> gatun.runtime gatun.runtime}. */
     private static final Pattern DEPENDENCY = Pattern.compile("\\s+(gatun\\.\\S+)\\s+-> (gatun\\.\\S+)\\s.*");

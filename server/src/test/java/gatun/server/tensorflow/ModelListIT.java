@@ -38,7 +38,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Models that the operator names as TensorFlow Serving is told, in the real server: ONNX models, since their engine is always there. */
+/**
+ * Models that the operator names as TensorFlow Serving is told, in the real server: ONNX models, since their engine is
+ * always there.
+ */
 @Timeout(120)
 class ModelListIT {
     @TempDir

@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Long requests of TensorFlow Serving's clients to a server with default flags: they are answered rightly or refused by a limit's name, and
- * the server lives.
+ * Long requests of TensorFlow Serving's clients to a server with default flags: they are answered rightly or refused by
+ * a limit's name, and the server lives.
  */
 @Timeout(120)
 class TensorFlowLimitsIT {

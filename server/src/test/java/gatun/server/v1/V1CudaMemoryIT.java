@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory of GPUs by the legacy v1 API: a client in another process owns it, and clients that know only v1's tables use it. */
+/**
+ * Memory of GPUs by the legacy v1 API: a client in another process owns it, and clients that know only v1's tables use
+ * it.
+ */
 @Timeout(120)
 class V1CudaMemoryIT {
     private static final String PATH = "/api/sharedmemorycontrol/";

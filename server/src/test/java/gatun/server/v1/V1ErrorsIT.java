@@ -24,7 +24,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What v1's clients are told that ask for what cannot be: code and text of each row of its tables, and nothing is left behind. */
+/**
+ * What v1's clients are told that ask for what cannot be: code and text of each row of its tables, and nothing is left
+ * behind.
+ */
 @Timeout(120)
 class V1ErrorsIT {
     @RegisterExtension

@@ -24,7 +24,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Streams that carry much in both directions, side by side on one connection, for as long as a client may keep them. */
+/**
+ * Streams that carry much in both directions, side by side on one connection, for as long as a client may keep them.
+ */
 @Timeout(240)
 class ConcurrentStreamsIT {
     /** How long the streams run. */

@@ -42,8 +42,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The example model {@code repeat_int32} in the real server, over streams, and refused where there are none; and one like it that answers
- * with one element in each run, so that requests take turns.
+ * The example model {@code repeat_int32} in the real server, over streams, and refused where there are none; and one
+ * like it that answers with one element in each run, so that requests take turns.
  */
 @Timeout(120)
 class DecoupledIT {

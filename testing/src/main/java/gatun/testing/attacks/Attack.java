@@ -8,7 +8,8 @@ import java.util.Set;
  * One row of the table of attacks.
  *
  * @param name the attack in a few words
- * @param outcomes what the attacker may get: an HTTP status, the number of a gRPC status, or another word of {@link Action#run}
+ * @param outcomes what the attacker may get: an HTTP status, the number of a gRPC status, or another word of
+ *     {@link Action#run}
  * @param action the attack itself
  */
 public record Attack(String name, Set<String> outcomes, Action action) {

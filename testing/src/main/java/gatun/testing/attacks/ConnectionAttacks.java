@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Connections that do less than they promise. Each attack holds them for as long as it takes to see that a server with others' requests
- * goes on, and lets them go.
+ * Connections that do less than they promise. Each attack holds them for as long as it takes to see that a server with
+ * others' requests goes on, and lets them go.
  */
 public final class ConnectionAttacks {
     private static final String HELD = "held";

@@ -17,7 +17,10 @@ import java.util.Arrays;
 import org.eclipse.jetty.http2.hpack.HpackDecoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
 
-/** One HTTP/2 connection that sends frames as it is told to. Not thread-safe, but that one thread may send while another reads. */
+/**
+ * One HTTP/2 connection that sends frames as it is told to. Not thread-safe, but that one thread may send while another
+ * reads.
+ */
 public final class Http2Attacker implements AutoCloseable {
     // Types of frames and their flags, as HTTP/2 numbers them.
     static final int DATA = 0;
@@ -83,7 +86,10 @@ public final class Http2Attacker implements AutoCloseable {
         frame(DATA, 0, stream, ByteBuffer.allocate(5).putInt(1, (int) byteSize).array());
     }
 
-    /** Calls ModelInfer with a message of any length, within the windows that the server opens, and answers the status that it gives. */
+    /**
+     * Calls ModelInfer with a message of any length, within the windows that the server opens, and answers the status
+     * that it gives.
+     */
     public String infer(RepeatedBody message) throws IOException {
         call(1);
         announce(1, message.byteSize());
@@ -105,7 +111,10 @@ public final class Http2Attacker implements AutoCloseable {
         return outcome;
     }
 
-    /** Reads until the call ends or the connection does. Answers the number of gRPC's status, or what {@link #end} answers. */
+    /**
+     * Reads until the call ends or the connection does. Answers the number of gRPC's status, or what {@link #end}
+     * answers.
+     */
     public String outcome(int stream) {
         try {
             while (true) {

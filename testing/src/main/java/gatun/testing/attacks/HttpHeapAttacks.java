@@ -15,8 +15,8 @@ import java.util.concurrent.Future;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Requests over HTTP that would become large on a server's heap. They ask the example models, and {@code identity_int8} and
- * {@code identity_bytes}, which give back what they get.
+ * Requests over HTTP that would become large on a server's heap. They ask the example models, and {@code identity_int8}
+ * and {@code identity_bytes}, which give back what they get.
  */
 public final class HttpHeapAttacks {
     /** As many bytes of a body as servers take by default. */

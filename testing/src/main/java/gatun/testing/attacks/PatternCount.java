@@ -4,8 +4,8 @@ package gatun.testing.attacks;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Counts how often a pattern stands in bytes that pass by, and keeps the first of them. The pattern does not begin with a byte that it has
- * a second time. Not thread-safe.
+ * Counts how often a pattern stands in bytes that pass by, and keeps the first of them. The pattern does not begin with
+ * a byte that it has a second time. Not thread-safe.
  */
 final class PatternCount {
     private static final int KEPT_BYTES = 2048;

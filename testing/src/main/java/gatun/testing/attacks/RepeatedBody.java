@@ -14,7 +14,10 @@ public final class RepeatedBody {
     private final long count;
     private final byte[] end;
 
-    /** A body that begins with {@code begin}, has {@code unit} {@code count} times, and ends with {@code end}; keeps the arrays. */
+    /**
+     * A body that begins with {@code begin}, has {@code unit} {@code count} times, and ends with {@code end}; keeps the
+     * arrays.
+     */
     public RepeatedBody(byte[] begin, byte[] unit, long count, byte[] end) {
         this.begin = begin;
         this.unit = unit;

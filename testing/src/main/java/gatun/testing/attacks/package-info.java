@@ -1,4 +1,7 @@
-/** What hostile clients do to a server, for its integration tests and for the soak test. Knows protocols by their bytes only. */
+/**
+ * What hostile clients do to a server, for its integration tests and for the soak test. Knows protocols by their bytes
+ * only.
+ */
 @NullMarked
 package gatun.testing.attacks;
 

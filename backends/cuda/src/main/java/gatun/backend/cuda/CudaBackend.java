@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Runs models that are kernels of CUDA: a file of PTX, a cubin or a fatbin, and parameters that tell which functions of it are launched, in
- * which sizes and with which arguments. Runs on GPUs only.
+ * Runs models that are kernels of CUDA: a file of PTX, a cubin or a fatbin, and parameters that tell which functions of
+ * it are launched, in which sizes and with which arguments. Runs on GPUs only.
  */
 public final class CudaBackend implements Backend {
     /** For {@link java.util.ServiceLoader}. */

@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Launches a model's kernels on one GPU, on a stream of its own, with the addresses of the requests' own memory where that is on the GPU.
- * Made, used and closed by one platform thread, which stays with the GPU.
+ * Launches a model's kernels on one GPU, on a stream of its own, with the addresses of the requests' own memory where
+ * that is on the GPU. Made, used and closed by one platform thread, which stays with the GPU.
  */
 final class CudaInstance implements BackendInstance {
     private final String model;
@@ -74,7 +74,10 @@ final class CudaInstance implements BackendInstance {
         }
     }
 
-    /** Brings a byte there and back: CUDA and the JVM link what they call when it is first called. The kernels are left alone. */
+    /**
+     * Brings a byte there and back: CUDA and the JVM link what they call when it is first called. The kernels are left
+     * alone.
+     */
     @Override
     public void warmUp() {
         TensorSpec spec = new TensorSpec("warm-up", Datatype.UINT8, Shape.of(1));

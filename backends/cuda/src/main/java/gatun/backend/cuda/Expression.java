@@ -2,8 +2,9 @@
 package gatun.backend.cuda;
 
 /**
- * A number that follows from the sizes of a run: a tree, made at load. Evaluating it allocates nothing. Arithmetic is that of 64-bit
- * integers in C, but for results that do not fit, which are an {@link ArithmeticException}, as is a division by zero.
+ * A number that follows from the sizes of a run: a tree, made at load. Evaluating it allocates nothing. Arithmetic is
+ * that of 64-bit integers in C, but for results that do not fit, which are an {@link ArithmeticException}, as is a
+ * division by zero.
  */
 sealed interface Expression {
     /**

@@ -9,9 +9,10 @@ import gatun.memory.tensor.Shape;
 import java.util.Set;
 
 /**
- * Reads expressions at load: integers, {@code + - * / %} with the precedence of C, parentheses, {@code ceil(a / b)}, {@code min},
- * {@code max}, {@code dim(T, i)}, {@code elements(T)}, {@code bytes(T)}, {@code rank(T)} and {@code batch}. What is the same in every run is
- * computed here, so that its faults are too. For one parameter and one thread.
+ * Reads expressions at load: integers, {@code + - * / %} with the precedence of C, parentheses, {@code ceil(a / b)},
+ * {@code min}, {@code max}, {@code dim(T, i)}, {@code elements(T)}, {@code bytes(T)}, {@code rank(T)} and
+ * {@code batch}. What is the same in every run is computed here, so that its faults are too. For one parameter and one
+ * thread.
  */
 final class ExpressionParser {
     /** How deep expressions may nest: more than anybody writes, and far less than a thread's stack bears. */

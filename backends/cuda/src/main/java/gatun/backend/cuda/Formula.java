@@ -4,7 +4,8 @@ package gatun.backend.cuda;
 import gatun.memory.tensor.GatunException;
 
 /**
- * An expression with its place in the configuration, so that a run in which it has no usable result can say which one it was. Immutable.
+ * An expression with its place in the configuration, so that a run in which it has no usable result can say which one
+ * it was. Immutable.
  *
  * @param parameter the parameter that has it
  * @param text how it is written there

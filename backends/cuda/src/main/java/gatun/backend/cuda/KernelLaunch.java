@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * Launches one kernel, run after run, with memory for its parameters that was made at load: a launch allocates nothing. Used by the
- * instance's thread.
+ * Launches one kernel, run after run, with memory for its parameters that was made at load: a launch allocates nothing.
+ * Used by the instance's thread.
  */
 final class KernelLaunch {
     /** As many as CUDA allows, even if each has one byte: 32764. */
@@ -133,7 +133,8 @@ final class KernelLaunch {
     /**
      * Computes all numbers of the launch for a run of these sizes. Nothing has happened when it fails.
      *
-     * @throws GatunException INVALID_ARGUMENT when one has no result, or one that the GPU or the parameter's type cannot take
+     * @throws GatunException INVALID_ARGUMENT when one has no result, or one that the GPU or the parameter's type
+     *     cannot take
      */
     void prepare(Sizes sizes) {
         gridX = (int) plan.grid().get(0).value(sizes, 1, limits.gridX());

@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A file of kernels, loaded into a GPU. Each instance has one of its own, so that what a file keeps in {@code __device__} variables is not
- * shared between runs at the same time. Used by the instance's thread, whose current device is this one.
+ * A file of kernels, loaded into a GPU. Each instance has one of its own, so that what a file keeps in
+ * {@code __device__} variables is not shared between runs at the same time. Used by the instance's thread, whose
+ * current device is this one.
  */
 final class KernelModule implements AutoCloseable {
     private static final int LOG_BYTES = 8 << 10;
@@ -64,8 +65,8 @@ final class KernelModule implements AutoCloseable {
     /**
      * The function of that name, valid until this is closed.
      *
-     * @throws GatunException INVALID_ARGUMENT when there is none, with those that there are where the file tells, or when its parameters are
-     *     not those that the kernel gets
+     * @throws GatunException INVALID_ARGUMENT when there is none, with those that there are where the file tells, or
+     *     when its parameters are not those that the kernel gets
      */
     MemorySegment function(KernelPlan kernel) {
         try (Arena scratch = Arena.ofConfined()) {

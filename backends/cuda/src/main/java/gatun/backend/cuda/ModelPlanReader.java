@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Reads what a configuration's parameters say of a model's kernels, and refuses every mistake that can be seen without running them.
- * For one model and one thread, at load.
+ * Reads what a configuration's parameters say of a model's kernels, and refuses every mistake that can be seen without
+ * running them. For one model and one thread, at load.
  */
 final class ModelPlanReader {
     /** Lists the kernels, in the order of their launches. */

@@ -5,8 +5,8 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 
 /**
- * The sizes of one run, which expressions ask for: each tensor has a number, given by {@link TensorTable}. For one instance, which sets them
- * anew in each run.
+ * The sizes of one run, which expressions ask for: each tensor has a number, given by {@link TensorTable}. For one
+ * instance, which sets them anew in each run.
  */
 final class Sizes {
     /** Of inputs and outputs; null for scratch memory and for what is not set yet. */

@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The tensors that a model's kernels know, numbered from 0: inputs, then outputs, then scratch memory. Made at load, by one thread. */
+/**
+ * The tensors that a model's kernels know, numbered from 0: inputs, then outputs, then scratch memory. Made at load, by
+ * one thread.
+ */
 final class TensorTable {
     /** What tensors there are. */
     enum Kind {
@@ -29,8 +32,8 @@ final class TensorTable {
      * @param kind what it is
      * @param name its name in the configuration
      * @param datatype of its elements; UINT8 for scratch memory
-     * @param shape all its dimensions as the kernels get them, the batch dimension included; some may be variable. Empty where the
-     *     configuration does not tell them, and for scratch memory
+     * @param shape all its dimensions as the kernels get them, the batch dimension included; some may be variable.
+     *     Empty where the configuration does not tell them, and for scratch memory
      */
     record Entry(int number, Kind kind, String name, Datatype datatype, Optional<Shape> shape) {}
 

@@ -248,7 +248,8 @@ class CudaBackendTest {
             }
         }
         assertThat(served.server().statistics().getFirst().executionCount()).isLessThan(64);
-        assertThat(served.server().statistics().getFirst().inferenceCount()).isEqualTo(64);
+        assertThat(served.server().statistics().getFirst().totals().inferenceCount())
+                .isEqualTo(64);
     }
 
     @Test
@@ -309,7 +310,9 @@ class CudaBackendTest {
         assertThat(step(2, false, 8)).isEqualTo(8 - 7);
     }
 
-    /** The first element of the answer to a step whose first element is {@code value}: without the sum of those before. */
+    /**
+     * The first element of the answer to a step whose first element is {@code value}: without the sum of those before.
+     */
     private int step(long sequence, boolean first, int value) {
         InferenceRequest request = served.request("differences");
         served.input(request, "IN", Datatype.INT32, Shape.of(1, 16), numbers(16, value));
@@ -400,7 +403,8 @@ class CudaBackendTest {
         served.model("copy", COPY.replace("\"copy_bytes\"", "\"copy_words\""));
         assertThat(served.reason())
                 .contains(
-                        "model 'copy': kernel 'copy': model.ptx has no function 'copy_words', expected one of copy_bytes,"
+                        "model 'copy': kernel 'copy': model.ptx has no function 'copy_words', expected one of"
+                                + " copy_bytes,"
                                 + " spin_nanoseconds, fault; functions of C++ have longer names there, unless they are extern \"C\"");
     }
 
@@ -408,7 +412,8 @@ class CudaBackendTest {
     @CsvSource(
             delimiter = ';',
             value = {
-                "FROM, TO; found 2 arguments, expected 3, as many as the parameters of function 'copy_bytes' in model.ptx",
+                "FROM, TO; found 2 arguments, expected 3, as many as the parameters of function 'copy_bytes' in"
+                        + " model.ptx",
                 "FROM, TO, int64 1, int64 1; found 4 arguments, expected 3, as many as the parameters of",
                 "FROM, TO, int32 bytes(FROM); argument 3 has 4 bytes, expected 8, as many as the parameter of",
                 "FROM, float 0.5, TO; argument 2 has 4 bytes, expected 8, as many as the parameter of",

@@ -120,16 +120,19 @@ class ModelPlanReaderTest {
                 "add.arguments; A, B; ",
                 "add.gird; 1; found 'gird', expected one of function, grid, block, shared_memory, arguments",
                 "sub.grid; 1; found kernel 'sub', expected one of those that parameter 'kernels' lists: add",
-                "scratch.A; 4; found 'A' for the name of scratch memory, expected one that is no input's or output's of A, B, SUM",
+                "scratch.A; 4; found 'A' for the name of scratch memory, expected one that is no input's or output's"
+                        + " of A, B, SUM",
                 "scratch.h; 0; at position 1 of \"0\" found 0, expected a size in bytes, 1 or more",
                 "scratch.h; 4, 4; at position 2 of \"4, 4\" found ',', expected the end: scratch memory has one number",
                 "scratch.h; bytes(h); found 'h', expected the name of a tensor",
                 "shape.OUT; 1; the model has no output 'OUT', expected one of SUM",
                 "shape.A; 1; the model has no output 'A', expected one of SUM",
                 "shape.SUM; 16; found 16, expected batch, since the first dimension is that of the batch",
-                "shape.SUM; batch; found 1 dimensions, expected 2: the shape of 'SUM' is [-1,16], whose first dimension is",
+                "shape.SUM; batch; found 1 dimensions, expected 2: the shape of 'SUM' is [-1,16], whose first"
+                        + " dimension is",
                 "shape.SUM; batch, 15; at position 8 of \"batch, 15\" found 15, expected 16, which the configuration's dims",
-                "shape.SUM; batch, bytes(SUM); found 'SUM', expected a tensor whose size is known before this one's: A, B",
+                "shape.SUM; batch, bytes(SUM); found 'SUM', expected a tensor whose size is known before this one's:"
+                        + " A, B",
             })
     void shouldRefuseAMistake(String key, String value, String reason) {
         Configurations configuration = Configurations.adding().parameter(key, value == null ? "" : value);
@@ -180,8 +183,8 @@ class ModelPlanReaderTest {
     @Test
     void shouldRefuseTensorsThatNoKernelTakes() {
         assertThatThrownBy(Configurations.adding().input("S", DataType.TYPE_STRING, 1)::plan)
-                .hasMessage(
-                        "the cuda backend cannot run model 'm': input 'S' is of TYPE_STRING; kernels take numbers only");
+                .hasMessage("the cuda backend cannot run model 'm': input 'S' is of TYPE_STRING; kernels take numbers"
+                        + " only");
         assertThatThrownBy(Configurations.adding().output("S", DataType.TYPE_STRING, 1)::plan)
                 .hasMessageContaining("output 'S' is of TYPE_STRING");
         assertThatThrownBy(Configurations.adding().output("A", DataType.TYPE_INT32, 1)::plan)

@@ -28,7 +28,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** A runtime of its own in this JVM, with a repository in a folder of the test. Closing it requires that nothing is left. */
+/**
+ * A runtime of its own in this JVM, with a repository in a folder of the test. Closing it requires that nothing is
+ * left.
+ */
 final class ServedKernels implements AutoCloseable {
     private static final Path EXAMPLES = Path.of("..", "..", "examples", "models-gpu");
     private static final Path KERNELS = Path.of("..", "..", "examples", "kernels");

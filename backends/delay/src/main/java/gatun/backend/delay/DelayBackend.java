@@ -12,8 +12,8 @@ import java.util.Map;
 
 /**
  * Answers output n with input n, by the order of the configuration, after a time: that of the configuration's parameter
- * {@code execute_delay_ms}, or of the request's parameter of that name. A batch takes as long as the slowest of its requests. A run that
- * nobody wants any more ends at once.
+ * {@code execute_delay_ms}, or of the request's parameter of that name. A batch takes as long as the slowest of its
+ * requests. A run that nobody wants any more ends at once.
  */
 public final class DelayBackend implements Backend {
     static final String PARAMETER = "execute_delay_ms";

@@ -136,7 +136,8 @@ class DelayBackendTest {
 
     private void awaitPending() {
         Await.until(
-                "a request in the queue", () -> server.statistics().getFirst().pendingRequestCount() != 0);
+                "a request in the queue",
+                () -> server.statistics().getFirst().totals().pendingRequestCount() != 0);
     }
 
     @Test

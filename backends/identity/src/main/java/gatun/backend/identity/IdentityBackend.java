@@ -12,8 +12,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Answers output n with input n, by the order of the configuration. Needs no file: everything is in the configuration. Takes
- * every datatype.
+ * Answers output n with input n, by the order of the configuration. Needs no file: everything is in the configuration.
+ * Takes every datatype.
  */
 public final class IdentityBackend implements Backend {
     /** For {@link java.util.ServiceLoader}. */

@@ -17,11 +17,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The {@code execution_accelerators} of a model's configuration: execution providers that take the operators they know from the engine's own.
- * They are used where the library was built with them, and refused where not; the library that comes with the server has none.
+ * The {@code execution_accelerators} of a model's configuration: execution providers that take the operators they know
+ * from the engine's own. They are used where the library was built with them, and refused where not; the library that
+ * comes with the server has none.
  */
 final class Accelerators {
-    /** By the name in configurations: what the engine calls it when it is added, and in the list of what it was built with. */
+    /**
+     * By the name in configurations: what the engine calls it when it is added, and in the list of what it was built
+     * with.
+     */
     private static final Map<String, Provider> KNOWN = Map.of(
             "openvino", new Provider("OpenVINO", "OpenVINOExecutionProvider"),
             "xnnpack", new Provider("XNNPACK", "XnnpackExecutionProvider"));
@@ -33,7 +37,8 @@ final class Accelerators {
     /**
      * Adds those of a configuration to a session's options.
      *
-     * @throws GatunException UNSUPPORTED for one that the library lacks, INVALID_ARGUMENT for one that does not take its parameters
+     * @throws GatunException UNSUPPORTED for one that the library lacks, INVALID_ARGUMENT for one that does not take
+     *     its parameters
      */
     static void append(Engine engine, SessionOptions options, ModelConfig config) {
         for (Accelerator accelerator :

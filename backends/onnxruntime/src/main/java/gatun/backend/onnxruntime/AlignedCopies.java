@@ -5,8 +5,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of one instance for inputs that do not lie on a multiple of their element's size, as the engine needs it. Grows to the largest
- * that was seen. Used by one thread at a time; owns its memory.
+ * Memory of one instance for inputs that do not lie on a multiple of their element's size, as the engine needs it.
+ * Grows to the largest that was seen. Used by one thread at a time; owns its memory.
  */
 final class AlignedCopies implements AutoCloseable {
     private static final int ALIGNMENT = 64;

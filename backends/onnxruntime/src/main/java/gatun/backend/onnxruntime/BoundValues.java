@@ -6,7 +6,10 @@ import gatun.bindings.onnxruntime.OrtApi;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The outputs of a run with a binding, as the engine hands them out: values of its own, in an array of its own. Owns both. */
+/**
+ * The outputs of a run with a binding, as the engine hands them out: values of its own, in an array of its own. Owns
+ * both.
+ */
 final class BoundValues implements AutoCloseable {
     private final Engine engine;
     private final MemorySegment array;

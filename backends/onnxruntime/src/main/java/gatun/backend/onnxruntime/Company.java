@@ -2,9 +2,9 @@
 package gatun.backend.onnxruntime;
 
 /**
- * Whether the runs of one model have had company of late. One that finds no other under way is not alone yet: where callers wait for their
- * responses and ask again, runs end together, and the first to begin anew is soon beside the next. Thread-safe; a lost update makes one run
- * wider or narrower than it might have been, and nothing else.
+ * Whether the runs of one model have had company of late. One that finds no other under way is not alone yet: where
+ * callers wait for their responses and ask again, runs end together, and the first to begin anew is soon beside the
+ * next. Thread-safe; a lost update makes one run wider or narrower than it might have been, and nothing else.
  */
 final class Company {
     /** After so many runs without others a model's runs count as alone. */

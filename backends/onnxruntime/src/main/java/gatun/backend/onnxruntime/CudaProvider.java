@@ -17,7 +17,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The part of ONNX Runtime that runs models on NVIDIA's GPUs. It comes with some builds of the library, as a file of its own beside it. */
+/**
+ * The part of ONNX Runtime that runs models on NVIDIA's GPUs. It comes with some builds of the library, as a file of
+ * its own beside it.
+ */
 final class CudaProvider {
     private static final String NAME = "CUDAExecutionProvider";
     private static final String FILE = "libonnxruntime_providers_cuda.so";
@@ -50,9 +53,11 @@ final class CudaProvider {
     }
 
     /**
-     * Adds the provider to a session's options, for the GPU of {@code stream}, which everything of the session is done on.
+     * Adds the provider to a session's options, for the GPU of {@code stream}, which everything of the session is done
+     * on.
      *
-     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the provider cannot be loaded, with what it says is missing
+     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the provider cannot be loaded, with what it says is
+     *     missing
      */
     static void append(Engine engine, SessionOptions options, ModelConfig config, CudaStream stream) {
         MemorySegment api = engine.api();

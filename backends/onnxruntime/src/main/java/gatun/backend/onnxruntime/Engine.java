@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The opened library with its one environment, and the objects that all sessions share. Safe for any thread; lives as long as the
- * process, as the library does.
+ * The opened library with its one environment, and the objects that all sessions share. Safe for any thread; lives as
+ * long as the process, as the library does.
  */
 final class Engine {
     /** Those that the process may use. */

@@ -4,11 +4,14 @@ package gatun.backend.onnxruntime;
 import gatun.memory.tensor.GatunException;
 
 /**
- * What one instance runs on: a session with all cores for a run that has the machine to itself, and one with its share of them for a run beside
- * others. Used by one thread at a time.
+ * What one instance runs on: a session with all cores for a run that has the machine to itself, and one with its share
+ * of them for a run beside others. Used by one thread at a time.
  */
 final class InstanceSessions implements AutoCloseable {
-    /** To move a thread to another core takes some microseconds, and is worth it for runs that are not much shorter than the kernel's time slices. */
+    /**
+     * To move a thread to another core takes some microseconds, and is worth it for runs that are not much shorter than
+     * the kernel's time slices.
+     */
     private static final long LONG_NANOS = 300_000;
 
     private final SessionPool pool;

@@ -8,7 +8,10 @@ import gatun.memory.tensor.GatunException;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/** The one table from ONNX Runtime's failures to Gatun's. Their texts go to clients, so no folder of this machine is in them. */
+/**
+ * The one table from ONNX Runtime's failures to Gatun's. Their texts go to clients, so no folder of this machine is in
+ * them.
+ */
 final class OnnxErrors {
     /**
      * How the engine ends when a text that is to be a number is none: it lets the exception of the C++ library through,
@@ -61,7 +64,10 @@ final class OnnxErrors {
                 failure);
     }
 
-    /** The failure to load what runs models on a GPU, which lies beside {@code library}: something of it, or of what it needs, is missing. */
+    /**
+     * The failure to load what runs models on a GPU, which lies beside {@code library}: something of it, or of what it
+     * needs, is missing.
+     */
     static GatunException ofProvider(NativeException failure, String model, Path library) {
         String text =
                 PROVIDER_PLACE.matcher(text(failure)).replaceFirst("").replace(library.resolveSibling("") + "/", "");

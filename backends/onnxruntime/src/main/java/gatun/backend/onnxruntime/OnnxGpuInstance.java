@@ -18,9 +18,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One session on a GPU. Inputs and outputs are bound to addresses there: those of clients' own regions where these are on that GPU, else of
- * memory that is copied on the session's stream. Strings, and outputs whose shapes only a run can tell, go by way of system memory. Stays on
- * the thread that made it. Owns the session and its stream.
+ * One session on a GPU. Inputs and outputs are bound to addresses there: those of clients' own regions where these are
+ * on that GPU, else of memory that is copied on the session's stream. Strings, and outputs whose shapes only a run can
+ * tell, go by way of system memory. Stays on the thread that made it. Owns the session and its stream.
  */
 final class OnnxGpuInstance implements BackendInstance {
     private final Engine engine;

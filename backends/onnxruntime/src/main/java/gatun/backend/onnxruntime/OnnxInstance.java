@@ -16,9 +16,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Sessions with everything that a run needs prepared: names, arrays of pointers, and the values of addresses that come again. Inputs
- * are read where they lie. Outputs are written where they belong when their shape is known beforehand, and copied once otherwise. Gives
- * the sessions back.
+ * Sessions with everything that a run needs prepared: names, arrays of pointers, and the values of addresses that come
+ * again. Inputs are read where they lie. Outputs are written where they belong when their shape is known beforehand,
+ * and copied once otherwise. Gives the sessions back.
  */
 final class OnnxInstance implements BackendInstance {
     private final Engine engine;
@@ -47,7 +47,9 @@ final class OnnxInstance implements BackendInstance {
     /** Values of this run only, to be released after it; NULL where the value is a cache's. */
     private final MemorySegment[] inputOwned;
 
-    /** Outputs that the engine allocated in this run, to be released after it; NULL where it wrote into memory of ours. */
+    /**
+     * Outputs that the engine allocated in this run, to be released after it; NULL where it wrote into memory of ours.
+     */
     private final MemorySegment[] outputOwned;
 
     private final MemorySegment[] destinations;
@@ -173,7 +175,10 @@ final class OnnxInstance implements BackendInstance {
         inputArray.setAtIndex(ValueLayout.ADDRESS, position, value);
     }
 
-    /** Gives the engine the memory for an output if it can be known; answers whether that rests on the file's dimension names. */
+    /**
+     * Gives the engine the memory for an output if it can be known; answers whether that rests on the file's dimension
+     * names.
+     */
     private boolean bindOutput(int position, Execution execution) {
         int index = model.outputIndex(execution.outputName(position), position);
         outputIndexes[position] = index;
@@ -218,7 +223,10 @@ final class OnnxInstance implements BackendInstance {
         }
     }
 
-    /** After a failure that a wrong guess of an output's shape may have caused: lets the engine allocate those outputs itself. */
+    /**
+     * After a failure that a wrong guess of an output's shape may have caused: lets the engine allocate those outputs
+     * itself.
+     */
     private MemorySegment runAgainWithoutGuesses(MemorySegment failure, int inputCount, int outputCount) {
         try {
             engine.check(failure);

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A model file and its configuration. The instances on the processor share sessions, unless the model says how many threads each is to have; each
- * on a GPU opens one of its own.
+ * A model file and its configuration. The instances on the processor share sessions, unless the model says how many
+ * threads each is to have; each on a GPU opens one of its own.
  */
 final class OnnxModel implements BackendModel {
     private final Engine engine;

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs ONNX models. The library is the one in the official Maven artifact, unpacked once for each user, or the file that
- * {@code --backend-config=onnxruntime,library=PATH} names. Options: {@link EngineOptions#NAMES}.
+ * Runs ONNX models. The library is the one in the official Maven artifact, unpacked once for each user, or the file
+ * that {@code --backend-config=onnxruntime,library=PATH} names. Options: {@link EngineOptions#NAMES}.
  */
 public final class OnnxRuntimeBackend implements Backend {
     /** The name in configurations. */

@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A folder of graphs as the engine has optimised them, so that a model is not optimised again each time that it is loaded. A graph's name is the
- * digest of all that it follows from: the model's file, the library, the processor, the options. What is in the folder may be deleted at any
- * time; several servers may share it. Thread-safe.
+ * A folder of graphs as the engine has optimised them, so that a model is not optimised again each time that it is
+ * loaded. A graph's name is the digest of all that it follows from: the model's file, the library, the processor, the
+ * options. What is in the folder may be deleted at any time; several servers may share it. Thread-safe.
  */
 final class OptimizedModels {
     private static final Logger LOG = LoggerFactory.getLogger(OptimizedModels.class);
@@ -99,8 +99,8 @@ final class OptimizedModels {
     }
 
     /**
-     * Where the optimised graph of a model lies, or is to be kept; empty for a model that is not kept: one of more than a GiB, or with weights in
-     * files of their own.
+     * Where the optimised graph of a model lies, or is to be kept; empty for a model that is not kept: one of more than
+     * a GiB, or with weights in files of their own.
      *
      * @param options all that the graph follows from beside the file
      */

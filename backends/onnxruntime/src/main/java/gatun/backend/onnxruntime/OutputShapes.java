@@ -8,15 +8,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells an output's shape before the run where the model file fixes it: each dimension is a number, or carries the name of a dimension
- * of an input. Where a file's names lie, the run fails cleanly and the instance falls back to memory of the engine's own. For one
- * instance, which runs on one thread at a time.
+ * Tells an output's shape before the run where the model file fixes it: each dimension is a number, or carries the name
+ * of a dimension of an input. Where a file's names lie, the run fails cleanly and the instance falls back to memory of
+ * the engine's own. For one instance, which runs on one thread at a time.
  */
 final class OutputShapes {
     /** Where an open dimension's size is found. */
     private record Source(int input, int dim) {}
 
-    /** For each output and each dimension where its size comes from; null entries of {@link #sources} mean "unknown beforehand". */
+    /**
+     * For each output and each dimension where its size comes from; null entries of {@link #sources} mean "unknown
+     * beforehand".
+     */
     private final Shape[] fixed;
 
     private final Source[][] sources;

@@ -8,7 +8,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
-/** Owns one {@code OrtSession}: a model file, optimised for one instance. The owner closes it once, after the last run has returned. */
+/**
+ * Owns one {@code OrtSession}: a model file, optimised for one instance. The owner closes it once, after the last run
+ * has returned.
+ */
 final class Session implements AutoCloseable {
     private final Engine engine;
     private final MemorySegment handle;

@@ -13,10 +13,10 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Native session options made from a model's configuration, in the parameter names that users of Triton's ONNX Runtime backend know:
- * {@code intra_op_thread_count}, {@code inter_op_thread_count}, {@code execution_mode}, {@code enable_mem_arena}, {@code
- * enable_mem_pattern}, {@code optimization.graph.level}, and any entry of the engine's own session configuration, such as {@code
- * session.intra_op.allow_spinning}. Owns one native object.
+ * Native session options made from a model's configuration, in the parameter names that users of Triton's ONNX Runtime
+ * backend know: {@code intra_op_thread_count}, {@code inter_op_thread_count}, {@code execution_mode},
+ * {@code enable_mem_arena}, {@code enable_mem_pattern}, {@code optimization.graph.level}, and any entry of the engine's
+ * own session configuration, such as {@code session.intra_op.allow_spinning}. Owns one native object.
  */
 final class SessionOptions implements AutoCloseable {
     private final Engine engine;

@@ -8,9 +8,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntFunction;
 
 /**
- * The sessions of one model version on the processor, one for each number of threads that is wanted: the instances of a model run on the same
- * ones, so that its weights are in memory once for each number and not for each instance. A session may run on several threads at a time.
- * Thread-safe.
+ * The sessions of one model version on the processor, one for each number of threads that is wanted: the instances of a
+ * model run on the same ones, so that its weights are in memory once for each number and not for each instance. A
+ * session may run on several threads at a time. Thread-safe.
  */
 final class SessionPool {
     private final IntFunction<Session> opening;

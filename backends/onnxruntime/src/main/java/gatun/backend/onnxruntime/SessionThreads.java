@@ -17,8 +17,9 @@ record SessionThreads(int count, Map<String, String> entries) {
     private static final String SPIN_DURATION = "session.intra_op.spin_duration_us";
 
     /**
-     * For how long a thread without work looks for some, in microseconds. Between the operators of a run there mostly is more within that
-     * time, and to wake a thread takes as long; an idle model's threads sleep. Longer ones gain nothing, and take the cores from other models.
+     * For how long a thread without work looks for some, in microseconds. Between the operators of a run there mostly
+     * is more within that time, and to wake a thread takes as long; an idle model's threads sleep. Longer ones gain
+     * nothing, and take the cores from other models.
      */
     private static final String SPIN_MICROS = "50";
 
@@ -64,7 +65,10 @@ record SessionThreads(int count, Map<String, String> entries) {
         return major > 1 || (major == 1 && Integer.parseInt(matcher.group(2)) >= BOUNDED_SINCE_MINOR);
     }
 
-    /** Adds the entries to {@code parameters} that are not among them. What spins as long as the model says is not bounded. */
+    /**
+     * Adds the entries to {@code parameters} that are not among them. What spins as long as the model says is not
+     * bounded.
+     */
     void addTo(Map<String, String> parameters) {
         if (!parameters.containsKey(SPINNING)) {
             entries.forEach(parameters::putIfAbsent);

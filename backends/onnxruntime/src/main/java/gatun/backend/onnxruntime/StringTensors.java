@@ -16,8 +16,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of its own, so each element is copied
- * once each way. Used by one instance's thread.
+ * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of its own, so each
+ * element is copied once each way. Used by one instance's thread.
  */
 final class StringTensors {
 
@@ -28,8 +28,8 @@ final class StringTensors {
     }
 
     /**
-     * A value that holds the strings of {@code tensor}; the caller releases it. Each length is read once and checked against the memory,
-     * which may be a client's and change at any time.
+     * A value that holds the strings of {@code tensor}; the caller releases it. Each length is read once and checked
+     * against the memory, which may be a client's and change at any time.
      */
     MemorySegment value(Tensor tensor) {
         Shape shape = tensor.spec().shape();

@@ -2,8 +2,8 @@
 package gatun.backend.onnxruntime;
 
 /**
- * The flag of a run's options that has the engine stop. The engine never clears it, so this knows whether it is set, and clears it before the
- * next run. {@link #raise} is for any thread, {@link #clear} for the run's.
+ * The flag of a run's options that has the engine stop. The engine never clears it, so this knows whether it is set,
+ * and clears it before the next run. {@link #raise} is for any thread, {@link #clear} for the run's.
  */
 final class TerminateFlag {
     private final Runnable set;

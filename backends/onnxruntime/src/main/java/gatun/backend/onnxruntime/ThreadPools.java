@@ -5,8 +5,9 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Which sessions have a pool of threads of their own, and which run on the one of the process. One of its own answers sooner, since its threads
- * look for work between the operators of a run; but with many models there would be cores times as many threads. Thread-safe.
+ * Which sessions have a pool of threads of their own, and which run on the one of the process. One of its own answers
+ * sooner, since its threads look for work between the operators of a run; but with many models there would be cores
+ * times as many threads. Thread-safe.
  */
 final class ThreadPools {
     /** So many sessions have pools of their own; those that come later share one. */

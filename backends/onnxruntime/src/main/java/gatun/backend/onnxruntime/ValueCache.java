@@ -10,9 +10,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
 /**
- * The values made around memory of others for one input or output of one instance, kept for the addresses and shapes that come again:
- * buffers of the pool and windows of regions do. A value is a raw address with a shape; it may outlive the memory, since it is only ever
- * used for a tensor that lies there now. Used by the instance's thread only. Owns its values.
+ * The values made around memory of others for one input or output of one instance, kept for the addresses and shapes
+ * that come again: buffers of the pool and windows of regions do. A value is a raw address with a shape; it may outlive
+ * the memory, since it is only ever used for a tensor that lies there now. Used by the instance's thread only. Owns its
+ * values.
  */
 final class ValueCache implements AutoCloseable {
     /** Direct mapped. A power of two, and more than the buffers that a busy client keeps in flight on one instance. */
@@ -38,7 +39,8 @@ final class ValueCache implements AutoCloseable {
     }
 
     /**
-     * The value for a tensor of fixed-size elements, whose {@code byteSize} bytes begin at {@code address}. Valid until the next call.
+     * The value for a tensor of fixed-size elements, whose {@code byteSize} bytes begin at {@code address}. Valid until
+     * the next call.
      *
      * @throws gatun.bindings.NativeException when the engine refuses the shape
      */

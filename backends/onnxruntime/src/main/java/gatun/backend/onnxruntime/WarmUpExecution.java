@@ -16,7 +16,10 @@ import java.nio.ByteOrder;
 final class WarmUpExecution implements Execution {
     private static final int ALIGNMENT = 64;
 
-    /** The text 0, which models that read numbers from texts can read too: with an empty one the engine would log an error. */
+    /**
+     * The text 0, which models that read numbers from texts can read too: with an empty one the engine would log an
+     * error.
+     */
     private static final byte[] ZERO = {'0'};
 
     private final ModelDescription model;

@@ -46,7 +46,8 @@ class OnnxErrorsTest {
         GatunException failure = run(
                 NativeCode.RUNTIME_EXCEPTION,
                 "Non-zero status code returned while running Gemm node. Name:'/layer1/fc/Gemm' Status Message: "
-                        + "/onnxruntime_src/onnxruntime/core/providers/cpu/math/gemm.cc:17 Compute() a != b was false.\n  a");
+                        + "/onnxruntime_src/onnxruntime/core/providers/cpu/math/gemm.cc:17 Compute() a != b was"
+                        + " false.\n  a");
         assertThat(failure)
                 .hasMessage("onnx runtime error: Non-zero status code returned while running Gemm node. "
                         + "Name:'/layer1/fc/Gemm' Status Message: Compute() a != b was false. a");

@@ -46,8 +46,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Models on a GPU, by the real ONNX Runtime with its CUDA provider stood in for ({@code onnxruntime_cuda.c}) and the driver as well. In a JVM
- * of its own, since a process has one ONNX Runtime only.
+ * Models on a GPU, by the real ONNX Runtime with its CUDA provider stood in for ({@code onnxruntime_cuda.c}) and the
+ * driver as well. In a JVM of its own, since a process has one ONNX Runtime only.
  */
 @Timeout(120)
 class OnnxGpuTest {

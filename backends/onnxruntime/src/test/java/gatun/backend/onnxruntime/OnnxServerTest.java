@@ -132,8 +132,8 @@ class OnnxServerTest {
                 .extracting(ModelStatistics::successCount)
                 .containsExactly(1200L, 400L);
         assertThat(server.statistics()).allSatisfy(statistics -> {
-            assertThat(statistics.computeInferNanos()).isPositive();
-            assertThat(statistics.computeInputNanos()).isPositive();
+            assertThat(statistics.totals().nanos().computeInfer()).isPositive();
+            assertThat(statistics.totals().nanos().computeInput()).isPositive();
         });
     }
 
@@ -188,7 +188,7 @@ class OnnxServerTest {
         assertThat(pool.usedBytes()).isZero();
         assertThat(addStrings(41)).isEqualTo(1);
         ModelStatistics statistics = server.statistics().getFirst();
-        assertThat(statistics.failureBackend()).isEqualTo(1);
+        assertThat(statistics.totals().failures().backend()).isEqualTo(1);
         assertThat(statistics.successCount()).isEqualTo(1);
     }
 

@@ -75,7 +75,9 @@ class OnnxStopTest {
             InferenceRequest unwanted = request(server, LARGE);
             Future<Shape> running = infer(clients, server, unwanted);
             Future<Shape> waiting = infer(clients, server, request(server, 1));
-            Await.until("the first to run", () -> server.statistics().getFirst().pendingRequestCount() == 1);
+            Await.until(
+                    "the first to run",
+                    () -> server.statistics().getFirst().totals().pendingRequestCount() == 1);
 
             unwanted.cancellation().cancel();
 
@@ -85,7 +87,8 @@ class OnnxStopTest {
                     .isInstanceOfSatisfying(
                             GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
             assertThat(waiting.get(30, TimeUnit.SECONDS)).isEqualTo(Shape.of(1, 1));
-            assertThat(server.statistics().getFirst().failureCanceled()).isEqualTo(1);
+            assertThat(server.statistics().getFirst().totals().failures().canceled())
+                    .isEqualTo(1);
         }
         assertThat(pool.usedBytes()).isZero();
         pool.close();

@@ -101,7 +101,8 @@ class RaggedOnnxTest {
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<InferenceResponse> first = clients.submit(() -> server.infer(request(10, 11, 12)));
             Await.until(
-                    "the request to wait", () -> server.statistics().getFirst().pendingRequestCount() >= 1);
+                    "the request to wait",
+                    () -> server.statistics().getFirst().totals().pendingRequestCount() >= 1);
             Future<InferenceResponse> second = clients.submit(() -> server.infer(request(20, 21, 22, 23)));
             // The model gave 3, 4, 10, 11, 12, 20, 21, 22, 23.
             assertThat(answer(first)).containsExactly(3, 4, 10);

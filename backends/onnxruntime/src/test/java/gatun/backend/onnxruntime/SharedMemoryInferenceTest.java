@@ -94,7 +94,8 @@ class SharedMemoryInferenceTest {
             regions.register("r", memory.key(), 0, 8192);
             assertThatThrownBy(() -> server.infer(request(0, 4096, 400, 396)))
                     .hasMessage(
-                            "shared memory size specified with the request for output 'OUT' (396 bytes) should be at least"
+                            "shared memory size specified with the request for output 'OUT' (396 bytes) should be at"
+                                    + " least"
                                     + " 400 bytes to hold the results");
             regions.unregister("r");
         }

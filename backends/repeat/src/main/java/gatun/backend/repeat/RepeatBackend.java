@@ -12,13 +12,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Answers a request once for each element of its input {@code IN}, of INT32: with the element as {@code OUT} and its index as
- * {@code IDX}, of UINT32. Before the n-th response it waits the n-th of {@code DELAY} milliseconds, and the whole run takes {@code WAIT}
- * milliseconds at least; both are of UINT32. The same tensors as Triton's repeat example has, for the same clients.
+ * Answers a request once for each element of its input {@code IN}, of INT32: with the element as {@code OUT} and its
+ * index as {@code IDX}, of UINT32. Before the n-th response it waits the n-th of {@code DELAY} milliseconds, and the
+ * whole run takes {@code WAIT} milliseconds at least; both are of UINT32. The same tensors as Triton's repeat example
+ * has, for the same clients.
  *
- * <p>A model with {@code sequence_batching { iterative_sequence: true }} answers with one element in each run, and asks for another run
- * while there are more, so that requests take turns; its last run takes {@code WAIT} milliseconds. Which element is next is the state
- * {@code NEXT_IN} and {@code NEXT_OUT} of the request's sequence, which is added to a configuration without states.
+ * <p>A model with {@code sequence_batching { iterative_sequence: true }} answers with one element in each run, and asks
+ * for another run while there are more, so that requests take turns; its last run takes {@code WAIT} milliseconds.
+ * Which element is next is the state {@code NEXT_IN} and {@code NEXT_OUT} of the request's sequence, which is added to
+ * a configuration without states.
  */
 public final class RepeatBackend implements Backend {
     /** For {@link java.util.ServiceLoader}. */

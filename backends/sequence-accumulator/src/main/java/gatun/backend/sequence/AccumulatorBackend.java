@@ -9,12 +9,12 @@ import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 
 /**
- * Answers each request of a sequence with the sum, so far, of what the sequence brought: output {@code OUTPUT} of input {@code INPUT},
- * both of INT32 and one element for each item of the batch. Learns from the control inputs of the configuration where a sequence starts
- * and ends, which rows of a batch mean anything, and whose they are.
+ * Answers each request of a sequence with the sum, so far, of what the sequence brought: output {@code OUTPUT} of input
+ * {@code INPUT}, both of INT32 and one element for each item of the batch. Learns from the control inputs of the
+ * configuration where a sequence starts and ends, which rows of a batch mean anything, and whose they are.
  *
- * <p>A model whose scheduler gives each sequence a place in the batch needs START only. One that has CORRID finds the sum by the
- * correlation id, and needs END too.
+ * <p>A model whose scheduler gives each sequence a place in the batch needs START only. One that has CORRID finds the
+ * sum by the correlation id, and needs END too.
  */
 public final class AccumulatorBackend implements Backend {
     /** For {@link java.util.ServiceLoader}. */
@@ -46,7 +46,8 @@ public final class AccumulatorBackend implements Backend {
                 controls.correlationId().isPresent()
                         || !config.getSequenceBatching().hasOldest(),
                 config,
-                "its scheduler is 'oldest', which gives sequences no place of their own, so that it needs a control input of"
+                "its scheduler is 'oldest', which gives sequences no place of their own, so that it needs a control"
+                        + " input of"
                         + " CONTROL_SEQUENCE_CORRID");
         require(
                 controls.correlationId().isEmpty() || controls.end().isPresent(),

@@ -5,8 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The sums of the sequences that an instance serves. A sequence that the scheduler gave up for being idle is not told of: its sum goes
- * when there are more than there can be sequences, of which it is the one not used for longest. Used by the instance's thread only.
+ * The sums of the sequences that an instance serves. A sequence that the scheduler gave up for being idle is not told
+ * of: its sum goes when there are more than there can be sequences, of which it is the one not used for longest. Used
+ * by the instance's thread only.
  */
 final class Sums {
     private final Map<Object, Integer> bySequence;

@@ -12,7 +12,9 @@ import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
 import java.util.List;
 
-/** Compares a configuration with the signature that it describes, at load, so that no request is the first to find out. */
+/**
+ * Compares a configuration with the signature that it describes, at load, so that no request is the first to find out.
+ */
 final class ConfigCheck {
     private final ModelConfig config;
 

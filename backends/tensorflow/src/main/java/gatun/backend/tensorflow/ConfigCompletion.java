@@ -94,7 +94,9 @@ final class ConfigCompletion {
         return output.addAllDims(dims).build();
     }
 
-    /** A tensor of any rank is one of rank one to clients that know the configuration only, since that can say no more. */
+    /**
+     * A tensor of any rank is one of rank one to clients that know the configuration only, since that can say no more.
+     */
     private static List<Long> dims(EntryTensor tensor, boolean batched) {
         if (tensor.anyShape()) {
             return List.of(Shape.VARIABLE);

@@ -11,7 +11,10 @@ final class ElementTypes {
 
     private ElementTypes() {}
 
-    /** The datatype for a value of {@code TF_DataType}, also as protobuf has it; INVALID for those that no protocol can carry. */
+    /**
+     * The datatype for a value of {@code TF_DataType}, also as protobuf has it; INVALID for those that no protocol can
+     * carry.
+     */
     static Datatype datatype(int elementType) {
         for (Datatype datatype : Datatype.values()) {
             if (datatype != Datatype.INVALID && elementType(datatype) == elementType) {

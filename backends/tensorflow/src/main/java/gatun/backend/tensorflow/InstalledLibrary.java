@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Where TensorFlow's library is: too large to come with the server, it is put into the user's cache by a command of the launcher. */
+/**
+ * Where TensorFlow's library is: too large to come with the server, it is put into the user's cache by a command of the
+ * launcher.
+ */
 final class InstalledLibrary {
     private static final String COMMAND = "./gatun install tensorflow";
     private static final String FOLDER = "tensorflow";

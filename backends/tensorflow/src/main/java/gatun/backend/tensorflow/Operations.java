@@ -15,8 +15,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of a graph and of its functions, as far as it matters whether one may keep a tensor that a request brings. TensorFlow
- * counts who uses a tensor, so that one which is assigned to a variable, or put into a queue, lives on after the run.
+ * The operations of a graph and of its functions, as far as it matters whether one may keep a tensor that a request
+ * brings. TensorFlow counts who uses a tensor, so that one which is assigned to a variable, or put into a queue, lives
+ * on after the run.
  */
 final class Operations {
     // Fields of GraphDef, FunctionDefLibrary, FunctionDef and OpDef.
@@ -41,8 +42,9 @@ final class Operations {
     private static final int FUNCTION_NAME = 1;
 
     /**
-     * Operations that are known to keep nothing of what they are given once a run is over: they compute, read, or call functions, which are
-     * looked into themselves. Of all others, those of a user's own included, the worst is thought, and their models pay with a copy.
+     * Operations that are known to keep nothing of what they are given once a run is over: they compute, read, or call
+     * functions, which are looked into themselves. Of all others, those of a user's own included, the worst is thought,
+     * and their models pay with a copy.
      */
     private static final Set<String> HARMLESS = Set.of("""
             Abs Add AddN AddV2 All Any ArgMax ArgMin AsString Asin Assert Atan Atan2 AvgPool BatchMatMul BatchMatMulV2 BatchMatMulV3
@@ -181,7 +183,9 @@ final class Operations {
         in.popLimit(end);
     }
 
-    /** Adds the functions that an AttrValue names, or the list in one; in which {@code position} says where they stand. */
+    /**
+     * Adds the functions that an AttrValue names, or the list in one; in which {@code position} says where they stand.
+     */
     private static void readFunctions(CodedInputStream in, Node node, int position) throws IOException {
         int end = in.pushLimit(in.readRawVarint32());
         for (int field = in.readTag(); field != 0; field = in.readTag()) {

@@ -20,8 +20,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What {@code saved_model.pb} says of a model without being run. Read field by field, because the graph, which is in the same file, may hold
- * weights of many times the heap.
+ * What {@code saved_model.pb} says of a model without being run. Read field by field, because the graph, which is in
+ * the same file, may hold weights of many times the heap.
  *
  * @param tags what the graph is for
  * @param signatures the functions that clients may call, by name
@@ -113,7 +113,8 @@ record SavedModelFile(
     }
 
     /**
-     * Looks whether the values of the model's variables are there: without them the engine loads a model too, and every request fails.
+     * Looks whether the values of the model's variables are there: without them the engine loads a model too, and every
+     * request fails.
      *
      * @param model the model's name, for messages
      * @throws GatunException INVALID_ARGUMENT when the model has variables, and not the file that it restores them from

@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * Owns a {@code TF_Session} and its graph: a SavedModel with its variables, ready to run. Any thread may run it, several at a time. Closed
- * once, after the last run has returned.
+ * Owns a {@code TF_Session} and its graph: a SavedModel with its variables, ready to run. Any thread may run it,
+ * several at a time. Closed once, after the last run has returned.
  */
 final class Session implements AutoCloseable {
     private final MemorySegment handle;

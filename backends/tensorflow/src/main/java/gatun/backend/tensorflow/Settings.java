@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What {@code --backend-config=tensorflow,...} says for all models and a model's own parameters say for it, in the names that users of
- * Triton's TensorFlow backend know.
+ * What {@code --backend-config=tensorflow,...} says for all models and a model's own parameters say for it, in the
+ * names that users of Triton's TensorFlow backend know.
  *
  * @param intraOpThreads how many threads one operation may use; 0 for as many as there are cores
  * @param interOpThreads how many operations may run at a time; 0 likewise
@@ -30,7 +30,10 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
     /** What the backend does when nobody says anything. */
     static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"));
 
-    /** More threads than any machine has cores for, and larger batches than anybody sends; the engine makes as many as it is told. */
+    /**
+     * More threads than any machine has cores for, and larger batches than anybody sends; the engine makes as many as
+     * it is told.
+     */
     private static final int MAX_COUNT = 4096;
 
     private static final String GRAPH_TAG = "TF_GRAPH_TAG";
@@ -89,7 +92,10 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
         return bytes.toByteArray();
     }
 
-    /** So many threads, or where nobody has said it those of the cores; the engine would count those of the machine, not the container's. */
+    /**
+     * So many threads, or where nobody has said it those of the cores; the engine would count those of the machine, not
+     * the container's.
+     */
     private static int threads(int asked) {
         return asked > 0 ? asked : Runtime.getRuntime().availableProcessors();
     }

@@ -24,9 +24,11 @@ final class Signature {
     private Signature() {}
 
     /**
-     * The signatures that Gatun can serve, the default one first: those whose tensors are dense and of a datatype that protocols can carry.
+     * The signatures that Gatun can serve, the default one first: those whose tensors are dense and of a datatype that
+     * protocols can carry.
      *
-     * @param chosen the name of the default one; empty for {@link #DEFAULT}, or the first where there is none of that name
+     * @param chosen the name of the default one; empty for {@link #DEFAULT}, or the first where there is none of that
+     *     name
      * @throws GatunException INVALID_ARGUMENT when there is none that can be served, or not the chosen one
      */
     static List<EntryPoint> of(SavedModelFile file, String chosen, String model) {

@@ -7,7 +7,10 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 
-/** Owns one {@code TF_Status}, into which calls write how they ended; the one table from TensorFlow's codes to ours. For one thread at a time. */
+/**
+ * Owns one {@code TF_Status}, into which calls write how they ended; the one table from TensorFlow's codes to ours. For
+ * one thread at a time.
+ */
 final class Status implements AutoCloseable {
     private final MemorySegment handle = tensorflow_h.TF_NewStatus();
 
@@ -18,8 +21,10 @@ final class Status implements AutoCloseable {
     /**
      * Looks at how the last call ended.
      *
-     * @param what what was tried, the beginning of the message; empty for a run, whose message is the engine's alone, as clients know it
-     * @throws GatunException with the engine's text when it failed; INVALID_ARGUMENT where the engine blames its arguments
+     * @param what what was tried, the beginning of the message; empty for a run, whose message is the engine's alone,
+     *     as clients know it
+     * @throws GatunException with the engine's text when it failed; INVALID_ARGUMENT where the engine blames its
+     *     arguments
      */
     void check(String what) {
         int code = tensorflow_h.TF_GetCode(handle);

@@ -17,9 +17,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of 24 bytes, with the text inside or
- * elsewhere, so each element is copied once each way. A model may keep a tensor that it was given; so the strings are freed by whoever
- * uses them last, be it this backend or the engine, at any time and on any thread.
+ * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of 24 bytes, with the
+ * text inside or elsewhere, so each element is copied once each way. A model may keep a tensor that it was given; so
+ * the strings are freed by whoever uses them last, be it this backend or the engine, at any time and on any thread.
  */
 final class StringTensors {
     private static final long ELEMENT_BYTES = TF_TString.sizeof();
@@ -30,8 +30,8 @@ final class StringTensors {
     private StringTensors() {}
 
     /**
-     * A tensor that holds the strings of {@code tensor}; the caller deletes it. Each length is read once and checked against the memory, which
-     * may be a client's and change at any time.
+     * A tensor that holds the strings of {@code tensor}; the caller deletes it. Each length is read once and checked
+     * against the memory, which may be a client's and change at any time.
      */
     static MemorySegment of(Tensor tensor, MemorySegment dims) {
         TensorSpec spec = tensor.spec();

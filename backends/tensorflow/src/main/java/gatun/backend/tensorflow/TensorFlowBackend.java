@@ -21,9 +21,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs SavedModels, in Triton's layout ({@code 1/model.savedmodel/saved_model.pb}) and in TensorFlow Serving's ({@code
- * 1/saved_model.pb}). Each signature is an entry point of the model. The library is not part of the server: {@code ./gatun install
- * tensorflow} puts it into the user's cache, or {@code --backend-config=tensorflow,library=PATH} names one. Other options: {@code
- * intra_op_parallelism_threads}, {@code inter_op_parallelism_threads}, {@code default-max-batch-size}, {@code tags}.
+ * 1/saved_model.pb}). Each signature is an entry point of the model. The library is not part of the server:
+ * {@code ./gatun install tensorflow} puts it into the user's cache, or {@code --backend-config=tensorflow,library=PATH}
+ * names one. Other options: {@code intra_op_parallelism_threads}, {@code inter_op_parallelism_threads},
+ * {@code default-max-batch-size}, {@code tags}.
  */
 public final class TensorFlowBackend implements Backend {
     /** The name in configurations. */

@@ -17,8 +17,9 @@ import java.util.Arrays;
 import java.util.Map;
 
 /**
- * Runs a model's session with arguments of its own. Inputs are read where they lie, unless the model may keep them; outputs are copied once
- * from the engine's memory to where they belong. A run that has begun cannot be stopped: TensorFlow's C API has no way to.
+ * Runs a model's session with arguments of its own. Inputs are read where they lie, unless the model may keep them;
+ * outputs are copied once from the engine's memory to where they belong. A run that has begun cannot be stopped:
+ * TensorFlow's C API has no way to.
  */
 final class TensorFlowInstance implements BackendInstance {
     private final Session session;

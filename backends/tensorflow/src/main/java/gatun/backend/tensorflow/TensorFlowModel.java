@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** A loaded SavedModel. All instances run the same session, which has the weights and the state once. Owns the session. */
+/**
+ * A loaded SavedModel. All instances run the same session, which has the weights and the state once. Owns the session.
+ */
 final class TensorFlowModel implements BackendModel {
     private final Session session;
     private final List<EntryPoint> entryPoints;

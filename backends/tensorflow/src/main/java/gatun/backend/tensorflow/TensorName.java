@@ -3,7 +3,10 @@ package gatun.backend.tensorflow;
 
 import gatun.memory.tensor.GatunException;
 
-/** How graphs name a tensor: {@code operation:output}, where {@code :0} may be left out and {@code ^} marks what only has to be done before. */
+/**
+ * How graphs name a tensor: {@code operation:output}, where {@code :0} may be left out and {@code ^} marks what only
+ * has to be done before.
+ */
 final class TensorName {
     private TensorName() {}
 

@@ -16,7 +16,9 @@ import java.lang.foreign.ValueLayout;
 
 /** Makes and reads {@code TF_Tensor}s of fixed-size elements. */
 final class Tensors {
-    /** For all tensors around memory that is not the engine's; nothing is freed, but there must be something to call. */
+    /**
+     * For all tensors around memory that is not the engine's; nothing is freed, but there must be something to call.
+     */
     private static final MemorySegment NOTHING_TO_FREE =
             TF_Deallocator.allocate((data, length, argument) -> {}, Arena.global());
 
@@ -25,8 +27,8 @@ final class Tensors {
     private Tensors() {}
 
     /**
-     * A tensor that shows {@code bytes}, which must stay valid until it is deleted; the engine copies them where they do not lie on a boundary
-     * of 64 bytes. The caller deletes it.
+     * A tensor that shows {@code bytes}, which must stay valid until it is deleted; the engine copies them where they
+     * do not lie on a boundary of 64 bytes. The caller deletes it.
      *
      * @param dims room for the dimensions
      */

@@ -24,7 +24,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** The runtime with this engine on folders of models, for tests that are skipped where TensorFlow is not installed. Used by one test. */
+/**
+ * The runtime with this engine on folders of models, for tests that are skipped where TensorFlow is not installed. Used
+ * by one test.
+ */
 final class ServedModels implements AutoCloseable {
     /** The models that users get. */
     static final Path EXAMPLES = Path.of("..", "..", "examples", "tensorflow", "models");

@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Computes {@code Y = scale * X + offset}. A model sets {@code scale} and {@code offset} by its parameters; where it does not, the options
- * of the backend do, and else they are 1 and 0.
+ * Computes {@code Y = scale * X + offset}. A model sets {@code scale} and {@code offset} by its parameters; where it
+ * does not, the options of the backend do, and else they are 1 and 0.
  */
 public final class AffineBackend implements Backend {
     private static final String SCALE = "scale";

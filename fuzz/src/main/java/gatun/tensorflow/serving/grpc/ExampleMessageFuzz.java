@@ -31,8 +31,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Messages with examples, of which Classify and Regress take the same: as {@code InferMessageFuzz}, with the examples that the model is
- * given. The first byte chooses whether it is a MultiInferenceRequest.
+ * Messages with examples, of which Classify and Regress take the same: as {@code InferMessageFuzz}, with the examples
+ * that the model is given. The first byte chooses whether it is a MultiInferenceRequest.
  */
 public final class ExampleMessageFuzz {
     private static final long HEAP_BYTES = 64 << 20;

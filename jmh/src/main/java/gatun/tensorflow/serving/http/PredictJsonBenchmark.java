@@ -38,8 +38,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A whole predict request of 100,000 floats, in 100 rows or as one column, into a native FP32 tensor: our reader beside jackson's tree, whose
- * numbers go into an array. In the package of what it measures, which nobody else is to see.
+ * A whole predict request of 100,000 floats, in 100 rows or as one column, into a native FP32 tensor: our reader beside
+ * jackson's tree, whose numbers go into an array. In the package of what it measures, which nobody else is to see.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

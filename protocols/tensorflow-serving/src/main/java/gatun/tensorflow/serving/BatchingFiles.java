@@ -13,8 +13,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How requests share runs by TensorFlow Serving's parameters: those of one file for all models, or those that each version brings, with the
- * number of threads of that file. Immutable; reads the files of versions when it is asked for them.
+ * How requests share runs by TensorFlow Serving's parameters: those of one file for all models, or those that each
+ * version brings, with the number of threads of that file. Immutable; reads the files of versions when it is asked for
+ * them.
  */
 public final class BatchingFiles implements BatchingRules {
     /** The file in a version's directory. */

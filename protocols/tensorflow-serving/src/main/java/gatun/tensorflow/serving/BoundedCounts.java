@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
-/** How many numbers are below each of some bounds, and their sum. Safe for any thread; what is read while one is added may lack it. */
+/**
+ * How many numbers are below each of some bounds, and their sum. Safe for any thread; what is read while one is added
+ * may lack it.
+ */
 final class BoundedCounts {
     private static final MathContext SIX_DIGITS = new MathContext(6);
     private static final double SCIENTIFIC = 1e6;

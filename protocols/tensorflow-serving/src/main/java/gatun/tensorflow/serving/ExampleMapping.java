@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * How a model that knows nothing of examples is asked with them, as a parameter of its configuration says: {@code tensorflow_classify} or
- * {@code tensorflow_regress}, with the outputs that the answer is made of. Immutable.
+ * How a model that knows nothing of examples is asked with them, as a parameter of its configuration says:
+ * {@code tensorflow_classify} or {@code tensorflow_regress}, with the outputs that the answer is made of. Immutable.
  *
  * @param method what is made of the examples
  * @param inputs what is filled from the features of each example

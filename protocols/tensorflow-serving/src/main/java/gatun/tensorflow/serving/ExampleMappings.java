@@ -8,7 +8,10 @@ import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What configurations say of examples for models that know nothing of them: the parameters {@code tensorflow_classify} and {@code tensorflow_regress}. */
+/**
+ * What configurations say of examples for models that know nothing of them: the parameters {@code tensorflow_classify}
+ * and {@code tensorflow_regress}.
+ */
 public final class ExampleMappings {
     private ExampleMappings() {}
 

@@ -21,8 +21,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * How a model is asked with examples: by a signature of its own that takes them as they are, or as its configuration says, by inputs that are
- * filled from their features. Immutable.
+ * How a model is asked with examples: by a signature of its own that takes them as they are, or as its configuration
+ * says, by inputs that are filled from their features. Immutable.
  */
 public final class ExampleSignature {
     private final String entryPoint;
@@ -41,8 +41,8 @@ public final class ExampleSignature {
     }
 
     /**
-     * The signature of {@code model} that a request names. One that names none is meant for what the configuration says of examples, where it
-     * says something.
+     * The signature of {@code model} that a request names. One that names none is meant for what the configuration says
+     * of examples, where it says something.
      *
      * @param namesChecked whether a signature must also call its method as the convention does
      * @throws GatunException INVALID_ARGUMENT when there is none of that name, or it does not keep to the convention

@@ -22,7 +22,8 @@ record FeatureInput(String name, Datatype datatype, Shape dims, boolean optional
     /**
      * The inputs of a configuration.
      *
-     * @throws GatunException INVALID_ARGUMENT when features cannot fill one of them; the text begins with {@code parameter}
+     * @throws GatunException INVALID_ARGUMENT when features cannot fill one of them; the text begins with
+     *     {@code parameter}
      */
     static List<FeatureInput> of(ModelConfig config, String parameter) {
         return config.getInputList().stream()

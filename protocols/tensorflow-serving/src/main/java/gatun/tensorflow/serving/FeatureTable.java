@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * Where in serialised examples the features lie that inputs are filled from. The table lies in native memory too, so that neither the number
- * of examples nor that of their features takes any heap. Not thread-safe; closed by its owner.
+ * Where in serialised examples the features lie that inputs are filled from. The table lies in native memory too, so
+ * that neither the number of examples nor that of their features takes any heap. Not thread-safe; closed by its owner.
  */
 final class FeatureTable implements AutoCloseable {
     // Field numbers of Example, Features and an entry of the map of features.

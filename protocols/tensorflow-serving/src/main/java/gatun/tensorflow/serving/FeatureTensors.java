@@ -17,7 +17,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** Makes dense tensors of the features of examples, one behind the other, from native memory to native memory. Not thread-safe. */
+/**
+ * Makes dense tensors of the features of examples, one behind the other, from native memory to native memory. Not
+ * thread-safe.
+ */
 final class FeatureTensors {
     private final MemorySegment examples;
     private final long exampleCount;
@@ -31,7 +34,8 @@ final class FeatureTensors {
     /**
      * Gives tensors to a request, in buffers of {@code pool}.
      *
-     * @throws GatunException INVALID_ARGUMENT when an example cannot be read, lacks values, or has others than the input takes
+     * @throws GatunException INVALID_ARGUMENT when an example cannot be read, lacks values, or has others than the
+     *     input takes
      */
     void addTo(InferenceRequest request, BufferPool pool, List<FeatureInput> inputs) {
         try (FeatureTable table = FeatureTable.of(examples, exampleCount, inputs, pool)) {

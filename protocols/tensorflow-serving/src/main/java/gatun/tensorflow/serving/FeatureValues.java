@@ -6,8 +6,8 @@ import gatun.wire.tensorflow.Feature;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The values of one feature where they lie in a serialised example. Counts them first, so that whoever takes them knows how many there are.
- * No value becomes an object. Not thread-safe.
+ * The values of one feature where they lie in a serialised example. Counts them first, so that whoever takes them knows
+ * how many there are. No value becomes an object. Not thread-safe.
  */
 final class FeatureValues {
     /** Field number of the value in an entry of the map of features. */
@@ -41,7 +41,8 @@ final class FeatureValues {
     private long textByteSize;
 
     /**
-     * The values of the entry of a map of features between {@code start} and {@code end} of {@code examples}; nothing where they are equal.
+     * The values of the entry of a map of features between {@code start} and {@code end} of {@code examples}; nothing
+     * where they are equal.
      *
      * @param example the number of the example, for the text of a failure
      * @throws GatunException INVALID_ARGUMENT when it is no such entry

@@ -37,8 +37,8 @@ public final class Servables {
     /**
      * The version that is meant.
      *
-     * @throws GatunException INVALID_ARGUMENT for a request without a name or with an unknown label, NOT_FOUND where nothing is served,
-     *     UNAVAILABLE when the server stops
+     * @throws GatunException INVALID_ARGUMENT for a request without a name or with an unknown label, NOT_FOUND where
+     *     nothing is served, UNAVAILABLE when the server stops
      */
     public ModelVersion find(Servable wanted) {
         if (server.exiting()) {

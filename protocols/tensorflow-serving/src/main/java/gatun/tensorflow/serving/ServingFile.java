@@ -15,7 +15,8 @@ final class ServingFile {
     /**
      * Reads what {@code file} says into {@code message}.
      *
-     * @throws GatunException INVALID_ARGUMENT, with line and column, when the file cannot be read or says something else
+     * @throws GatunException INVALID_ARGUMENT, with line and column, when the file cannot be read or says something
+     *     else
      */
     static void read(Path file, Message.Builder message) {
         try {

@@ -8,8 +8,8 @@ import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads protobuf's wire format of examples from native memory of any size. Positions are offsets in that memory, and nothing is made of what
- * is read. Not thread-safe.
+ * Reads protobuf's wire format of examples from native memory of any size. Positions are offsets in that memory, and
+ * nothing is made of what is read. Not thread-safe.
  */
 final class WireCursor {
     static final int VARINT = 0;

@@ -1,6 +1,7 @@
 /**
- * What TensorFlow Serving's requests mean, whichever way they come: which model answers, by which signature, what its outputs are as classes
- * and values, and in which words something is refused. What TensorFlow calls a signature is an entry point of a model here.
+ * What TensorFlow Serving's requests mean, whichever way they come: which model answers, by which signature, what its
+ * outputs are as classes and values, and in which words something is refused. What TensorFlow calls a signature is an
+ * entry point of a model here.
  */
 @NullMarked
 package gatun.tensorflow.serving;

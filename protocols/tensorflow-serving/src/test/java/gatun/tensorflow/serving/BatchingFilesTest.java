@@ -82,14 +82,23 @@ class BatchingFilesTest {
             delimiter = '|',
             value = {
                 "max_batch_size { value: 0 } | max_batch_size is 0; expected a number from 1 to 2147483647",
-                "max_batch_size { value: 3000000000 } | max_batch_size is 3000000000; expected a number from 1 to 2147483647",
-                "batch_timeout_micros { value: -1 } | batch_timeout_micros is -1; expected a number of microseconds from 0 up",
-                "max_enqueued_batches { value: -2 } | max_enqueued_batches is -2; expected a number from 1 to 2147483647",
+                "max_batch_size { value: 3000000000 } | max_batch_size is 3000000000; expected a number from 1 to"
+                        + " 2147483647",
+                "batch_timeout_micros { value: -1 } | batch_timeout_micros is -1; expected a number of microseconds"
+                        + " from 0 up",
+                "max_enqueued_batches { value: -2 } | max_enqueued_batches is -2; expected a number from 1 to"
+                        + " 2147483647",
                 "num_batch_threads { value: 0 } | num_batch_threads is 0; expected a number from 1 to 2147483647",
-                "allowed_batch_sizes: 4 | Last entry in allowed_batch_sizes must match max_batch_size; last entry was 4; expected 1000",
-                "max_batch_size { value: 4 } allowed_batch_sizes: 4 allowed_batch_sizes: 4 | allowed_batch_sizes entries must be monotonically increasing; 4 comes after 4",
-                "enable_large_batch_splitting { value: true } max_execution_batch_size { value: 8 } allowed_batch_sizes: 4 | Last entry in allowed_batch_sizes must match max_execution_batch_size; last entry was 4; expected 8",
-                "enable_large_batch_splitting { value: true } max_execution_batch_size { value: 2000 } | max_execution_batch_size is 2000, more than max_batch_size, which is 1000; expected at most that"
+                "allowed_batch_sizes: 4 | Last entry in allowed_batch_sizes must match max_batch_size; last entry"
+                        + " was 4; expected 1000",
+                "max_batch_size { value: 4 } allowed_batch_sizes: 4 allowed_batch_sizes: 4 | allowed_batch_sizes"
+                        + " entries must be monotonically increasing; 4 comes after 4",
+                "enable_large_batch_splitting { value: true } max_execution_batch_size { value: 8 }"
+                        + " allowed_batch_sizes: 4 | Last entry in allowed_batch_sizes must match"
+                        + " max_execution_batch_size; last entry was 4; expected 8",
+                "enable_large_batch_splitting { value: true } max_execution_batch_size { value: 2000 } |"
+                        + " max_execution_batch_size is 2000, more than max_batch_size, which is 1000; expected at"
+                        + " most that"
             })
     void shouldRefuseWhatMakesNoSense(String text, String expected) {
         assertThatThrownBy(() -> rule(text)).isInstanceOf(GatunException.class).hasMessage(expected);

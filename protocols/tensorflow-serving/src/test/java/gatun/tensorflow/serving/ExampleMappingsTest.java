@@ -198,16 +198,20 @@ class ExampleMappingsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "u16| v16| Feature: u16 is required but could not be found in example 0; features are named as the model's"
+                "u16| v16| Feature: u16 is required but could not be found in example 0; features are named as the"
+                        + " model's"
                         + " inputs",
-                "value: 65535| value: 65536| Feature: u16 has the value 65536, which the input's type uint16 does not have",
-                "value: [ 1.5, -2 ]| value: 1.5| Feature: f32 has 1 values in example 0; expected 2, for the input takes"
+                "value: 65535| value: 65536| Feature: u16 has the value 65536, which the input's type uint16 does"
+                        + " not have",
+                "value: [ 1.5, -2 ]| value: 1.5| Feature: f32 has 1 values in example 0; expected 2, for the input"
+                        + " takes"
                         + " [1,2] of each example, and of each as many as of the first",
                 "float_list { value: 0.5 }| bytes_list { value: \"x\" }| Feature: value has values of kind BYTES_LIST in"
                         + " example 0, and the input takes float",
                 "int64_list { value: 65535 }| float_list { value: 1 }| Feature: u16 has values of kind FLOAT_LIST in"
                         + " example 0, and the input takes uint16",
-                "float_list { value: 0.5 }| ''| Feature: value has 0 values in example 0; expected 1, for the input takes [1]"
+                "float_list { value: 0.5 }| ''| Feature: value has 0 values in example 0; expected 1, for the input"
+                        + " takes [1]"
                         + " of each example, and of each as many as of the first"
             })
     void shouldRefuseExamplesThatDoNotFillTheInputs(String from, String to, String expected) {
@@ -256,12 +260,14 @@ class ExampleMappingsTest {
                 "classify; scores; is 'scores'",
                 "classify; ''; is ''",
                 "classify; scores=p,scores=p; is 'scores=p,scores=p'",
-                "classify; outputs=p; expected each of classes, scores once at most, with the output that it is, such as"
+                "classify; outputs=p; expected each of classes, scores once at most, with the output that it is,"
+                        + " such as"
                         + " scores=OUTPUT",
                 "classify; scores=q; names the output 'q', which the model does not have",
                 "classify; classes=p; takes 'p' of TYPE_FP32 for classes, which are of TYPE_STRING",
                 "classify; scores=s; takes 's' of TYPE_STRING for scores, which are of TYPE_FP32",
-                "classify; scores=deep; takes 'deep' of shape [-1,2,2] for scores, which have one row of classes for each"
+                "classify; scores=deep; takes 'deep' of shape [-1,2,2] for scores, which have one row of classes for"
+                        + " each"
                         + " example",
                 "regress; outputs=p; takes 'p' of shape [-1,3] for outputs, which have one value for each example"
             })

@@ -25,7 +25,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tensors of features take no heap for what a client chooses; that they are what protobuf reads of examples is shown by fuzzing. */
+/**
+ * Tensors of features take no heap for what a client chooses; that they are what protobuf reads of examples is shown by
+ * fuzzing.
+ */
 class FeatureTensorsTest {
     private static final List<FeatureInput> INPUTS = List.of(
             new FeatureInput("f", Datatype.FP32, Shape.of(Shape.VARIABLE), true),

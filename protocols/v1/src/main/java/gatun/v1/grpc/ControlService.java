@@ -94,8 +94,8 @@ final class ControlService extends GRPCServiceImplBase {
     }
 
     /**
-     * The regions as the message has them, and once more under the number that the list has in SharedMemoryStatus: the last clients in C++
-     * read the bytes of the one message as the other.
+     * The regions as the message has them, and once more under the number that the list has in SharedMemoryStatus: the
+     * last clients in C++ read the bytes of the one message as the other.
      */
     private static SharedMemoryControlResponse.Status status(List<SharedMemoryRegion> regions) {
         UnknownFieldSet.Field.Builder again = UnknownFieldSet.Field.newBuilder();

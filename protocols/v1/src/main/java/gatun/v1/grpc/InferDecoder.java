@@ -36,7 +36,9 @@ final class InferDecoder {
     private final HeapBudget heap;
     private final TextCache texts = new TextCache();
 
-    /** A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}. */
+    /**
+     * A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}.
+     */
     InferDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
         this.heap = heap;
@@ -45,8 +47,8 @@ final class InferDecoder {
     /**
      * Reads a message, which owns nothing yet.
      *
-     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more than a limit allows,
-     *     UNAVAILABLE when other requests have taken the heap that it needs
+     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
+     *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs
      */
     InferMessage decode(MemorySegment bytes) {
         LimitedReader in = new LimitedReader(bytes, limits, heap);

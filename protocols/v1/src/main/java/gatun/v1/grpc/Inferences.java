@@ -42,7 +42,8 @@ final class Inferences {
     }
 
     /**
-     * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace.
+     * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its
+     * trace.
      *
      * @throws GatunException with the protocol's text for the first thing that is wrong; nothing is held then
      */

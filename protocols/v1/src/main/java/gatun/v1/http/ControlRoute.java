@@ -16,7 +16,10 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What answers to requests that are no inferences have in common: the header that tells the outcome, and 200 or 400. Safe for any thread. */
+/**
+ * What answers to requests that are no inferences have in common: the header that tells the outcome, and 200 or 400.
+ * Safe for any thread.
+ */
 final class ControlRoute {
     /** Tells what became of a request. */
     static final HeaderName STATUS = HeaderNames.create("NV-Status");

@@ -74,8 +74,8 @@ public final class V1Routes {
     }
 
     /**
-     * The wrong method is answered 405 and a path that is none 400, both without a body. V1 servers looked at the method
-     * first, as soon as the beginning of the path told them which it must be.
+     * The wrong method is answered 405 and a path that is none 400, both without a body. V1 servers looked at the
+     * method first, as soon as the beginning of the path told them which it must be.
      */
     private static final class Conventions implements RouteConventions {
         private static final Map<String, Method> METHODS = Map.of(

@@ -5,8 +5,8 @@ import gatun.memory.tensor.Datatype;
 import java.util.Arrays;
 
 /**
- * Where an input's typed data (InferTensorContents) lies in its message, and how much of each type there is. Made by the
- * decoder, which has read all of it once.
+ * Where an input's typed data (InferTensorContents) lies in its message, and how much of each type there is. Made by
+ * the decoder, which has read all of it once.
  */
 final class Contents {
     /** The datatypes of the fields, by field number; nothing has number 0. */

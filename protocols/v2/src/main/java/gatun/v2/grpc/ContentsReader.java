@@ -7,7 +7,9 @@ import gatun.grpc.message.WireReader;
 import gatun.memory.tensor.Datatype;
 import java.lang.foreign.MemorySegment;
 
-/** Reads typed tensor data, first to see how much there is, then into the tensor's memory. No element becomes an object. */
+/**
+ * Reads typed tensor data, first to see how much there is, then into the tensor's memory. No element becomes an object.
+ */
 final class ContentsReader {
     private static final int FP32 = 6;
     private static final int FP64 = 7;
@@ -15,7 +17,9 @@ final class ContentsReader {
 
     private ContentsReader() {}
 
-    /** Reads a contents message from {@code start} to {@code end} and notes what it holds. Leaves the reader anywhere. */
+    /**
+     * Reads a contents message from {@code start} to {@code end} and notes what it holds. Leaves the reader anywhere.
+     */
     static void survey(LimitedReader in, Contents contents, int start, int end) {
         in.countRange();
         contents.addRange(start, end);

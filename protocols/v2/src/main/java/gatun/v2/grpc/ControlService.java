@@ -58,7 +58,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Everything of the v2 service but inference: health, metadata, configuration, statistics, model control, shared memory and settings. */
+/**
+ * Everything of the v2 service but inference: health, metadata, configuration, statistics, model control, shared memory
+ * and settings.
+ */
 final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceServiceImplBase {
     /** What one model takes of the heap in a message of statistics, or more. */
     private static final long STATISTICS_BYTE_SIZE = 4 << 10;
@@ -91,7 +94,9 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
         observer.onCompleted();
     }
 
-    /** The same for an answer about many models, which takes {@code byteSize} bytes of the heap until its client has it. */
+    /**
+     * The same for an answer about many models, which takes {@code byteSize} bytes of the heap until its client has it.
+     */
     private <T> void answerOfMany(StreamObserver<T> observer, long byteSize, Supplier<T> work) {
         Hold heap;
         try {

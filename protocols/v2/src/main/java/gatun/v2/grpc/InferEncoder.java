@@ -41,8 +41,8 @@ public final class InferEncoder {
     /**
      * The answer of a unary call. Takes over the response, which is closed when the message is.
      *
-     * @throws GatunException INVALID_ARGUMENT when the answer is larger than gRPC's messages may be; the response is closed
-     *     then
+     * @throws GatunException INVALID_ARGUMENT when the answer is larger than gRPC's messages may be; the response is
+     *     closed then
      */
     public static OutboundMessage encode(InferenceResponse response) {
         return assemble(response, false, true);

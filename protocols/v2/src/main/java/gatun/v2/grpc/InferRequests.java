@@ -28,8 +28,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Makes inference requests of messages, by the protocol's rules and in the order of its checks: model, parameters, inputs,
- * outputs. What depends on the model's configuration is the runtime's to check. Safe for any thread.
+ * Makes inference requests of messages, by the protocol's rules and in the order of its checks: model, parameters,
+ * inputs, outputs. What depends on the model's configuration is the runtime's to check. Safe for any thread.
  */
 public final class InferRequests implements InferenceCall.Exchange<InferMessage> {
     private final InferenceServer server;
@@ -56,8 +56,8 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
     }
 
     /**
-     * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its trace when it has been
-     * answered. The trace of a message that cannot be read has ended.
+     * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its
+     * trace when it has been answered. The trace of a message that cannot be read has ended.
      *
      * @param headers what the client sent with the call
      * @param streaming whether a model may give several responses

@@ -21,7 +21,8 @@ final class LoadParameters {
     /**
      * What a load request overrides.
      *
-     * @throws GatunException INVALID_ARGUMENT with the protocol's text for a parameter that is not known or has the wrong type
+     * @throws GatunException INVALID_ARGUMENT with the protocol's text for a parameter that is not known or has the
+     *     wrong type
      */
     static ModelOverride override(Map<String, ModelRepositoryParameter> parameters) {
         String config = "";

@@ -15,7 +15,10 @@ final class RequestParameters {
 
     private RequestParameters() {}
 
-    /** Whether the client wants to be told that a decoupled model is done, where no response says so. The parameters are checked already. */
+    /**
+     * Whether the client wants to be told that a decoupled model is done, where no response says so. The parameters are
+     * checked already.
+     */
     static boolean wantsEmptyFinal(InferMessage message) {
         for (InferMessage.Parameter parameter : message.parameters) {
             if (parameter.name().equals(EMPTY_FINAL)) {
@@ -85,7 +88,8 @@ final class RequestParameters {
     private static void custom(String name, @Nullable ParameterValue value, InferenceRequest request) {
         if (name.startsWith(RESERVED_PREFIX)) {
             throw GatunException.invalidArgument(
-                    "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting"
+                    "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys"
+                            + " starting"
                             + " with 'triton_' are allowed: triton_enable_empty_final_response");
         }
         if (value == null || value instanceof ParameterValue.Uint64) {

@@ -24,19 +24,24 @@ public final class StatisticsMessages {
 
     private static gatun.wire.inference.ModelStatistics message(ModelStatistics model) {
         InferStatistics.Builder times = InferStatistics.newBuilder()
-                .setSuccess(duration(model.successCount(), model.requestNanos()))
-                .setFail(duration(model.failureCount(), model.failureNanos()))
-                .setQueue(duration(model.successCount(), model.queueNanos()))
-                .setComputeInput(duration(model.computedCount(), model.computeInputNanos()))
-                .setComputeInfer(duration(model.computedCount(), model.computeInferNanos()))
-                .setComputeOutput(duration(model.computedCount(), model.computeOutputNanos()))
+                .setSuccess(
+                        duration(model.successCount(), model.totals().nanos().request()))
+                .setFail(
+                        duration(model.failureCount(), model.totals().failures().nanos()))
+                .setQueue(duration(model.successCount(), model.totals().nanos().queue()))
+                .setComputeInput(
+                        duration(model.computedCount(), model.totals().nanos().computeInput()))
+                .setComputeInfer(
+                        duration(model.computedCount(), model.totals().nanos().computeInfer()))
+                .setComputeOutput(
+                        duration(model.computedCount(), model.totals().nanos().computeOutput()))
                 .setCacheHit(duration(model.cache().hitCount(), model.cache().hitNanos()))
                 .setCacheMiss(duration(model.cache().missCount(), model.cache().missNanos()));
         gatun.wire.inference.ModelStatistics.Builder message = gatun.wire.inference.ModelStatistics.newBuilder()
                 .setName(model.name())
                 .setVersion(model.version())
-                .setLastInference(model.lastInferenceMillis())
-                .setInferenceCount(model.inferenceCount())
+                .setLastInference(model.totals().lastInferenceMillis())
+                .setInferenceCount(model.totals().inferenceCount())
                 .setExecutionCount(model.executionCount())
                 .setInferenceStats(times);
         for (BatchStatistics batch : model.batches()) {

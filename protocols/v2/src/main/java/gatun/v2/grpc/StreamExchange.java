@@ -10,7 +10,10 @@ import gatun.runtime.ModelVersion;
 import io.grpc.Metadata;
 import java.util.Optional;
 
-/** What one ModelStreamInfer call makes of messages and answers. Failures go in band, unless the client asked for ends of the stream. */
+/**
+ * What one ModelStreamInfer call makes of messages and answers. Failures go in band, unless the client asked for ends
+ * of the stream.
+ */
 final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
     private static final Metadata.Key<String> STRICT =
             Metadata.Key.of("triton_grpc_error", Metadata.ASCII_STRING_MARSHALLER);

@@ -53,8 +53,8 @@ final class Compression {
     }
 
     /**
-     * The compression that an {@code Accept-Encoding} header asks for: of those known here the one of the highest weight, of
-     * several such the first.
+     * The compression that an {@code Accept-Encoding} header asks for: of those known here the one of the highest
+     * weight, of several such the first.
      */
     static Compression accepted(String acceptEncoding) {
         Compression best = IDENTITY;

@@ -11,9 +11,9 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * A model's configuration as JSON: names as in the proto file, every scalar, list and map also where it is empty, messages
- * only where they are set. Unlike protobuf's own JSON, 64-bit integers are numbers, but for the fields that clients know as
- * strings.
+ * A model's configuration as JSON: names as in the proto file, every scalar, list and map also where it is empty,
+ * messages only where they are set. Unlike protobuf's own JSON, 64-bit integers are numbers, but for the fields that
+ * clients know as strings.
  */
 final class ConfigJson {
     /** 64-bit integers that are strings all the same. */

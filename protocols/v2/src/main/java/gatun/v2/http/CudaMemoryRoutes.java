@@ -12,8 +12,8 @@ import java.util.Base64;
 import java.util.Optional;
 
 /**
- * Registration of memory of GPUs. Clients ask also where they do not use it: before they register system shared memory they unregister
- * whatever there is of either kind. Safe for any thread.
+ * Registration of memory of GPUs. Clients ask also where they do not use it: before they register system shared memory
+ * they unregister whatever there is of either kind. Safe for any thread.
  */
 final class CudaMemoryRoutes extends RegionRoutes<CudaRegionStatus> {
     /** The size of a {@code cudaIpcMemHandle_t}. */

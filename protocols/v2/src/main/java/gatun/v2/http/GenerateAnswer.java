@@ -13,7 +13,10 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Writes a response as one flat object: what it says of itself, its parameters and its outputs, by the bytes of their names. */
+/**
+ * Writes a response as one flat object: what it says of itself, its parameters and its outputs, by the bytes of their
+ * names.
+ */
 final class GenerateAnswer {
     private static final Comparator<String> BY_BYTES = (one, other) ->
             Arrays.compareUnsigned(one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
@@ -28,8 +31,8 @@ final class GenerateAnswer {
     /**
      * Writes {@code response}.
      *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when an output is of a datatype that has no form in JSON, perhaps after part of it
-     *     has been written
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when an output is of a datatype that has no form in
+     *     JSON, perhaps after part of it has been written
      */
     static void write(JsonWriter json, InferenceResponse response) {
         Map<String, Value> members = new TreeMap<>(BY_BYTES);

@@ -15,9 +15,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Turns the members of a generate request into inputs, where the model has one of that name, and into parameters for the backend. The
- * members of {@code parameters} are taken like those of the object itself. Of members that come twice the first counts. For one request,
- * by one thread.
+ * Turns the members of a generate request into inputs, where the model has one of that name, and into parameters for
+ * the backend. The members of {@code parameters} are taken like those of the object itself. Of members that come twice
+ * the first counts. For one request, by one thread.
  */
 final class GenerateMembers implements JsonBody.Members {
     private static final String PARAMETERS = "parameters";

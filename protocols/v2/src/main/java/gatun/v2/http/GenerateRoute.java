@@ -25,8 +25,8 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * Inference in plain JSON, for models of texts: the members of an object are the inputs, and those of the answers the outputs. One
- * answer, or any number of them as server-sent events. Safe for any thread.
+ * Inference in plain JSON, for models of texts: the members of an object are the inputs, and those of the answers the
+ * outputs. One answer, or any number of them as server-sent events. Safe for any thread.
  */
 final class GenerateRoute {
     private static final String EVENT_STREAM = "Content-Type: text/event-stream; charset=utf-8";
@@ -91,7 +91,10 @@ final class GenerateRoute {
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
     }
 
-    /** Answers with an event for each response, as it comes. A failure is an event too once the request has been accepted. */
+    /**
+     * Answers with an event for each response, as it comes. A failure is an event too once the request has been
+     * accepted.
+     */
     void answerStream(Exchange exchange, String name, String version) {
         traced(exchange, name, version, this::answerStream);
     }

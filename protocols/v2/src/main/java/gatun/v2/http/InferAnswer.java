@@ -27,11 +27,12 @@ final class InferAnswer {
     private InferAnswer() {}
 
     /**
-     * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; what is said of its length in
-     * front of tensors is found out by writing it twice.
+     * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; what is
+     * said of its length in front of tensors is found out by writing it twice.
      *
      * @param heap bounds the compressed answers that are sent at a time
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is sent then
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is
+     *     sent then
      */
     static void send(Exchange exchange, InferenceResponse response, OutputForms forms, HeapBudget heap) {
         MemorySegment[] tensors = tensors(response.outputs(), forms);

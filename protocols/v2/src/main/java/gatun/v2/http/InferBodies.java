@@ -140,7 +140,8 @@ final class InferBodies {
     }
 
     private static String outOfInt(String text) {
-        return "Unable to parse Inference-Header-Content-Length, value is out of range [ -2147483648, 2147483647 ], got: "
+        return "Unable to parse Inference-Header-Content-Length, value is out of range [ -2147483648, 2147483647 ],"
+                + " got: "
                 + text;
     }
 

@@ -24,14 +24,19 @@ final class JsonBody {
         /** Reads, or skips, the value of the member that {@code json} stands at. */
         void member(JsonReader json);
 
-        /** What is done when all of the body has been read; it is still there, and {@code json} may go back to its values. */
+        /**
+         * What is done when all of the body has been read; it is still there, and {@code json} may go back to its
+         * values.
+         */
         default void finish(JsonReader json) {}
     }
 
     /**
-     * Shows {@code members} each member of the object that is the body of a request that controls the server; none when there is no body.
+     * Shows {@code members} each member of the object that is the body of a request that controls the server; none when
+     * there is no body.
      *
-     * @throws GatunException RESOURCE_EXHAUSTED beyond the limits of such a request, INVALID_ARGUMENT for what is no JSON object
+     * @throws GatunException RESOURCE_EXHAUSTED beyond the limits of such a request, INVALID_ARGUMENT for what is no
+     *     JSON object
      */
     void readControl(Exchange exchange, Members members) {
         long byteLimit = Math.min(maxByteSize, server.limits().controlByteSize());
@@ -40,7 +45,10 @@ final class JsonBody {
         }
     }
 
-    /** As {@link #readControl}, but the body may be as long as any; what of it may be long is for {@code members} to check. */
+    /**
+     * As {@link #readControl}, but the body may be as long as any; what of it may be long is for {@code members} to
+     * check.
+     */
     void read(Exchange exchange, RequestUsage usage, Members members) {
         read(exchange, maxByteSize, usage, members);
     }

@@ -11,7 +11,10 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 
-/** Reads the elements of inputs that are given in JSON into buffers that the request holds. For one request, by one thread. */
+/**
+ * Reads the elements of inputs that are given in JSON into buffers that the request holds. For one request, by one
+ * thread.
+ */
 final class JsonElements {
     private final BufferPool buffers;
     private final InferenceRequest request;

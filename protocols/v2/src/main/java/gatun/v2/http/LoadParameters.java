@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads what a load request overrides; files go from the body into buffers of the pool, never to the heap. Closed when the model is
- * loaded. Used for one request, by one thread.
+ * Reads what a load request overrides; files go from the body into buffers of the pool, never to the heap. Closed when
+ * the model is loaded. Used for one request, by one thread.
  */
 final class LoadParameters implements JsonBody.Members, AutoCloseable {
     /** The member that holds the parameters. */
@@ -23,7 +23,10 @@ final class LoadParameters implements JsonBody.Members, AutoCloseable {
 
     private static final String FILE_PREFIX = "file:";
 
-    /** What a byte of a configuration takes of the heap at most while it is read, as a text, as a tree of JSON and as a message. */
+    /**
+     * What a byte of a configuration takes of the heap at most while it is read, as a text, as a tree of JSON and as a
+     * message.
+     */
     private static final int HEAP_PER_CONFIG_BYTE = 16;
 
     private final BufferPool buffers;

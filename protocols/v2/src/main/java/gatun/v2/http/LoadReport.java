@@ -4,7 +4,6 @@ package gatun.v2.http;
 import gatun.http.connection.Exchange;
 import gatun.http.json.JsonWriter;
 import gatun.memory.buffers.BufferPool;
-import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.HeaderName;
@@ -13,8 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Tells load balancers that ask for it how busy a model is: in a header of its answers, in the formats of Open Request Cost Aggregation
- * (ORCA). Safe for any thread.
+ * Tells load balancers that ask for it how busy a model is: in a header of its answers, in the formats of Open Request
+ * Cost Aggregation (ORCA). Safe for any thread.
  */
 final class LoadReport {
     private static final HeaderName FORMAT = HeaderNames.create("endpoint-load-metrics-format");
@@ -58,7 +57,7 @@ final class LoadReport {
         return server.statistics().stream()
                 .filter(version ->
                         version.name().equals(model.name()) && version.version().equals(model.versionText()))
-                .mapToLong(ModelStatistics::pendingRequestCount)
+                .mapToLong(statistics -> statistics.totals().pendingRequestCount())
                 .sum();
     }
 }

@@ -8,7 +8,9 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.limits.RequestUsage;
 import gatun.spi.ParameterValue;
 
-/** The parameters of a whole request: those that the protocol gives a meaning, and the rest, which are the backend's. */
+/**
+ * The parameters of a whole request: those that the protocol gives a meaning, and the rest, which are the backend's.
+ */
 final class RequestParameters {
     private static final String RESERVED_PREFIX = "triton_";
 

@@ -54,18 +54,22 @@ final class StatisticsRoutes {
     private static void write(JsonWriter json, ModelStatistics model) {
         json.raw("{\"name\":").string(model.name());
         json.raw(",\"version\":").string(model.version());
-        json.raw(",\"last_inference\":").signed(model.lastInferenceMillis());
-        json.raw(",\"inference_count\":").signed(model.inferenceCount());
+        json.raw(",\"last_inference\":").signed(model.totals().lastInferenceMillis());
+        json.raw(",\"inference_count\":").signed(model.totals().inferenceCount());
         json.raw(",\"execution_count\":").signed(model.executionCount());
         long successes = model.successCount();
         json.raw(",\"inference_stats\":{");
-        duration(json, "\"success\":", successes, model.requestNanos());
-        duration(json, ",\"fail\":", model.failureCount(), model.failureNanos());
-        duration(json, ",\"queue\":", successes, model.queueNanos());
+        duration(json, "\"success\":", successes, model.totals().nanos().request());
+        duration(
+                json,
+                ",\"fail\":",
+                model.failureCount(),
+                model.totals().failures().nanos());
+        duration(json, ",\"queue\":", successes, model.totals().nanos().queue());
         long computed = model.computedCount();
-        duration(json, ",\"compute_input\":", computed, model.computeInputNanos());
-        duration(json, ",\"compute_infer\":", computed, model.computeInferNanos());
-        duration(json, ",\"compute_output\":", computed, model.computeOutputNanos());
+        duration(json, ",\"compute_input\":", computed, model.totals().nanos().computeInput());
+        duration(json, ",\"compute_infer\":", computed, model.totals().nanos().computeInfer());
+        duration(json, ",\"compute_output\":", computed, model.totals().nanos().computeOutput());
         duration(
                 json, ",\"cache_hit\":", model.cache().hitCount(), model.cache().hitNanos());
         duration(

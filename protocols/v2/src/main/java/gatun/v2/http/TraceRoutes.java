@@ -91,7 +91,9 @@ final class TraceRoutes {
         show(exchange, model);
     }
 
-    /** Refuses what the settings refuse too, but in the words of HTTP's clients, which have no blank before the number. */
+    /**
+     * Refuses what the settings refuse too, but in the words of HTTP's clients, which have no blank before the number.
+     */
     private static void checkCount(List<String> texts) {
         for (String text : texts) {
             try {

@@ -59,8 +59,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * A server without engines. Its model answers every input with an output of the same name and data; a request whose id
- * begins with "wait" is answered when {@link #release} says so, one that begins with "hold" is not even submitted before that, one that
- * begins with "fail" fails in its execution, one that begins with "reject" is rejected there.
+ * begins with "wait" is answered when {@link #release} says so, one that begins with "hold" is not even submitted
+ * before that, one that begins with "fail" fails in its execution, one that begins with "reject" is rejected there.
  */
 final class FakeServer implements InferenceServer {
     private final HeapBudget heap = new HeapBudget(8 << 20);
@@ -69,8 +69,8 @@ final class FakeServer implements InferenceServer {
     static final String MODEL = "echo";
 
     /**
-     * A decoupled model: answers with the input once for each element of it, where the id begins with "last" says so with the last of
-     * them, and where it begins with "endless" never stops.
+     * A decoupled model: answers with the input once for each element of it, where the id begins with "last" says so
+     * with the last of them, and where it begins with "endless" never stops.
      */
     static final String DECOUPLED = "repeat";
 
@@ -234,25 +234,18 @@ final class FakeServer implements InferenceServer {
         return List.of(new ModelStatistics(
                 MODEL,
                 "3",
-                10,
-                22,
-                1,
-                2,
-                3,
-                4,
-                100,
-                50,
-                30,
-                25,
-                27,
-                29,
-                1_700_000_000_000L,
+                new ModelStatistics.Totals(
+                        10,
+                        22,
+                        new ModelStatistics.Failures(1, 2, 3, 4, 50),
+                        new ModelStatistics.StageNanos(100, 30, 25, 27, 29),
+                        1_700_000_000_000L,
+                        0,
+                        5),
                 List.of(new BatchStatistics(1, 6, 11, 12, 13), new BatchStatistics(4, 4, 14, 15, 16)),
-                0,
-                5,
-                CacheStatistics.NONE,
                 List.of(),
-                List.of()));
+                List.of(),
+                CacheStatistics.NONE));
     }
 
     @Override

@@ -94,7 +94,8 @@ class InferParametersTest {
                 "invalid value type for 'timeout' parameter, expected int64_param.",
                 r -> r.putParameters("timeout", text("1")));
         service.assertInvalid(
-                "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting with"
+                "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys"
+                        + " starting with"
                         + " 'triton_' are allowed: triton_enable_empty_final_response",
                 r -> r.putParameters("triton_x", number(1)));
         service.assertInvalid(

@@ -156,12 +156,14 @@ class InferServiceTest {
                                 .setContents(InferTensorContents.newBuilder().addIntContents(1)))
                         .addRawInputContents(random(4)));
         service.assertInvalid(
-                "unexpected explicit tensor data for input tensor 'A' for model 'echo' of type 'INT64', expected datatype"
+                "unexpected explicit tensor data for input tensor 'A' for model 'echo' of type 'INT64', expected"
+                        + " datatype"
                         + " 'INT32'",
                 r -> r.addInputs(input("A", "INT32", 1)
                         .setContents(InferTensorContents.newBuilder().addInt64Contents(1))));
         service.assertInvalid(
-                "unexpected explicit tensor data for input tensor 'A' for model 'echo' of type 'FP32', expected datatype"
+                "unexpected explicit tensor data for input tensor 'A' for model 'echo' of type 'FP32', expected"
+                        + " datatype"
                         + " 'FP16'",
                 r -> r.addInputs(input("A", "FP16", 1)
                         .setContents(InferTensorContents.newBuilder().addFp32Contents(1))));
@@ -180,7 +182,8 @@ class InferServiceTest {
         service.assertInvalid(
                 offsetAlone, r -> r.addInputs(input("A", "INT32", 1).putParameters("shared_memory_offset", number(1))));
         service.assertInvalid(
-                "'shared_memory_byte_size' must be specified along with 'shared_memory_region' parameter for tensor 'A'",
+                "'shared_memory_byte_size' must be specified along with 'shared_memory_region' parameter for tensor"
+                        + " 'A'",
                 r -> r.addInputs(input("A", "INT32", 1).putParameters("shared_memory_region", text("r"))));
         service.assertInvalid(
                 "unexpected 'content' provided when using shared memory for input tensor 'A' for model 'echo'",

@@ -22,7 +22,10 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** The services in front of a {@link FakeServer}, and a client's means to call them. After each test nothing may be left. */
+/**
+ * The services in front of a {@link FakeServer}, and a client's means to call them. After each test nothing may be
+ * left.
+ */
 final class ServiceFixture implements AfterEachCallback {
     private final FakeServer server = new FakeServer();
     private final EdgeServer edge = new EdgeServer(server, EdgeSettings.usual(), V2Protocol::new, V1Protocol::new);

@@ -18,25 +18,18 @@ class StatisticsMessagesTest {
         ModelStatistics model = new ModelStatistics(
                 "m",
                 "1",
-                10,
-                6,
-                0,
-                0,
-                0,
-                0,
-                100,
-                0,
-                30,
-                25,
-                27,
-                18,
-                0,
+                new ModelStatistics.Totals(
+                        10,
+                        6,
+                        new ModelStatistics.Failures(0, 0, 0, 0, 0),
+                        new ModelStatistics.StageNanos(100, 30, 25, 27, 18),
+                        0,
+                        0,
+                        0),
                 List.of(),
-                0,
-                0,
-                cache,
                 List.of(responses),
-                List.of());
+                List.of(),
+                cache);
         return StatisticsMessages.of(List.of(model)).getModelStats(0);
     }
 

@@ -16,9 +16,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Requests that may be answered before Helidon sees them, against the same that Helidon reads: of random requests, most of them damaged, both
- * get the same answer. Helidon reads what comes in one piece with a request of a method that is left to it. A failure names the seed;
- * {@code -Dgatun.fuzz.seed=N} repeats it, and {@code -Dgatun.fuzz.requests=N} tries more.
+ * Requests that may be answered before Helidon sees them, against the same that Helidon reads: of random requests, most
+ * of them damaged, both get the same answer. Helidon reads what comes in one piece with a request of a method that is
+ * left to it. A failure names the seed; {@code -Dgatun.fuzz.seed=N} repeats it, and {@code -Dgatun.fuzz.requests=N}
+ * tries more.
  */
 @Timeout(120)
 class DirectRequestFuzzTest {

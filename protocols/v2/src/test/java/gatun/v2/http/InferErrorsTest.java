@@ -86,14 +86,17 @@ class InferErrorsTest {
                         "Unable to parse 'shape': attempt to access JSON non-unsigned-integer as unsigned-integer"),
                 Arguments.of(
                         input("INT32", "[9223372036854775808]", "\"data\":[1,2]"),
-                        "invalid shape for input 'IN0': shape [-9223372036854775808] contains one or more invalid dimensions"),
+                        "invalid shape for input 'IN0': shape [-9223372036854775808] contains one or more invalid"
+                                + " dimensions"),
                 Arguments.of(
                         input("INT32", "[9223372036854775807,9223372036854775807]", "\"data\":[1,2]"),
-                        "invalid shape for input 'IN0': shape [9223372036854775807,9223372036854775807] causes total element"
+                        "invalid shape for input 'IN0': shape [9223372036854775807,9223372036854775807] causes total"
+                                + " element"
                                 + " count to exceed maximum size of 9223372036854775807"),
                 Arguments.of(
                         input("INT32", "[262145]", "\"data\":[1,2]"),
-                        "JSON input 'IN0' has a byte_size (1048580 bytes) that exceeds the maximum allowed value of 1048576"
+                        "JSON input 'IN0' has a byte_size (1048580 bytes) that exceeds the maximum allowed value of"
+                                + " 1048576"
                                 + " bytes. Use --http-max-input-size to increase the limit."),
                 Arguments.of(
                         input("INT32", "[200000]", "\"data\":[1,2]"),
@@ -116,21 +119,24 @@ class InferErrorsTest {
                                 + " 'shared_memory_region'"),
                 Arguments.of(
                         input("FP16", "[1,2]", "\"data\":[1,2]"),
-                        "receiving FP16 data via JSON is not supported. Please use the binary data format for input IN0"),
+                        "receiving FP16 data via JSON is not supported. Please use the binary data format for input"
+                                + " IN0"),
                 Arguments.of(input("FLOAT", "[1,2]", "\"data\":[1,2]"), "invalid datatype for input IN0"),
                 Arguments.of(
                         input("INT32", "[1,2]", "\"parameters\":{\"binary_data_size\":8}"),
                         "unexpected size for input 'IN0', expecting 8 additional bytes for model 'ints'"),
                 Arguments.of(
                         input("INT32", "[1,2]", "\"parameters\":{\"binary_data_size\":-8}"),
-                        "Unable to parse 'binary_data_size': attempt to access JSON non-unsigned-integer as unsigned-integer"),
+                        "Unable to parse 'binary_data_size': attempt to access JSON non-unsigned-integer as"
+                                + " unsigned-integer"),
                 Arguments.of(
                         input("FP32", "[1,2]", "\"data\":[1,2]"),
                         "[request id: <id_unknown>] inference input 'IN0' data-type is 'FP32', but model 'ints' expects"
                                 + " 'INT32'"),
                 Arguments.of(
                         input("INT32", "[1,3]", "\"data\":[1,2,3]"),
-                        "[request id: <id_unknown>] unexpected shape for input 'IN0' for model 'ints'. Expected [-1,2], got"
+                        "[request id: <id_unknown>] unexpected shape for input 'IN0' for model 'ints'. Expected"
+                                + " [-1,2], got"
                                 + " [1,3]. NOTE: Setting a non-zero max_batch_size"),
                 Arguments.of(
                         input("INT32", "[9,2]", "\"data\":[1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9]"),
@@ -153,7 +159,8 @@ class InferErrorsTest {
                         "Unable to parse 'binary_data': attempt to access JSON non-boolean as boolean"),
                 Arguments.of(
                         with("\"outputs\":[{\"name\":\"OUT0\",\"parameters\":{\"classification\":\"1\"}}]"),
-                        "Unable to set 'classification': attempt to access JSON non-unsigned-integer as unsigned-integer"),
+                        "Unable to set 'classification': attempt to access JSON non-unsigned-integer as"
+                                + " unsigned-integer"),
                 Arguments.of(
                         with("\"outputs\":[{\"name\":\"OUT0\",\"parameters\":{\"classification\":1,"
                                 + "\"shared_memory_region\":\"r\"}}]"),
@@ -176,7 +183,8 @@ class InferErrorsTest {
                         "Unable to parse 'binary_data_output': attempt to access JSON non-boolean as boolean"),
                 Arguments.of(
                         with("\"parameters\":{\"triton_x\":1}"),
-                        "parameter keys starting with 'triton_' are reserved for Triton usage and should not be specified."),
+                        "parameter keys starting with 'triton_' are reserved for Triton usage and should not be"
+                                + " specified."),
                 Arguments.of(
                         with("\"parameters\":{\"x\":[]}"),
                         "parameter 'x' has invalid type. It should be either 'int', 'bool', or 'string'."),
@@ -202,7 +210,8 @@ class InferErrorsTest {
         assertFails(
                 "/v2/models/ints/versions/99999999999999999999/infer",
                 400,
-                "failed to get model version from specified version string '99999999999999999999' (details: stol), version"
+                "failed to get model version from specified version string '99999999999999999999' (details: stol),"
+                        + " version"
                         + " should be an integral value > 0");
         assertFails("/v2/models/ints/versions/one/infer", 404, "Not Found");
         assertFails("/v2/models//infer", 404, "Not Found");
@@ -244,8 +253,10 @@ class InferErrorsTest {
             value = {
                 "x | Unable to parse Inference-Header-Content-Length, got: x",
                 "1x | Unable to parse Inference-Header-Content-Length, got: 1x",
-                "2147483648 | Unable to parse Inference-Header-Content-Length, value is out of range [ -2147483648, 2147483647 ], got: 2147483648",
-                "99999999999999999999 | Unable to parse Inference-Header-Content-Length, value is out of range [ -2147483648, 2147483647 ], got: 99999999999999999999",
+                "2147483648 | Unable to parse Inference-Header-Content-Length, value is out of range [ -2147483648,"
+                        + " 2147483647 ], got: 2147483648",
+                "99999999999999999999 | Unable to parse Inference-Header-Content-Length, value is out of range ["
+                        + " -2147483648, 2147483647 ], got: 99999999999999999999",
                 "-1 | inference header size should be in range (0, 10), got: -1",
                 "11 | inference header size should be in range (0, 10), got: 11",
             })

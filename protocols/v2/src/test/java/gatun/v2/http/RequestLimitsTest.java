@@ -17,7 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a request may hold beside its tensors: all beyond is refused by the limit's name, before anything is made of it. */
+/**
+ * What a request may hold beside its tensors: all beyond is refused by the limit's name, before anything is made of it.
+ */
 class RequestLimitsTest {
     private static final String LONG = "x".repeat(70_000);
     private static final String INPUT = "{\"name\":\"IN0\",\"datatype\":\"INT32\",\"shape\":[1,2],\"data\":[1,2]}";

@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Replaces the list of models that are served. Safe for any thread; one replacement at a time is the caller's to see to. */
+/**
+ * Replaces the list of models that are served. Safe for any thread; one replacement at a time is the caller's to see
+ * to.
+ */
 final class ConfigReload {
     private final InferenceServer server;
     private final boolean anyLabels;

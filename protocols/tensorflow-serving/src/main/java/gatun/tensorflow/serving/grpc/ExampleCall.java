@@ -9,7 +9,9 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import org.jspecify.annotations.Nullable;
 
-/** One call with examples, which may ask for several inferences. Its thread runs them, parked while the engine computes. */
+/**
+ * One call with examples, which may ask for several inferences. Its thread runs them, parked while the engine computes.
+ */
 final class ExampleCall extends ServerCall.Listener<ExampleMessage> {
     /** Answers a message. Thread-safe. */
     interface Answers {

@@ -30,7 +30,9 @@ final class ExampleDecoder {
         void read(LimitedReader in, ExampleMessage message);
     }
 
-    /** A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}. */
+    /**
+     * A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}.
+     */
     ExampleDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
         this.heap = heap;
@@ -39,8 +41,8 @@ final class ExampleDecoder {
     /**
      * Reads a ClassificationRequest or RegressionRequest; the caller says what it owns.
      *
-     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more than a limit allows,
-     *     UNAVAILABLE when other requests have taken the heap that it needs
+     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
+     *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs
      */
     ExampleMessage decode(MemorySegment bytes) {
         return decode(bytes, MODEL_SPEC, (in, message) -> {

@@ -12,8 +12,9 @@ import gatun.tensorflow.serving.ExampleSignature;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The examples that a request wants judged, where they lie in its message. The model is given each serialised, behind the context that all
- * share: one serialised message behind another is both in one, the later one's features before those of the earlier one. Not thread-safe.
+ * The examples that a request wants judged, where they lie in its message. The model is given each serialised, behind
+ * the context that all share: one serialised message behind another is both in one, the later one's features before
+ * those of the earlier one. Not thread-safe.
  */
 final class ExampleInput {
     /** Field number of the input in each request. */
@@ -151,7 +152,10 @@ final class ExampleInput {
         signature.ask(request, pool, buffer.segment(), count, buffer);
     }
 
-    /** Writes the examples as elements of a BYTES tensor, the context once before the first and from there before each other one. */
+    /**
+     * Writes the examples as elements of a BYTES tensor, the context once before the first and from there before each
+     * other one.
+     */
     private final class Copy {
         private final MemorySegment target;
         private long contextEnd = BytesCodec.LENGTH_BYTES;

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A ClassificationRequest, RegressionRequest or MultiInferenceRequest as it was read: well formed, but not yet checked against anything. Its
- * examples stay where they are, in the message's own memory.
+ * A ClassificationRequest, RegressionRequest or MultiInferenceRequest as it was read: well formed, but not yet checked
+ * against anything. Its examples stay where they are, in the message's own memory.
  */
 final class ExampleMessage extends RawMessage {
     /**

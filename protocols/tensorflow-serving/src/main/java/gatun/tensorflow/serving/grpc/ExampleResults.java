@@ -15,8 +15,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * Writes what was made of examples as serialised messages into memory of the pool: they are measured first, and neither a class nor an example
- * becomes an object.
+ * Writes what was made of examples as serialised messages into memory of the pool: they are measured first, and neither
+ * a class nor an example becomes an object.
  */
 final class ExampleResults {
     // Tags of ClassificationResult.classifications, Classifications.classes, and of a Class's label and score.

@@ -45,7 +45,8 @@ final class ExampleRuns {
     }
 
     /**
-     * What a model makes of the examples, as the message that {@code results} makes of the model's outputs. The caller owns its buffer.
+     * What a model makes of the examples, as the message that {@code results} makes of the model's outputs. The caller
+     * owns its buffer.
      *
      * @param api what runs are counted as
      * @param source keeps the memory in which {@code input} finds the examples; closed as soon as they have been copied

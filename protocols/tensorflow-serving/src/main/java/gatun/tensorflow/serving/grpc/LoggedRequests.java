@@ -19,8 +19,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Answers requests that were written down as PredictionLog messages, without a client: the answers are made, so that all that could fail
- * does, and dropped. For one thread.
+ * Answers requests that were written down as PredictionLog messages, without a client: the answers are made, so that
+ * all that could fail does, and dropped. For one thread.
  */
 final class LoggedRequests {
     /** The field of each message of a log that holds the request. */

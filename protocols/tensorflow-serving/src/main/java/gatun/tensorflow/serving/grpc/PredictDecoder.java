@@ -15,8 +15,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Reads PredictRequest messages. Data of tensors is not copied, only found: what is allocated depends on the number of tensors, not on
- * their size, and is counted before it is. Safe for any thread.
+ * Reads PredictRequest messages. Data of tensors is not copied, only found: what is allocated depends on the number of
+ * tensors, not on their size, and is counted before it is. Safe for any thread.
  */
 final class PredictDecoder {
     // Field numbers of PredictRequest.
@@ -43,7 +43,9 @@ final class PredictDecoder {
     private final TextCache texts = new TextCache();
     private final ServableReader servables = new ServableReader(texts);
 
-    /** A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}. */
+    /**
+     * A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}.
+     */
     PredictDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
         this.heap = heap;
@@ -52,8 +54,8 @@ final class PredictDecoder {
     /**
      * Reads a message; the caller says what it owns.
      *
-     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more than a limit allows,
-     *     UNAVAILABLE when other requests have taken the heap that it needs
+     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
+     *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs
      */
     PredictMessage decode(MemorySegment bytes) {
         LimitedReader in = new LimitedReader(bytes, limits, heap);
@@ -197,8 +199,8 @@ final class PredictDecoder {
     }
 
     /**
-     * How far into a buffer a message should be put so that the data of its first tensor is aligned as the buffer is. Zero when that is too
-     * far from the start to be seen, or not what lies as the engine wants it.
+     * How far into a buffer a message should be put so that the data of its first tensor is aligned as the buffer is.
+     * Zero when that is too far from the start to be seen, or not what lies as the engine wants it.
      *
      * @param start the message's first bytes
      */

@@ -19,8 +19,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes PredictResponse messages: names and shapes to the heap, and between them the values, which are sent from the tensors' own memory
- * where they lie there as they go on the wire, and otherwise from a buffer of the pool. Safe for any thread.
+ * Writes PredictResponse messages: names and shapes to the heap, and between them the values, which are sent from the
+ * tensors' own memory where they lie there as they go on the wire, and otherwise from a buffer of the pool. Safe for
+ * any thread.
  */
 final class PredictEncoder {
     // Field numbers of PredictResponse.
@@ -58,8 +59,8 @@ final class PredictEncoder {
     /**
      * The answer's message. Takes over the response, which is closed when the message is.
      *
-     * @throws GatunException INVALID_ARGUMENT when the answer is larger than gRPC's messages may be, or UNAVAILABLE when there is no memory
-     *     for it; the response is closed then
+     * @throws GatunException INVALID_ARGUMENT when the answer is larger than gRPC's messages may be, or UNAVAILABLE
+     *     when there is no memory for it; the response is closed then
      */
     OutboundMessage encode(InferenceResponse response, String signature) {
         List<Buffer> buffers = new ArrayList<>(2);

@@ -26,7 +26,9 @@ import io.grpc.StatusRuntimeException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of answers. */
+/**
+ * Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of answers.
+ */
 final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
     private final InferenceServer server;
     private final Servables servables;

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A PredictRequest as it was read: well formed, but not yet checked against anything. Tensor data stays where it is, in the message's own
- * memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
+ * A PredictRequest as it was read: well formed, but not yet checked against anything. Tensor data stays where it is, in
+ * the message's own memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
  */
 final class PredictMessage implements InferenceCall.Message {
     /** A TensorProto: what is said of the tensor, and where in the message it lies. */

@@ -14,7 +14,9 @@ import gatun.wire.tensorflow.serving.ModelSpec;
 import gatun.wire.tensorflow.serving.PredictionServiceGrpc;
 import io.grpc.stub.StreamObserver;
 
-/** What the prediction service tells of models; its inferences are {@link PredictExchange} and {@link ExampleService}. */
+/**
+ * What the prediction service tells of models; its inferences are {@link PredictExchange} and {@link ExampleService}.
+ */
 final class PredictionService extends PredictionServiceGrpc.PredictionServiceImplBase {
     private static final String SIGNATURE_DEF = "signature_def";
 

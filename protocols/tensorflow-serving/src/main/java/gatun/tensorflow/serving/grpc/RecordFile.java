@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * Reads a file in the format that TensorFlow calls TFRecord, one record at a time: its length in 8 bytes, a checksum of that, the bytes, and a
- * checksum of those. For one thread.
+ * Reads a file in the format that TensorFlow calls TFRecord, one record at a time: its length in 8 bytes, a checksum of
+ * that, the bytes, and a checksum of those. For one thread.
  */
 final class RecordFile implements AutoCloseable {
     private static final int LENGTH_BYTES = Long.BYTES;

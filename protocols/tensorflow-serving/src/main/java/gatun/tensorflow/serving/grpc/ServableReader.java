@@ -31,7 +31,8 @@ final class ServableReader {
      * A ModelSpec that fills the reader's window.
      *
      * @param before what an earlier piece of it said
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, RESOURCE_EXHAUSTED when a text of it is too long
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, RESOURCE_EXHAUSTED when a text of it
+     *     is too long
      */
     Servable read(LimitedReader in, Servable before) {
         String name = before.name();

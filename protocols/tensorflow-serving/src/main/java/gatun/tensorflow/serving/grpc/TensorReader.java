@@ -19,12 +19,13 @@ import gatun.wire.tensorflow.DataType;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Makes the tensors of one message: in its own memory where they lie there as engines want them, otherwise in a buffer of the pool, which
- * the request owns. Tensors are asked for in the order of the message.
+ * Makes the tensors of one message: in its own memory where they lie there as engines want them, otherwise in a buffer
+ * of the pool, which the request owns. Tensors are asked for in the order of the message.
  */
 final class TensorReader {
     /**
-     * The most bytes of one message's tensors that stand for values which the message does not have: a tiny message must not take the pool.
+     * The most bytes of one message's tensors that stand for values which the message does not have: a tiny message
+     * must not take the pool.
      */
     static final long MAX_FILLED_BYTES = 64L << 20;
 
@@ -87,7 +88,10 @@ final class TensorReader {
         return buffer.segment();
     }
 
-    /** The tensor of the values in the field of its type. The last stands for all that are not there; where there is none, zero does. */
+    /**
+     * The tensor of the values in the field of its type. The last stands for all that are not there; where there is
+     * none, zero does.
+     */
     private MemorySegment typed(TensorField field, Datatype datatype, long count, InferenceRequest request) {
         int number = TensorTypes.valueField(datatype);
         int wireType = TensorTypes.wireType(datatype);
@@ -125,7 +129,10 @@ final class TensorReader {
         }
     }
 
-    /** Fills what lies behind {@code present} bytes with the {@code unit} bytes before it again and again; with zeros for none. */
+    /**
+     * Fills what lies behind {@code present} bytes with the {@code unit} bytes before it again and again; with zeros
+     * for none.
+     */
     private static void repeat(MemorySegment target, long present, long unit) {
         if (unit == 0) {
             target.asSlice(present).fill((byte) 0);

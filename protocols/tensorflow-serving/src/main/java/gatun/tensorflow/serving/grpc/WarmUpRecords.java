@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The warm-up requests of TensorFlow Serving: a file of records beside a model's files, whatever their format, each a PredictionLog with a
- * request that is answered as if a client had sent it. Safe for any thread.
+ * The warm-up requests of TensorFlow Serving: a file of records beside a model's files, whatever their format, each a
+ * PredictionLog with a request that is answered as if a client had sent it. Safe for any thread.
  */
 public final class WarmUpRecords implements WarmUpSource {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUpRecords.class);
@@ -93,7 +93,10 @@ public final class WarmUpRecords implements WarmUpSource {
         }
     }
 
-    /** The file beside a model's files: in the version's directory, or in the folder that is the model, as in Triton's layout. */
+    /**
+     * The file beside a model's files: in the version's directory, or in the folder that is the model, as in Triton's
+     * layout.
+     */
     private static Optional<Path> find(ModelConfig config, Path directory) {
         return Stream.of(directory, directory.resolve(config.getDefaultModelFilename()))
                 .map(place -> place.resolve(FILE))

@@ -8,8 +8,8 @@ import gatun.memory.tensor.Shape;
 import java.util.Arrays;
 
 /**
- * Reads values that are nested as tensors are: lists of equal length at each level, and elements only at the lowest. The
- * first element of each list decides the shape. For one thread.
+ * Reads values that are nested as tensors are: lists of equal length at each level, and elements only at the lowest.
+ * The first element of each list decides the shape. For one thread.
  */
 final class DenseReader {
     /** What stands for a number of elements that has not been counted. */
@@ -42,8 +42,8 @@ final class DenseReader {
     }
 
     /**
-     * Finds the shape of the value that {@code json} stands at, and goes on standing at it. Looks at brackets only: reading the value finds
-     * whether it is JSON, and of that shape.
+     * Finds the shape of the value that {@code json} stands at, and goes on standing at it. Looks at brackets only:
+     * reading the value finds whether it is JSON, and of that shape.
      *
      * @param outerCount how many elements it has, where that is known; else {@link #NOT_COUNTED}
      */
@@ -72,7 +72,10 @@ final class DenseReader {
         json.position(from);
     }
 
-    /** Reads the elements that follow the one that {@code json} stands at, if the measured shape is that of one; answers how many. */
+    /**
+     * Reads the elements that follow the one that {@code json} stands at, if the measured shape is that of one; answers
+     * how many.
+     */
     long readScalars(JsonReader json) {
         return rank == 0 ? elements.readRun(json, Long.MAX_VALUE) : 0;
     }

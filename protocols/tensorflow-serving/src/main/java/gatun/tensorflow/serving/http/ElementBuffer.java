@@ -12,8 +12,8 @@ import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Native memory that elements are appended to, and that grows. Owns its buffer until that is {@linkplain #release given away}.
- * For one thread.
+ * Native memory that elements are appended to, and that grows. Owns its buffer until that is {@linkplain #release given
+ * away}. For one thread.
  */
 final class ElementBuffer implements AutoCloseable {
     private static final long FIRST_BYTES = 1024;
@@ -89,7 +89,10 @@ final class ElementBuffer implements AutoCloseable {
         byteSize += Float.BYTES;
     }
 
-    /** Appends numbers, as {@link JsonReader#readFloats} reads them, but no more than there is room for; answers how many. */
+    /**
+     * Appends numbers, as {@link JsonReader#readFloats} reads them, but no more than there is room for; answers how
+     * many.
+     */
     long putFloats(JsonReader json, long most) {
         long room = Math.min(FLOATS_AT_ONCE, (target.byteSize() - byteSize) / Float.BYTES);
         long count = json.readFloats(target, byteSize, Math.min(most, room));
@@ -151,7 +154,10 @@ final class ElementBuffer implements AutoCloseable {
         return at;
     }
 
-    /** Begins a message within a protobuf message, of a length that is not known yet; answers what {@link #endMessage} wants. */
+    /**
+     * Begins a message within a protobuf message, of a length that is not known yet; answers what {@link #endMessage}
+     * wants.
+     */
     long beginMessage() {
         // Most are short: their length takes this byte, and nothing has to be moved for it.
         putByte(0);
@@ -174,7 +180,10 @@ final class ElementBuffer implements AutoCloseable {
         return (Long.SIZE - Long.numberOfLeadingZeros(value | 1) + 6) / 7;
     }
 
-    /** Appends the name of the member that {@code json} is at as a string of a protobuf message; answers where it begins behind its length. */
+    /**
+     * Appends the name of the member that {@code json} is at as a string of a protobuf message; answers where it begins
+     * behind its length.
+     */
     long putName(JsonReader json) {
         long length = json.nameByteSize();
         putVarint(length);

@@ -17,7 +17,9 @@ final class ElementReader {
     private final Datatype datatype;
     private final ElementBuffer target;
 
-    /** Reads elements of the input {@code spec} to the end of {@code target}, and shows wrong ones by {@code values}. */
+    /**
+     * Reads elements of the input {@code spec} to the end of {@code target}, and shows wrong ones by {@code values}.
+     */
     ElementReader(ValueText values, TensorSpec spec, ElementBuffer target) {
         this.values = values;
         this.input = spec.name();
@@ -28,7 +30,8 @@ final class ElementReader {
     /**
      * Reads the value that {@code json} stands at, which is no array.
      *
-     * @throws GatunException INVALID_ARGUMENT when it is of another type, UNSUPPORTED when the datatype has no form in JSON
+     * @throws GatunException INVALID_ARGUMENT when it is of another type, UNSUPPORTED when the datatype has no form in
+     *     JSON
      */
     void read(JsonReader json) {
         Kind kind = json.peek();

@@ -34,7 +34,9 @@ final class ExampleWriter {
     private final ValueText values;
     private final ElementBuffer target;
 
-    /** Where in the target the name of the feature lies that is being written; it never becomes a text but in an error. */
+    /**
+     * Where in the target the name of the feature lies that is being written; it never becomes a text but in an error.
+     */
     private long nameStart;
 
     private long nameLength;

@@ -11,7 +11,10 @@ import gatun.tensorflow.serving.ExampleContext;
 import gatun.tensorflow.serving.http.RequestDocument.Member;
 import java.lang.foreign.MemorySegment;
 
-/** Reads the examples of a classify or regress request, each into one string of a tensor. For one request, by one thread. */
+/**
+ * Reads the examples of a classify or regress request, each into one string of a tensor. For one request, by one
+ * thread.
+ */
 final class ExamplesReader implements AutoCloseable {
     private final ElementBuffer elements;
     private long count;
@@ -19,7 +22,8 @@ final class ExamplesReader implements AutoCloseable {
     /**
      * Reads the examples of {@code document} into buffers of {@code pool}.
      *
-     * @throws GatunException INVALID_ARGUMENT when they are wrong, RESOURCE_EXHAUSTED when their context is too long for so many
+     * @throws GatunException INVALID_ARGUMENT when they are wrong, RESOURCE_EXHAUSTED when their context is too long
+     *     for so many
      */
     ExamplesReader(BufferPool pool, RequestDocument document) {
         this.elements = new ElementBuffer(pool);

@@ -9,11 +9,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 
 /**
- * The JSON of a request, with the places of the members that the protocol knows. Of several members of one name the first counts. For one
- * thread.
+ * The JSON of a request, with the places of the members that the protocol knows. Of several members of one name the
+ * first counts. For one thread.
  *
- * <p>What is no JSON fails the request before anything else does. Tensors are large, and not read twice for that: in a document {@linkplain
- * #forPredict for predict} they are passed over by their brackets, and whoever reads one asks {@link #firstFailure} when something is wrong.
+ * <p>What is no JSON fails the request before anything else does. Tensors are large, and not read twice for that: in a
+ * document {@linkplain #forPredict for predict} they are passed over by their brackets, and whoever reads one asks
+ * {@link #firstFailure} when something is wrong.
  */
 final class RequestDocument {
     /** The name of the member that says what a request is to be answered by. */
@@ -67,11 +68,12 @@ final class RequestDocument {
     }
 
     /**
-     * Reads {@code byteSize} bytes from {@code start} of {@code text}, which has been found to be JSON afterwards but for its tensors.
+     * Reads {@code byteSize} bytes from {@code start} of {@code text}, which has been found to be JSON afterwards but
+     * for its tensors.
      *
      * @param usage counts the texts that are made of it
-     * @throws GatunException INVALID_ARGUMENT when they are no JSON, no object, or name a signature by something else than a string,
-     *     RESOURCE_EXHAUSTED when a text is longer than texts may be
+     * @throws GatunException INVALID_ARGUMENT when they are no JSON, no object, or name a signature by something else
+     *     than a string, RESOURCE_EXHAUSTED when a text is longer than texts may be
      */
     static RequestDocument forPredict(MemorySegment text, long start, long byteSize, RequestUsage usage) {
         return new RequestDocument(text, start, byteSize, usage, Member::passedOver);

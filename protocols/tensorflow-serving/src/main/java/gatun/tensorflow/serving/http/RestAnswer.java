@@ -16,7 +16,9 @@ final class RestAnswer {
 
     private RestAnswer() {}
 
-    /** An empty text in the layout of answers, of any length: what does not fit a window is sent while it is written. */
+    /**
+     * An empty text in the layout of answers, of any length: what does not fit a window is sent while it is written.
+     */
     static IndentedJson text(Exchange exchange) {
         return text(exchange, INDENT);
     }

@@ -21,7 +21,9 @@ record ServablePath(String model, String version, String label) {
         return new ServablePath(decoded(path.value("model")), path.value("version"), decoded(path.value("label")));
     }
 
-    /** The version; empty when the path has none. Not for those {@linkplain #versionOverflows greater than any can be}. */
+    /**
+     * The version; empty when the path has none. Not for those {@linkplain #versionOverflows greater than any can be}.
+     */
     OptionalLong versionNumber() {
         return version.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(version));
     }

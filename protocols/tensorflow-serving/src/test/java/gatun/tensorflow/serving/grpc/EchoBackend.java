@@ -11,7 +11,10 @@ import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
 
-/** Answers output n of the configuration with input n. A model with the parameter "fail" cannot be loaded, for the reason that it gives. */
+/**
+ * Answers output n of the configuration with input n. A model with the parameter "fail" cannot be loaded, for the
+ * reason that it gives.
+ */
 final class EchoBackend implements Backend {
     @Override
     public String name() {

@@ -26,8 +26,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Judges examples by their feature "x": its values are the scores of classes "c0", "c1" and so on, and its first one is the regression. Has a
- * signature for each way to keep to TensorFlow's conventions, and to break them.
+ * Judges examples by their feature "x": its values are the scores of classes "c0", "c1" and so on, and its first one is
+ * the regression. Has a signature for each way to keep to TensorFlow's conventions, and to break them.
  */
 final class JudgeBackend implements Backend {
     @Override

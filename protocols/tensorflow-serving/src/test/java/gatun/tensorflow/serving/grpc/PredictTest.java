@@ -323,7 +323,8 @@ class PredictTest {
             assertThat(failure)
                     .matches(
                             "(?s)(INVALID_ARGUMENT (the request message is not valid|Missing ModelSpec|ModelSpec has no"
-                                    + "|input size does not match|tensor parsing error|inference input).*|NOT_FOUND .*)");
+                                    + "|input size does not match|tensor parsing error|inference input).*|NOT_FOUND"
+                                    + " .*)");
         });
     }
 

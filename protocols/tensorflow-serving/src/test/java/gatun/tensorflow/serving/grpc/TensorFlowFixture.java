@@ -34,7 +34,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A server with models of {@link EchoBackend} and {@link JudgeBackend} behind the gRPC services, and clients of TensorFlow Serving's. */
+/**
+ * A server with models of {@link EchoBackend} and {@link JudgeBackend} behind the gRPC services, and clients of
+ * TensorFlow Serving's.
+ */
 final class TensorFlowFixture implements AutoCloseable {
     private final Path repository;
     private final BufferPool pool = new BufferPool(256 << 20);

@@ -284,7 +284,8 @@ class PredictTest {
             delimiter = ';',
             value = {
                 "[[1,2],[3]]; 1 of 'instances' list. Error: INVALID_ARGUMENT: Expecting tensor size: 2 but got: 1",
-                "[[[1],[2]],[[1,2]]]; 1 of 'instances' list. Error: INVALID_ARGUMENT: Expecting shape [2,1] but got: [1,2]",
+                "[[[1],[2]],[[1,2]]]; 1 of 'instances' list. Error: INVALID_ARGUMENT: Expecting shape [2,1] but got:"
+                        + " [1,2]",
                 "[[1],[true]]; 1 of 'instances' list. Error: INVALID_ARGUMENT: JSON Value: true Type: True is not of"
                         + " expected type: float",
                 "[[1],[[1],2]]; 1 of 'instances' list. Error: INVALID_ARGUMENT: JSON Value: 2 found at incorrect level:"

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.runtime.BatchingRule;
+import gatun.runtime.configuration.StateTensor;
+import gatun.spi.BackendModel;
+import gatun.wire.inference.ModelConfig;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a model version is made of.
+ *
+ * @param config its complete configuration
+ * @param version its number
+ * @param backend makes its instances; closed with the version
+ * @param labels the lines of the label files, by output name
+ * @param warmUps what each instance answers before it serves
+ * @param states what the model gives for one step of a sequence and gets for the next
+ * @param rule how requests share runs where the configuration does not say it; empty for not at all
+ */
+public record VersionDefinition(
+        ModelConfig config,
+        long version,
+        BackendModel backend,
+        Map<String, List<String>> labels,
+        WarmUpPlan warmUps,
+        List<StateTensor> states,
+        Optional<BatchingRule> rule) {
+    /** Keeps copies of map and list. */
+    public VersionDefinition {
+        labels = Map.copyOf(labels);
+        states = List.copyOf(states);
+    }
+
+    /** The rule in force: a configuration that names a batch size limits requests more, and responses in pieces share no runs. */
+    Optional<BatchingRule> ruleInForce() {
+        if (config.getModelTransactionPolicy().getDecoupled()) {
+            return Optional.empty();
+        }
+        int size = config.getMaxBatchSize();
+        return rule.map(
+                present -> size > 0 && size < present.maxBatchSize() ? present.withMaxBatchSize(size) : present);
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.repository;
+
+import gatun.runtime.BatchingRules;
+import gatun.runtime.ControlMode;
+import gatun.runtime.ListedModel;
+import gatun.runtime.WarmUpSource;
+import gatun.runtime.limits.ModelLimits;
+import gatun.runtime.ratelimit.RateLimiter;
+import gatun.wire.inference.ModelConfig;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Where models are and how they are loaded and run.
+ *
+ * @param controlMode who decides which are loaded
+ * @param limits what a configuration may ask for
+ */
+public record RepositorySettings(
+        ControlMode controlMode, Sources sources, Loading loading, Scheduling scheduling, ModelLimits limits) {
+    /**
+     * Where models are.
+     *
+     * @param repositories the directories that hold models
+     * @param listed models that are served besides, from directories of any name
+     * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
+     * @param autoComplete whether configurations are completed from the model's files
+     */
+    public record Sources(List<Path> repositories, List<ListedModel> listed, String configName, boolean autoComplete) {
+        /** Keeps copies of the lists. */
+        public Sources {
+            repositories = List.copyOf(repositories);
+            listed = List.copyOf(listed);
+        }
+    }
+
+    /**
+     * How models are loaded.
+     *
+     * @param threads how many at a time
+     * @param retries how often a load that fails is tried again before it counts as failed
+     * @param retryInterval how long to wait before that
+     * @param warmUps requests beside models' files that they answer before they serve
+     * @param configurationRule what complete configurations are to keep to beyond the runtime's own rules
+     */
+    public record Loading(
+            int threads,
+            int retries,
+            Duration retryInterval,
+            WarmUpSource warmUps,
+            Consumer<ModelConfig> configurationRule) {}
+
+    /**
+     * How requests wait and share runs.
+     *
+     * @param queueLimit how many may wait for a model whose configuration sets no limit
+     * @param batching how they share runs where the configuration does not say it
+     * @param rateLimiter says when instances may run
+     */
+    public record Scheduling(int queueLimit, BatchingRules batching, RateLimiter rateLimiter) {}
+}
