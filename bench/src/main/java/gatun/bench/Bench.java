@@ -41,7 +41,7 @@ final class Bench {
      * @throws IllegalArgumentException when the flags do not go together
      */
     Report run() {
-        List<Endpoint> endpoints = Endpoint.of(flags.connection);
+        List<TargetServer> endpoints = TargetServer.of(flags.connection);
         List<Load> loads = flags.load.loads();
         Instant began = Instant.now();
         for (int i = 0; i < endpoints.size() && !interruption.isAsked(); i++) {
@@ -58,7 +58,7 @@ final class Bench {
                 rows);
     }
 
-    private void measure(Endpoint endpoint, List<Load> loads, int done, int all) {
+    private void measure(TargetServer endpoint, List<Load> loads, int done, int all) {
         try (OpenTarget open = OpenTarget.open(flags, embedded, endpoint)) {
             open.server().ifPresent(server -> servers.put("server " + endpoint.name(), server));
             answersChecked |= open.data().checksAnswers();
@@ -69,7 +69,7 @@ final class Bench {
         }
     }
 
-    private void measure(Endpoint endpoint, Target target, long batch, List<Load> loads, int done, int all) {
+    private void measure(TargetServer endpoint, Target target, long batch, List<Load> loads, int done, int all) {
         MeasurementPlan plan = flags.load.plan();
         for (int i = 0; i < loads.size() && !interruption.isAsked(); i++) {
             interruption.measuring();
@@ -91,7 +91,7 @@ final class Bench {
     }
 
     /** What is wrong with every request is said once, and before there is load. */
-    private static void requireAnswer(Endpoint endpoint, Target target) {
+    private static void requireAnswer(TargetServer endpoint, Target target) {
         try (Caller caller = target.caller(0)) {
             caller.prepare();
             caller.call();

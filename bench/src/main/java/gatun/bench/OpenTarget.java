@@ -4,9 +4,9 @@ package gatun.bench;
 import gatun.bench.data.DataSet;
 import gatun.bench.data.ModelDescription;
 import gatun.bench.data.Step;
+import gatun.bench.endpoint.LoadTransport;
 import gatun.bench.endpoint.TargetException;
 import gatun.bench.endpoint.TensorFlowTarget;
-import gatun.bench.endpoint.Transport;
 import gatun.bench.endpoint.V2Models;
 import gatun.bench.endpoint.V2Target;
 import gatun.bench.load.Target;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 record OpenTarget(Target target, DataSet data, long batch, Optional<String> server) implements AutoCloseable {
     /** Connects with {@code endpoint}, asks what the model is, and gets the data ready. */
-    static OpenTarget open(BenchCommand flags, EmbeddedModels embedded, Endpoint endpoint) {
+    static OpenTarget open(BenchCommand flags, EmbeddedModels embedded, TargetServer endpoint) {
         return switch (flags.connection.protocol) {
             case V2 -> v2(flags, client(flags, embedded, endpoint), endpoint);
             case TENSORFLOW -> tensorFlow(flags, endpoint);
@@ -39,7 +39,7 @@ record OpenTarget(Target target, DataSet data, long batch, Optional<String> serv
         data.close();
     }
 
-    private static OpenTarget v2(BenchCommand flags, GatunClient client, Endpoint endpoint) {
+    private static OpenTarget v2(BenchCommand flags, GatunClient client, TargetServer endpoint) {
         DataSet data = null;
         try {
             ModelDescription model = V2Models.describe(client, flags.model, flags.version);
@@ -54,7 +54,7 @@ record OpenTarget(Target target, DataSet data, long batch, Optional<String> serv
         }
     }
 
-    private static OpenTarget tensorFlow(BenchCommand flags, Endpoint endpoint) {
+    private static OpenTarget tensorFlow(BenchCommand flags, TargetServer endpoint) {
         if (flags.data.inSequences()) {
             throw new TargetException("TensorFlow Serving has no sequences: leave --sequence-length away");
         }
@@ -76,11 +76,11 @@ record OpenTarget(Target target, DataSet data, long batch, Optional<String> serv
         }
     }
 
-    private static GatunClient client(BenchCommand flags, EmbeddedModels embedded, Endpoint endpoint) {
-        if (endpoint.transport().wire() == Transport.Wire.EMBEDDED) {
+    private static GatunClient client(BenchCommand flags, EmbeddedModels embedded, TargetServer endpoint) {
+        if (endpoint.transport().wire() == LoadTransport.Wire.EMBEDDED) {
             return embedded.open(flags.connection.embedded.orElseThrow());
         }
-        boolean json = endpoint.transport().wire() == Transport.Wire.HTTP_JSON;
+        boolean json = endpoint.transport().wire() == LoadTransport.Wire.HTTP_JSON;
         return GatunClient.connect(flags.connection.options(endpoint.url()).withBinaryTensors(!json));
     }
 

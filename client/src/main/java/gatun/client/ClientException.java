@@ -6,7 +6,7 @@ package gatun.client;
  * {@link IllegalStateException}. The text says what was asked of which server, and what became of it.
  */
 public abstract sealed class ClientException extends RuntimeException
-        permits ServerException, UnreachableException, DeadlineException, MalformedReplyException {
+        permits ServerException, UnreachableException, DeadlineException, MalformedResponseException {
     private static final long serialVersionUID = 1;
 
     ClientException(String message, Throwable cause) {

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
  *
  * <ul>
  *   <li>{@link ServerException}, {@link UnreachableException}, {@link DeadlineException} or
- *   {@link MalformedReplyException} for what becomes of it,
+ *   {@link MalformedResponseException} for what becomes of it,
  *   <li>{@link IllegalArgumentException} for a request that no server could answer,
  *   <li>{@link IllegalStateException} for a client that is closed, or memory that was freed.
  * </ul>

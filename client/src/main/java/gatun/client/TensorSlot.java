@@ -42,7 +42,7 @@ final class TensorSlot {
     /**
      * Notes what an answer says of this output.
      *
-     * @throws MalformedReplyException when the server did not write it, or says that it is larger than its room
+     * @throws MalformedResponseException when the server did not write it, or says that it is larger than its room
      */
     void answer(List<TensorSpec> written, String model) {
         for (int i = 0; i < written.size(); i++) {
@@ -51,7 +51,8 @@ final class TensorSlot {
                 long size = said.shape().byteSize(said.datatype());
                 boolean known = said.datatype().isFixedSize() && said.shape().isFixed();
                 if (known ? size < 0 || size > byteSize : said.datatype() != Datatype.BYTES) {
-                    throw new MalformedReplyException("the server wrote output '" + said.name() + "' " + said.datatype()
+                    throw new MalformedResponseException("the server wrote output '" + said.name() + "' "
+                            + said.datatype()
                             + " " + said.shape() + " of model '" + model + "' to a region where it has room for "
                             + byteSize + " bytes: expected a tensor of that size at most");
                 }
@@ -61,7 +62,7 @@ final class TensorSlot {
                 return;
             }
         }
-        throw new MalformedReplyException("the server answered without having written output '" + spec.name()
+        throw new MalformedResponseException("the server answered without having written output '" + spec.name()
                 + "' of model '" + model + "' to its region: it seems not to know the shared-memory extension");
     }
 

@@ -96,11 +96,11 @@ class SharedTensorsTest {
     void shouldTellWhenTheServerLeftAnOutputOut() {
         try (SharedTensors tensors = open()) {
             server.answer = List::of;
-            assertThatExceptionOfType(MalformedReplyException.class)
+            assertThatExceptionOfType(MalformedResponseException.class)
                     .isThrownBy(tensors::infer)
                     .withMessageContaining("without having written output 'OUT'");
             server.answer = () -> List.of(new TensorSpec("OUT", Datatype.INT32, Shape.of(3)));
-            assertThatExceptionOfType(MalformedReplyException.class)
+            assertThatExceptionOfType(MalformedResponseException.class)
                     .isThrownBy(tensors::infer)
                     .withMessageContaining("has room for 8 bytes");
         }

@@ -103,9 +103,9 @@ public final class ReadDigit implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<Transport> transports;
+        List<DigitTransport> transports;
         try {
-            transports = Transport.named(transport);
+            transports = DigitTransport.named(transport);
         } catch (DigitException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }
@@ -122,7 +122,7 @@ public final class ReadDigit implements Callable<Integer> {
         }
         out.printf(ROW, "picture", "transport", "digit", "confidence", "milliseconds");
         Set<String> reasons = new LinkedHashSet<>(); // often one reason for every transport: said once
-        for (Transport way : transports) {
+        for (DigitTransport way : transports) {
             try {
                 read(way, subjects, out);
             } catch (DigitException e) {
@@ -138,7 +138,7 @@ public final class ReadDigit implements Callable<Integer> {
     private record Subject(String name, DigitPicture picture) {}
 
     /** Prints one row for each picture. */
-    private void read(Transport way, List<Subject> subjects, PrintWriter out) {
+    private void read(DigitTransport way, List<Subject> subjects, PrintWriter out) {
         try (DigitClient client = way.open(http, grpc)) {
             for (Subject subject : subjects) {
                 Reading reading = Reading.of(client.probabilities(subject.picture()));

@@ -24,7 +24,8 @@ class ReadDigitTest {
             assertThat(run(SEVEN, "--url=" + server.httpUrl(), "--grpc-url=" + server.grpcUrl(), "--repeat=3"))
                     .isZero();
         }
-        assertThat(out.toString().lines()).hasSize(1 + Transport.named("all").size());
+        assertThat(out.toString().lines())
+                .hasSize(1 + DigitTransport.named("all").size());
         assertThat(out.toString().lines().skip(1))
                 .allMatch(line -> line.matches("seven-serif.png +.+ 7 +75\\.00 % +\\d+\\.\\d\\d"));
         assertThat(out.toString()).contains("HTTP, JSON", "HTTP, binary", "gRPC", "shared memory");

@@ -41,7 +41,7 @@ public final class Listener implements AutoCloseable {
      *
      * @throws StartException naming the flag
      */
-    static void reserve(Endpoint.Protocol protocol, SocketAddress address, Opened held) {
+    static void reserve(Endpoint.Protocol protocol, SocketAddress address, OpenResources held) {
         try {
             if (address instanceof UnixDomainSocketAddress unix) {
                 removeStale(protocol, unix);

@@ -50,8 +50,8 @@ final class Listeners implements AutoCloseable {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         List<String> busy = new ArrayList<>();
         for (Map.Entry<Endpoint, Thread> entry : closing.entrySet()) {
-            Duration patience = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
-            if (!entry.getValue().join(patience)) {
+            Duration timeout = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+            if (!entry.getValue().join(timeout)) {
                 busy.add(entry.getKey().url());
             }
         }

@@ -47,12 +47,12 @@ final class Server implements AutoCloseable {
      */
     private static final Duration BEGIN = Duration.ofMillis(20);
 
-    private final Opened opened;
-    private final Edges edges;
+    private final OpenResources opened;
+    private final ProtocolListeners edges;
     private final GatunServer inference;
     private final List<Endpoint> endpoints;
 
-    private Server(Opened opened, Edges edges, GatunServer inference, List<Endpoint> endpoints) {
+    private Server(OpenResources opened, ProtocolListeners edges, GatunServer inference, List<Endpoint> endpoints) {
         this.opened = opened;
         this.edges = edges;
         this.inference = inference;
@@ -68,9 +68,9 @@ final class Server implements AutoCloseable {
     static Server start(ServerSettings settings, LogControl log, StartReport report) {
         settings.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
         settings.models().sources().repositories().forEach(Server::requireFolder);
-        Edges edges = new Edges(settings);
+        ProtocolListeners edges = new ProtocolListeners(settings);
         edges.reserve();
-        Opened opened = new Opened();
+        OpenResources opened = new OpenResources();
         try {
             BufferPool buffers =
                     opened.add(BufferPool.withReserve(settings.memory().bufferPoolByteSize()));
@@ -136,7 +136,7 @@ final class Server implements AutoCloseable {
      * What clients sent before they could know is read, before anything is refused; their connections end with the
      * responses.
      */
-    private static void letArrive(Edges edges) throws InterruptedException {
+    private static void letArrive(ProtocolListeners edges) throws InterruptedException {
         edges.endHttp();
         Thread.sleep(ARRIVAL);
         edges.cutHttpPipelines();

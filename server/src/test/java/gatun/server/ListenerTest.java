@@ -70,7 +70,7 @@ class ListenerTest {
     @Test
     void shouldNameThePortAndTheFlagWhereAPortIsInUse() throws Exception {
         try (ServerSocketChannel other = ServerSocketChannel.open().bind(loopback(0));
-                Opened held = new Opened()) {
+                OpenResources held = new OpenResources()) {
             int port = ((InetSocketAddress) other.getLocalAddress()).getPort();
             assertThatThrownBy(() -> Listener.reserve(Protocol.GRPC, loopback(port), held))
                     .isInstanceOf(StartException.class)
@@ -84,7 +84,7 @@ class ListenerTest {
         try (ServerSocketChannel free = ServerSocketChannel.open().bind(loopback(0))) {
             port = ((InetSocketAddress) free.getLocalAddress()).getPort();
         }
-        try (Opened held = new Opened()) {
+        try (OpenResources held = new OpenResources()) {
             Listener.reserve(Protocol.HTTP, loopback(port), held);
             assertThatThrownBy(() -> Listener.reserve(Protocol.METRICS, loopback(port), held))
                     .hasMessageContaining("--metrics-port=" + port);
@@ -93,7 +93,7 @@ class ListenerTest {
 
     @Test
     void shouldNameTheFlagOfAnAddressThatIsNotHere() {
-        try (Opened held = new Opened()) {
+        try (OpenResources held = new OpenResources()) {
             assertThatThrownBy(() -> Listener.reserve(Protocol.HTTP, new InetSocketAddress("192.0.2.1", 0), held))
                     .hasMessageContaining("--http-address=192.0.2.1: cannot listen there");
             assertThatThrownBy(() -> Listener.reserve(
@@ -123,7 +123,7 @@ class ListenerTest {
                 .bind(UnixDomainSocketAddress.of(path))
                 .close();
         assertThat(path).exists();
-        try (Opened held = new Opened()) {
+        try (OpenResources held = new OpenResources()) {
             Listener.reserve(Protocol.HTTP, UnixDomainSocketAddress.of(path), held);
         }
         assertThat(path).doesNotExist();
@@ -135,7 +135,7 @@ class ListenerTest {
         UnixDomainSocketAddress address = UnixDomainSocketAddress.of(path);
         try (ServerSocketChannel other =
                         ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(address);
-                Opened held = new Opened()) {
+                OpenResources held = new OpenResources()) {
             assertThatThrownBy(() -> Listener.reserve(Protocol.GRPC, address, held))
                     .hasMessageContaining("--grpc-unix-socket=" + path + ": another server listens there");
             assertThat(other.isOpen()).isTrue();
@@ -146,7 +146,7 @@ class ListenerTest {
     @Test
     void shouldLeaveAFileThatIsNoSocketAlone() throws Exception {
         Path path = Files.writeString(folder.resolve("file"), "mine");
-        try (Opened held = new Opened()) {
+        try (OpenResources held = new OpenResources()) {
             assertThatThrownBy(() -> Listener.reserve(Protocol.HTTP, UnixDomainSocketAddress.of(path), held))
                     .hasMessageContaining("is not a socket");
         }

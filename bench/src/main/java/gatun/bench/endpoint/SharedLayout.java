@@ -23,7 +23,7 @@ import java.util.Map;
  * @param outputBytes the most bytes of each output
  */
 record SharedLayout(
-        Transport.Placement placement,
+        LoadTransport.Placement placement,
         List<TensorSpec> inputs,
         Map<String, Long> inputBytes,
         Map<String, Long> outputBytes) {
@@ -35,7 +35,7 @@ record SharedLayout(
      *
      * @throws TargetException when requests have different shapes
      */
-    static SharedLayout of(GatunClient client, Transport.Placement placement, RequestPlan plan) {
+    static SharedLayout of(GatunClient client, LoadTransport.Placement placement, RequestPlan plan) {
         List<TensorSpec> inputs =
                 plan.data().step(0).inputs().stream().map(Tensor::spec).toList();
         Map<String, Long> inputBytes = new LinkedHashMap<>();

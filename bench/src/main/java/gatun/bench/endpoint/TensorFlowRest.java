@@ -12,7 +12,7 @@ import gatun.bench.data.TensorReader;
 import gatun.client.ClientException;
 import gatun.client.ClientOptions;
 import gatun.client.http.HttpExchanges;
-import gatun.client.http.HttpReply;
+import gatun.client.http.HttpResult;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
@@ -51,7 +51,7 @@ final class TensorFlowRest implements TensorFlowServer {
 
     @Override
     public ModelDescription describe() {
-        HttpReply reply;
+        HttpResult reply;
         try {
             reply = exchanges.exchange("GET", path + "/metadata", Map.of());
         } catch (ClientException e) {
@@ -134,7 +134,7 @@ final class TensorFlowRest implements TensorFlowServer {
         return Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
     }
 
-    private JsonFile parse(HttpReply reply) {
+    private JsonFile parse(HttpResult reply) {
         try {
             return JsonFile.parse("the answer of " + options.server(), new ByteArrayInputStream(reply.body()));
         } catch (IOException e) {
@@ -148,7 +148,7 @@ final class TensorFlowRest implements TensorFlowServer {
         return found == null ? new JsonValue.Null(value.line()) : found;
     }
 
-    private String error(HttpReply reply) {
+    private String error(HttpResult reply) {
         String text = new String(reply.body(), StandardCharsets.UTF_8).strip();
         try {
             if (member(parse(reply).root(), "error") instanceof JsonValue.Text error) {
@@ -176,14 +176,14 @@ final class TensorFlowRest implements TensorFlowServer {
 
         @Override
         public Answer make() {
-            HttpReply reply = exchanges.exchange("POST", path + ":predict", JSON, body);
+            HttpResult reply = exchanges.exchange("POST", path + ":predict", JSON, body);
             if (reply.status() != OK) {
                 throw new TargetException(error(reply));
             }
             return new RestAnswer(reply, this);
         }
 
-        private String differences(HttpReply reply) {
+        private String differences(HttpResult reply) {
             if (expected.isNothing()) {
                 return "";
             }
@@ -214,7 +214,7 @@ final class TensorFlowRest implements TensorFlowServer {
      * @param reply as it came
      * @param prediction what was asked
      */
-    private record RestAnswer(HttpReply reply, RestPrediction prediction) implements Answer {
+    private record RestAnswer(HttpResult reply, RestPrediction prediction) implements Answer {
         @Override
         public String differences() {
             return prediction.differences(reply);

@@ -57,9 +57,10 @@ public final class TensorFlowTarget implements Target {
      * @throws TargetException when the transport or the version is none of TensorFlow Serving's
      */
     public static Connection connect(
-            ClientOptions options, Transport transport, String model, String version, String signature) {
-        boolean spoken = transport.wire() == Transport.Wire.HTTP_JSON || transport.wire() == Transport.Wire.GRPC;
-        if (!spoken || transport.placement() != Transport.Placement.SENT) {
+            ClientOptions options, LoadTransport transport, String model, String version, String signature) {
+        boolean spoken =
+                transport.wire() == LoadTransport.Wire.HTTP_JSON || transport.wire() == LoadTransport.Wire.GRPC;
+        if (!spoken || transport.placement() != LoadTransport.Placement.SENT) {
             throw new TargetException(
                     "TensorFlow Serving speaks JSON over HTTP, and gRPC; it has no binary HTTP, no streams"
                             + " and no shared memory, and none is embedded: use http:// or grpc:// without"

@@ -15,11 +15,11 @@ import java.util.Optional;
 /** A server of the v2 protocol, over any transport. Owns the client. */
 public final class V2Target implements Target {
     private final GatunClient client;
-    private final Transport transport;
+    private final LoadTransport transport;
     private final RequestPlan plan;
     private final Optional<SharedLayout> layout;
 
-    private V2Target(GatunClient client, Transport transport, RequestPlan plan, Optional<SharedLayout> layout) {
+    private V2Target(GatunClient client, LoadTransport transport, RequestPlan plan, Optional<SharedLayout> layout) {
         this.client = client;
         this.transport = transport;
         this.plan = plan;
@@ -35,14 +35,14 @@ public final class V2Target implements Target {
      */
     public static V2Target open(
             GatunClient client,
-            Transport transport,
+            LoadTransport transport,
             ModelDescription model,
             String version,
             DataSet data,
             boolean inSequences) {
         requireCarried(transport, model, data);
         RequestPlan plan = RequestPlan.of(model, version, data, inSequences);
-        Optional<SharedLayout> layout = transport.placement() == Transport.Placement.SENT
+        Optional<SharedLayout> layout = transport.placement() == LoadTransport.Placement.SENT
                 ? Optional.empty()
                 : Optional.of(SharedLayout.of(client, transport.placement(), plan));
         return new V2Target(client, transport, plan, layout);
@@ -51,7 +51,7 @@ public final class V2Target implements Target {
     @Override
     public Caller caller(int worker) {
         StepCursor cursor = plan.cursor(worker);
-        boolean stream = transport.wire() == Transport.Wire.GRPC_STREAM;
+        boolean stream = transport.wire() == LoadTransport.Wire.GRPC_STREAM;
         if (layout.isPresent()) {
             SharedRequests shared = layout.get().open(client, plan);
             return stream
@@ -74,13 +74,13 @@ public final class V2Target implements Target {
         client.close();
     }
 
-    private static void requireCarried(Transport transport, ModelDescription model, DataSet data) {
-        boolean stream = transport.wire() == Transport.Wire.GRPC_STREAM;
+    private static void requireCarried(LoadTransport transport, ModelDescription model, DataSet data) {
+        boolean stream = transport.wire() == LoadTransport.Wire.GRPC_STREAM;
         if (model.decoupled() && !stream) {
             throw new TargetException("model '" + model.name()
                     + "' is decoupled, with any number of answers to a request: use --transport=stream over grpc://");
         }
-        if (transport.placement() != Transport.Placement.SENT) {
+        if (transport.placement() != LoadTransport.Placement.SENT) {
             if (model.decoupled()) {
                 throw new TargetException("model '" + model.name()
                         + "' is decoupled: its answers would lie over each other in shared memory; use"
@@ -91,7 +91,7 @@ public final class V2Target implements Target {
                         + " outputs: leave stream or the expected outputs away");
             }
         }
-        if (transport.wire() == Transport.Wire.HTTP_JSON && transport.placement() == Transport.Placement.SENT) {
+        if (transport.wire() == LoadTransport.Wire.HTTP_JSON && transport.placement() == LoadTransport.Placement.SENT) {
             model.outputs().forEach(output -> requireJson(model, output, "output"));
             for (Tensor input : data.step(0).inputs()) {
                 requireJson(model, input.spec(), "input");

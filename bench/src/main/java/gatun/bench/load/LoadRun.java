@@ -44,7 +44,11 @@ public final class LoadRun {
      * @param listener told several times per second how far it is, on this thread
      */
     public static Measurement measure(
-            Target target, Load load, MeasurementPlan plan, BooleanSupplier interrupted, Consumer<Progress> listener) {
+            Target target,
+            Load load,
+            MeasurementPlan plan,
+            BooleanSupplier interrupted,
+            Consumer<MeasurementProgress> listener) {
         LoadRun run = new LoadRun(target, load, plan);
         try {
             return run.measure(interrupted, listener);
@@ -53,7 +57,7 @@ public final class LoadRun {
         }
     }
 
-    private Measurement measure(BooleanSupplier interrupted, Consumer<Progress> listener) {
+    private Measurement measure(BooleanSupplier interrupted, Consumer<MeasurementProgress> listener) {
         int count = load instanceof Load.Concurrency closed ? closed.requests() : plan.maxThreads();
         for (int i = 0; i < count; i++) {
             callers.add(target.caller(i));
@@ -96,10 +100,14 @@ public final class LoadRun {
     }
 
     private Window await(
-            long nanos, int number, Window previous, BooleanSupplier interrupted, Consumer<Progress> listener) {
+            long nanos,
+            int number,
+            Window previous,
+            BooleanSupplier interrupted,
+            Consumer<MeasurementProgress> listener) {
         long end = windowStart + nanos;
         for (long now = clock.nanoTime(); now < end && !interrupted.getAsBoolean(); now = clock.nanoTime()) {
-            listener.accept(new Progress(load, number, 1 - (end - now) / (double) nanos, previous));
+            listener.accept(new MeasurementProgress(load, number, 1 - (end - now) / (double) nanos, previous));
             clock.waitUntil(Math.min(end, now + TICK_NANOS), interrupted);
         }
         return cut();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.report;
 
-import gatun.bench.load.Progress;
+import gatun.bench.load.MeasurementProgress;
 import java.io.PrintStream;
 
 /** Shows on one line of a terminal how far a run is; where there is no terminal it shows nothing. For one thread. */
@@ -32,7 +32,7 @@ public final class ProgressLine {
     }
 
     /** Shows how far the load is. */
-    public void show(Progress progress) {
+    public void show(MeasurementProgress progress) {
         if (visible) {
             terminal.print(CLEAR_LINE + text(progress));
             terminal.flush();
@@ -47,7 +47,7 @@ public final class ProgressLine {
         }
     }
 
-    String text(Progress progress) {
+    String text(MeasurementProgress progress) {
         int filled = (int) Math.round(Math.clamp(progress.part(), 0, 1) * BAR_WIDTH);
         StringBuilder text = new StringBuilder();
         text.append('[').append(run).append('/').append(runs).append("] ").append(transport);

@@ -3,7 +3,7 @@ package gatun.client.calls;
 
 import gatun.client.ClientException;
 import gatun.client.DeadlineException;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.Retries;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
@@ -47,7 +47,7 @@ public final class Attempts {
             case ServerException refused -> refused.code() == StatusCode.UNAVAILABLE;
             case UnreachableException unreachable -> repeatable || !unreachable.mayHaveArrived();
             case DeadlineException late -> false;
-            case MalformedReplyException malformed -> false;
+            case MalformedResponseException malformed -> false;
         };
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client.calls;
 
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
@@ -32,7 +32,7 @@ public final class ClientMemory {
      * Lends {@code byteSize} bytes, aligned to 64, with undefined content.
      *
      * @throws IllegalStateException when answers that were not closed hold too much of the memory
-     * @throws MalformedReplyException when it is more than any answer may have
+     * @throws MalformedResponseException when it is more than any answer may have
      */
     public static Buffer take(long byteSize) {
         BufferPool pool = Pool.POOL;
@@ -75,8 +75,8 @@ public final class ClientMemory {
         }
     }
 
-    private static MalformedReplyException tooLarge(long byteSize, BufferPool pool) {
-        return new MalformedReplyException(
+    private static MalformedResponseException tooLarge(long byteSize, BufferPool pool) {
+        return new MalformedResponseException(
                 "an answer of " + byteSize + " bytes: expected at most " + pool.byteLimit() + ", the client's limit");
     }
 

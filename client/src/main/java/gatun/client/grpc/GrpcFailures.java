@@ -2,7 +2,7 @@
 package gatun.client.grpc;
 
 import gatun.client.ClientException;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
 import gatun.client.UnreachableException;
@@ -61,8 +61,8 @@ final class GrpcFailures {
         String text = Objects.requireNonNullElse(status.getDescription(), "");
         Throwable cause = status.getCause();
         for (Throwable t = cause; t != null; t = t.getCause()) {
-            if (t instanceof MalformedReplyException) {
-                return new MalformedReplyException(what + " of " + address + ": " + t.getMessage(), t);
+            if (t instanceof MalformedResponseException) {
+                return new MalformedResponseException(what + " of " + address + ": " + t.getMessage(), t);
             }
             if (t instanceof UnusableMemoryException) {
                 return new IllegalStateException(what + " of " + address + ": " + t.getMessage(), t);

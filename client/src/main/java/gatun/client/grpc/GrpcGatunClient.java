@@ -38,7 +38,7 @@ public final class GrpcGatunClient implements GatunClient {
     public InferResponse infer(InferRequest request) {
         InferMessage message = InferMessage.of(request);
         Optional<Duration> deadline = request.deadline().isPresent() ? request.deadline() : options.deadline();
-        try (InferReply reply = calls.call(
+        try (InferResponseMessage reply = calls.call(
                 message.isOfOneThread() ? InferMethods.INFER_WHEN_CONNECTED : InferMethods.INFER,
                 message,
                 deadline,

@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  * A stream of requests and answers. Callbacks come on virtual threads, one at a time; an answer is asked for when the
  * one before was taken, so that a slow receiver slows the server down.
  */
-final class GrpcInferStream extends ClientCall.Listener<InferReply> implements InferStream {
+final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> implements InferStream {
     private static final String FINAL_RESPONSE = "triton_final_response";
     private static final String WHAT = "the stream";
     /** How often a receiver that sends looks for room: nobody can tell it while it is busy. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final ClientCall<InferMessage, InferReply> call;
+    private final ClientCall<InferMessage, InferResponseMessage> call;
     private final StreamReceiver receiver;
     private final String address;
     /** Names of outputs that requests wanted in regions, where they come without bytes. */
@@ -53,11 +53,12 @@ final class GrpcInferStream extends ClientCall.Listener<InferReply> implements I
     /** Who is in the receiver now. */
     private volatile @Nullable Thread delivering;
     // Used in callbacks only.
-    private @Nullable AnswerHead lastHead;
+    private @Nullable ResponseFields lastHead;
     private boolean headers;
     private @Nullable Throwable receiverFailure;
 
-    private GrpcInferStream(ClientCall<InferMessage, InferReply> call, StreamReceiver receiver, String address) {
+    private GrpcInferStream(
+            ClientCall<InferMessage, InferResponseMessage> call, StreamReceiver receiver, String address) {
         this.call = call;
         this.receiver = receiver;
         this.address = address;
@@ -149,7 +150,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferReply> implements I
     }
 
     @Override
-    public void onMessage(InferReply reply) {
+    public void onMessage(InferResponseMessage reply) {
         if (cancelled || receiverFailure != null) {
             reply.close();
             return;
@@ -193,10 +194,10 @@ final class GrpcInferStream extends ClientCall.Listener<InferReply> implements I
         }
     }
 
-    private void deliver(InferReply reply) {
-        AnswerHead head = lastHead;
+    private void deliver(InferResponseMessage reply) {
+        ResponseFields head = lastHead;
         if (head == null || !head.matches(reply.head(), reply.headSize())) {
-            head = AnswerHead.parse(reply.head(), reply.headSize());
+            head = ResponseFields.parse(reply.head(), reply.headSize());
             lastHead = head;
         }
         if (!reply.error().isEmpty()) {

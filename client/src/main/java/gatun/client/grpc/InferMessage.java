@@ -43,7 +43,7 @@ final class InferMessage {
     private final InferInput.Sent[] tensors;
     private final byte[][] lengths;
     private final int byteSize;
-    private volatile @Nullable AnswerHead lastHead;
+    private volatile @Nullable ResponseFields lastHead;
 
     private InferMessage(InferRequest request, byte[] head, InferInput.Sent[] tensors, byte[][] lengths, int byteSize) {
         this.request = request;
@@ -75,12 +75,12 @@ final class InferMessage {
     }
 
     /** What the server says of an answer, read anew only where it differs from the last. */
-    AnswerHead head(byte[] bytes, int length) {
-        AnswerHead known = lastHead;
+    ResponseFields head(byte[] bytes, int length) {
+        ResponseFields known = lastHead;
         if (known != null && known.matches(bytes, length)) {
             return known;
         }
-        AnswerHead read = AnswerHead.parse(bytes, length);
+        ResponseFields read = ResponseFields.parse(bytes, length);
         lastHead = read;
         return read;
     }

@@ -10,22 +10,23 @@ import java.util.function.Function;
 /** The methods that carry tensors, read and written by this package instead of by protobuf's classes. */
 final class InferMethods {
     /** One inference. */
-    static final MethodDescriptor<InferMessage, InferReply> INFER =
-            GRPCInferenceServiceGrpc.getModelInferMethod().toBuilder(new Requests(), new Replies(InferReply::parse))
+    static final MethodDescriptor<InferMessage, InferResponseMessage> INFER =
+            GRPCInferenceServiceGrpc.getModelInferMethod().toBuilder(
+                            new Requests(), new Replies(InferResponseMessage::parse))
                     .build();
 
     /**
      * One inference whose memory only one thread may read. On the wire it is the same; but gRPC tells when there is a
      * connection only to those who might send more.
      */
-    static final MethodDescriptor<InferMessage, InferReply> INFER_WHEN_CONNECTED = INFER.toBuilder()
+    static final MethodDescriptor<InferMessage, InferResponseMessage> INFER_WHEN_CONNECTED = INFER.toBuilder()
             .setType(MethodDescriptor.MethodType.CLIENT_STREAMING)
             .build();
 
     /** A stream of them. */
-    static final MethodDescriptor<InferMessage, InferReply> STREAM =
+    static final MethodDescriptor<InferMessage, InferResponseMessage> STREAM =
             GRPCInferenceServiceGrpc.getModelStreamInferMethod().toBuilder(
-                            new Requests(), new Replies(InferReply::parseStreamed))
+                            new Requests(), new Replies(InferResponseMessage::parseStreamed))
                     .build();
 
     private InferMethods() {}
@@ -43,14 +44,15 @@ final class InferMethods {
     }
 
     /** @param parse reads an answer */
-    private record Replies(Function<InputStream, InferReply> parse) implements Marshaller<InferReply> {
+    private record Replies(Function<InputStream, InferResponseMessage> parse)
+            implements Marshaller<InferResponseMessage> {
         @Override
-        public InputStream stream(InferReply reply) {
+        public InputStream stream(InferResponseMessage reply) {
             throw new UnsupportedOperationException("a client writes no answers");
         }
 
         @Override
-        public InferReply parse(InputStream stream) {
+        public InferResponseMessage parse(InputStream stream) {
             return parse.apply(stream);
         }
     }

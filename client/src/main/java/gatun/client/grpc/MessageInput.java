@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client.grpc;
 
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
 import java.io.IOException;
@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Reads protobuf's wire format from what gRPC received. For one thread. What is not well formed is a
- * {@link MalformedReplyException}.
+ * {@link MalformedResponseException}.
  */
 final class MessageInput {
     /** Wire type of numbers in as few bytes as they need. */
@@ -131,8 +131,8 @@ final class MessageInput {
     }
 
     /** What to throw for a message that is not well formed. */
-    MalformedReplyException malformed(String what) {
-        return new MalformedReplyException(
+    MalformedResponseException malformed(String what) {
+        return new MalformedResponseException(
                 "the answer is no message of the protocol: " + what + " at byte " + position);
     }
 
@@ -174,7 +174,7 @@ final class MessageInput {
         return next;
     }
 
-    private MalformedReplyException cutOff() {
+    private MalformedResponseException cutOff() {
         return malformed("it is cut off");
     }
 }

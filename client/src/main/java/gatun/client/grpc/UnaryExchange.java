@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client.grpc;
 
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.UnreachableException;
 import gatun.client.calls.Deadline;
 import io.grpc.ClientCall;
@@ -59,14 +59,14 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
         if (end != null && end.isOk() && received != null && !surplus && !interrupted) {
             return received;
         }
-        if (received instanceof InferReply reply) {
+        if (received instanceof InferResponseMessage reply) {
             reply.close();
         }
         if (interrupted) {
             throw new UnreachableException(what.get() + " of " + address + " was given up: the thread was interrupted");
         }
         if (end == null || end.isOk()) {
-            throw new MalformedReplyException(what.get() + " of " + address + ": the server sent "
+            throw new MalformedResponseException(what.get() + " of " + address + ": the server sent "
                     + (surplus ? "more than one answer" : "no answer") + ": expected one");
         }
         throw GrpcFailures.of(end, headers, trailers, deadline, what.get(), address);
@@ -89,7 +89,7 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
             return;
         }
         surplus = true;
-        if (message instanceof InferReply reply) {
+        if (message instanceof InferResponseMessage reply) {
             reply.close();
         }
     }

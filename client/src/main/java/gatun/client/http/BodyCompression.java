@@ -2,7 +2,7 @@
 package gatun.client.http;
 
 import gatun.client.Compression;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,10 +34,11 @@ final class BodyCompression {
     }
 
     /** Decompresses a body to its end, or until it has more than {@code limit} bytes. */
-    static void copy(ReplyHead.Encoding encoding, ReplyBody body, GrowingBuffer target, long limit) throws IOException {
+    static void copy(ResponseHead.Encoding encoding, ResponseBody body, GrowingBuffer target, long limit)
+            throws IOException {
         InputStream raw = new BodyStream(body);
         byte[] piece = new byte[PIECE_BYTES];
-        try (InputStream plain = encoding == ReplyHead.Encoding.GZIP
+        try (InputStream plain = encoding == ResponseHead.Encoding.GZIP
                 ? new GZIPInputStream(raw, PIECE_BYTES)
                 : new InflaterInputStream(raw)) {
             for (int count = plain.read(piece); count >= 0; count = plain.read(piece)) {
@@ -51,10 +52,10 @@ final class BodyCompression {
                 // Nothing is there to be kept.
             }
         } catch (ZipException e) {
-            throw new MalformedReplyException("its body is not compressed as its head says: " + e.getMessage(), e);
+            throw new MalformedResponseException("its body is not compressed as its head says: " + e.getMessage(), e);
         } catch (EOFException e) {
             if (body.isComplete()) {
-                throw new MalformedReplyException("its compressed body ends too early", e);
+                throw new MalformedResponseException("its compressed body ends too early", e);
             }
             throw e;
         }
@@ -62,9 +63,9 @@ final class BodyCompression {
 
     /** A body as a stream. */
     private static final class BodyStream extends InputStream {
-        private final ReplyBody body;
+        private final ResponseBody body;
 
-        BodyStream(ReplyBody body) {
+        BodyStream(ResponseBody body) {
             this.body = body;
         }
 

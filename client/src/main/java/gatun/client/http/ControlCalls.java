@@ -3,7 +3,7 @@ package gatun.client.http;
 
 import gatun.client.ClientException;
 import gatun.client.ClientOptions;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.ServerException;
 import gatun.client.calls.Attempts;
 import gatun.client.calls.Deadline;
@@ -102,7 +102,7 @@ final class ControlCalls {
         try {
             return reader.read(body);
         } catch (IOException e) {
-            throw new MalformedReplyException("its JSON cannot be read: " + e.getMessage(), e);
+            throw new MalformedResponseException("its JSON cannot be read: " + e.getMessage(), e);
         }
     }
 }

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.google.protobuf.Message;
 import com.google.protobuf.util.JsonFormat;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
@@ -90,7 +90,7 @@ final class ControlJson {
             if (value instanceof String digits && digits.matches("-?[0-9]{1,18}")) {
                 return Long.parseLong(digits);
             }
-            throw new MalformedReplyException("its '" + name + "' is no integer: " + values);
+            throw new MalformedResponseException("its '" + name + "' is no integer: " + values);
         }
 
         /** Whether a truth value is there and false. */
@@ -190,7 +190,7 @@ final class ControlJson {
         throw unexpected(expected);
     }
 
-    private static MalformedReplyException unexpected(String expected) {
-        return new MalformedReplyException("its JSON is not what was asked for: expected " + expected);
+    private static MalformedResponseException unexpected(String expected) {
+        return new MalformedResponseException("its JSON is not what was asked for: expected " + expected);
     }
 }

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * for any thread.
  */
 final class EncodedInfer implements OutgoingRequest {
-    private final InferRequests owner;
+    private final HttpInferRequests owner;
     private final String what;
     private final boolean repeatable;
     private final MemorySegment head;
@@ -20,7 +20,7 @@ final class EncodedInfer implements OutgoingRequest {
      * @param owner who made it
      * @param head from the request line to the end of the JSON
      */
-    EncodedInfer(InferRequests owner, String what, boolean repeatable, MemorySegment head, Tensor[] tensors) {
+    EncodedInfer(HttpInferRequests owner, String what, boolean repeatable, MemorySegment head, Tensor[] tensors) {
         this.owner = owner;
         this.what = what;
         this.repeatable = repeatable;
@@ -28,7 +28,7 @@ final class EncodedInfer implements OutgoingRequest {
         this.tensors = tensors;
     }
 
-    InferRequests owner() {
+    HttpInferRequests owner() {
         return owner;
     }
 

@@ -36,7 +36,7 @@ final class GrowingBuffer extends OutputStream implements Hold {
     }
 
     /** Takes some bytes of a body; false when it has no more. */
-    boolean readFrom(ReplyBody body) throws IOException {
+    boolean readFrom(ResponseBody body) throws IOException {
         require(1);
         long room = Math.min(MOST_AT_ONCE, buffer.byteSize() - byteSize);
         int count = body.read(buffer.segment().asSlice(byteSize, room).asByteBuffer());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client.http;
 
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -21,8 +21,8 @@ final class HttpConnection {
     private final RequestWriter writer;
     private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
     private final MemorySegment inBytes = MemorySegment.ofBuffer(in.duplicate().clear());
-    private final ReplyHead head = new ReplyHead();
-    private final ReplyBody body;
+    private final ResponseHead head = new ResponseHead();
+    private final ResponseBody body;
     private final LayoutMemory layouts = new LayoutMemory();
 
     private long idleSince;
@@ -36,7 +36,7 @@ final class HttpConnection {
         this.channel = channel;
         this.wire = wire;
         this.writer = new RequestWriter(wire);
-        this.body = new ReplyBody(wire, in);
+        this.body = new ResponseBody(wire, in);
     }
 
     WatchedChannel channel() {
@@ -79,7 +79,7 @@ final class HttpConnection {
     }
 
     /** The head of the answer. */
-    ReplyHead head() {
+    ResponseHead head() {
         return head;
     }
 
@@ -91,7 +91,7 @@ final class HttpConnection {
     }
 
     /** The body of the answer. */
-    ReplyBody body() {
+    ResponseBody body() {
         return body;
     }
 
@@ -100,7 +100,7 @@ final class HttpConnection {
         return layouts;
     }
 
-    /** The longest part of a body that {@link ReplyBody#await} can put into the buffer. */
+    /** The longest part of a body that {@link ResponseBody#await} can put into the buffer. */
     int bufferByteSize() {
         return BUFFER_BYTES;
     }
@@ -162,7 +162,7 @@ final class HttpConnection {
                 scanned -= in.position();
                 in.compact().flip();
                 if (in.limit() == in.capacity()) {
-                    throw new MalformedReplyException("the head of the answer has more than " + BUFFER_BYTES
+                    throw new MalformedResponseException("the head of the answer has more than " + BUFFER_BYTES
                             + " bytes, which is the client's limit");
                 }
             }

@@ -2,7 +2,7 @@
 package gatun.client.http;
 
 import gatun.client.ClientOptions;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.UnreachableException;
 import gatun.client.calls.Deadline;
 import java.io.IOException;
@@ -62,7 +62,7 @@ public final class HttpExchanges implements AutoCloseable {
      * @throws gatun.client.ClientException when there is no answer
      * @throws IllegalStateException when this was closed
      */
-    public HttpReply exchange(String method, String path, Map<String, String> headers, MemorySegment... body) {
+    public HttpResult exchange(String method, String path, Map<String, String> headers, MemorySegment... body) {
         if (method.equals("HEAD") || method.equals("CONNECT")) {
             throw new IllegalArgumentException(
                     "the method " + method + ", whose answers have no bodies: expected another, such as GET or POST");
@@ -70,11 +70,11 @@ public final class HttpExchanges implements AutoCloseable {
         List<MemorySegment> pieces = List.of(body);
         PlainRequest request =
                 new PlainRequest(method + " " + path, true, heads.of(method, path, headers, pieces), pieces);
-        return exchange(request, HttpReply::read, Deadline.of(options.deadline()));
+        return exchange(request, HttpResult::read, Deadline.of(options.deadline()));
     }
 
     /** Makes a request and lets {@code reader} read the answer. */
-    <T> T exchange(OutgoingRequest request, ReplyReader<T> reader, Deadline deadline) {
+    <T> T exchange(OutgoingRequest request, ResponseReader<T> reader, Deadline deadline) {
         HttpConnection connection = takeIdle(request.isRepeatable());
         if (connection != null) {
             connection.channel().begin(deadline);
@@ -132,13 +132,13 @@ public final class HttpExchanges implements AutoCloseable {
         }
     }
 
-    private <T> T exchangeOn(HttpConnection connection, OutgoingRequest request, ReplyReader<T> reader)
+    private <T> T exchangeOn(HttpConnection connection, OutgoingRequest request, ResponseReader<T> reader)
             throws IOException {
         try {
             connection.exchange(request);
             return reader.read(connection);
-        } catch (MalformedReplyException e) {
-            throw new MalformedReplyException(
+        } catch (MalformedResponseException e) {
+            throw new MalformedResponseException(
                     address + " answered " + request.what() + " with what is no answer: " + e.getMessage(), e);
         }
     }

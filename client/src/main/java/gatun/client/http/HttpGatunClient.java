@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
 public final class HttpGatunClient implements GatunClient {
     private final ClientOptions options;
     private final HttpExchanges exchanges;
-    private final InferRequests requests;
+    private final HttpInferRequests requests;
     private final ServerControl server;
     private final ModelControl models;
     private final RegionControl regions;
@@ -29,7 +29,7 @@ public final class HttpGatunClient implements GatunClient {
     public HttpGatunClient(ClientOptions options) {
         this.options = options;
         this.exchanges = new HttpExchanges(options);
-        this.requests = new InferRequests(options, exchanges.heads());
+        this.requests = new HttpInferRequests(options, exchanges.heads());
         ControlCalls calls = new ControlCalls(exchanges, options);
         this.server = new HttpServerControl(calls);
         this.models = new HttpModelControl(calls);
@@ -50,7 +50,7 @@ public final class HttpGatunClient implements GatunClient {
     }
 
     private InferResponse infer(InferRequest request, OutgoingRequest outgoing, Deadline deadline) {
-        InferReplyReader reader = new InferReplyReader(request);
+        InferResponseReader reader = new InferResponseReader(request);
         return Attempts.make(
                 options.retries(),
                 deadline,

@@ -3,7 +3,7 @@ package gatun.client.http;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.calls.ClientMemory;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.tensor.Datatype;
@@ -35,14 +35,14 @@ final class JsonTensorReader {
     /** Reads the array whose beginning {@code json} is at, to its end. The caller closes what the elements lie in. */
     static InferLayout.Parsed read(JsonParser json, TensorSpec spec) throws IOException {
         if (json.currentToken() != JsonToken.START_ARRAY) {
-            throw new MalformedReplyException("the data of its output '" + spec.name() + "' is no array");
+            throw new MalformedResponseException("the data of its output '" + spec.name() + "' is no array");
         }
         long count = spec.shape().elementCount();
         if (spec.datatype() == Datatype.BYTES) {
             return strings(json, spec, count);
         }
         if (spec.datatype() == Datatype.FP16 || spec.datatype() == Datatype.BF16) {
-            throw new MalformedReplyException("its output '" + spec.name() + "' " + spec.datatype()
+            throw new MalformedResponseException("its output '" + spec.name() + "' " + spec.datatype()
                     + " came as JSON, which the protocol has no form for: ask for binary tensors");
         }
         long size = spec.datatype().byteSize();
@@ -108,7 +108,7 @@ final class JsonTensorReader {
             while (true) {
                 JsonToken token = json.nextToken();
                 if (token == null) {
-                    throw new MalformedReplyException("its JSON ends within an array");
+                    throw new MalformedResponseException("its JSON ends within an array");
                 }
                 switch (token) {
                     case START_ARRAY -> depth++;
@@ -191,14 +191,14 @@ final class JsonTensorReader {
         return json;
     }
 
-    private static MalformedReplyException wrongElement(TensorSpec spec, JsonParser json, String expected)
+    private static MalformedResponseException wrongElement(TensorSpec spec, JsonParser json, String expected)
             throws IOException {
-        return new MalformedReplyException("its output '" + spec.name() + "' " + spec.datatype() + " has the element "
-                + json.getText() + ": expected " + expected);
+        return new MalformedResponseException("its output '" + spec.name() + "' " + spec.datatype()
+                + " has the element " + json.getText() + ": expected " + expected);
     }
 
-    private static MalformedReplyException wrongCount(TensorSpec spec, String found, long expected) {
-        return new MalformedReplyException("its output '" + spec.name() + "' " + spec.datatype() + " " + spec.shape()
+    private static MalformedResponseException wrongCount(TensorSpec spec, String found, long expected) {
+        return new MalformedResponseException("its output '" + spec.name() + "' " + spec.datatype() + " " + spec.shape()
                 + " has " + found + " elements: expected " + expected);
     }
 }

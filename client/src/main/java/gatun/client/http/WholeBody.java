@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client.http;
 
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.tensor.Hold;
 import java.io.IOException;
@@ -22,13 +22,13 @@ final class WholeBody implements Hold {
     /**
      * Reads all of the answer's body.
      *
-     * @throws MalformedReplyException when it has more than {@code limit} bytes
+     * @throws MalformedResponseException when it has more than {@code limit} bytes
      */
     static WholeBody read(HttpConnection connection, long limit) throws IOException {
         WholeBody body = readUpTo(connection, limit);
         if (body.byteSize > limit) {
             body.close();
-            throw new MalformedReplyException("it has more than " + limit + " bytes: expected at most that many");
+            throw new MalformedResponseException("it has more than " + limit + " bytes: expected at most that many");
         }
         return body;
     }
@@ -38,11 +38,11 @@ final class WholeBody implements Hold {
      * than that.
      */
     static WholeBody readUpTo(HttpConnection connection, long limit) throws IOException {
-        ReplyBody body = connection.body();
+        ResponseBody body = connection.body();
         // A length is believed as far as bytes come.
         GrowingBuffer target = new GrowingBuffer(FIRST_BYTES);
         try {
-            if (connection.head().encoding() == ReplyHead.Encoding.IDENTITY) {
+            if (connection.head().encoding() == ResponseHead.Encoding.IDENTITY) {
                 while (target.byteSize() <= limit && target.readFrom(body)) {
                     // Until there is no more.
                 }

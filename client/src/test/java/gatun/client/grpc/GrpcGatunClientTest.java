@@ -13,7 +13,7 @@ import gatun.client.DeadlineException;
 import gatun.client.GatunClient;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.Retries;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
@@ -168,7 +168,7 @@ class GrpcGatunClientTest {
                     observer.onCompleted();
                 });
                 GatunClient client = client(server)) {
-            assertThatExceptionOfType(MalformedReplyException.class)
+            assertThatExceptionOfType(MalformedResponseException.class)
                     .isThrownBy(() -> client.infer(REQUEST))
                     .withMessageContaining("an inference of model 'model' of " + server.url()
                             + ": the answer is no message" + " of the protocol");
@@ -180,7 +180,7 @@ class GrpcGatunClientTest {
                     .addRawOutputContents(ByteString.copyFrom(new byte[8]))
                     .build()
                     .toByteArray());
-            assertThatExceptionOfType(MalformedReplyException.class)
+            assertThatExceptionOfType(MalformedResponseException.class)
                     .isThrownBy(() -> client.infer(REQUEST))
                     .withMessageContaining("has 8 bytes for output 'OUT' INT32 [3]");
             assertThat(attempts).as("made again").hasValue(2);

@@ -12,7 +12,7 @@ import gatun.client.DeadlineException;
 import gatun.client.GatunClient;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.Retries;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
@@ -363,7 +363,7 @@ class ConnectionsTest {
                 });
                 GatunClient client = server.client()) {
             assertThatThrownBy(() -> client.server().metadata())
-                    .isInstanceOf(MalformedReplyException.class)
+                    .isInstanceOf(MalformedResponseException.class)
                     .hasMessageContaining("more than 67108864 bytes");
         }
     }

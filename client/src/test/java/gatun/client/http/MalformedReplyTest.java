@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.client.ClientException;
 import gatun.client.GatunClient;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.Retries;
 import gatun.client.UnreachableException;
 import java.util.stream.Stream;
@@ -103,7 +103,7 @@ class MalformedReplyTest {
         try (ScriptedServer server = ScriptedServer.sayingOnce(answer.getBytes(ISO_8859_1));
                 GatunClient client = server.client()) {
             assertThatThrownBy(() -> client.infer("m"))
-                    .isInstanceOf(MalformedReplyException.class)
+                    .isInstanceOf(MalformedResponseException.class)
                     .hasMessageContaining(text)
                     .hasMessageStartingWith(
                             server.url() + " answered POST /v2/models/m/infer with what is no answer: ");

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.client.GatunClient;
-import gatun.client.MalformedReplyException;
+import gatun.client.MalformedResponseException;
 import gatun.client.ModelMetadata;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
@@ -112,20 +112,20 @@ class OtherServersTest {
                         "GET /v2/systemsharedmemory/status", "[{\"name\":\"r\",\"byte_size\":\"large\"}]",
                         "POST /v2/repository/index", "{}"));
                 GatunClient client = server.client()) {
-            assertThat(catchThrowableOfType(
-                            MalformedReplyException.class, () -> client.server().metadata()))
+            assertThat(catchThrowableOfType(MalformedResponseException.class, () -> client.server()
+                            .metadata()))
                     .hasMessageContaining("answered GET /v2 with what is no answer: its JSON cannot be read");
-            assertThat(catchThrowableOfType(
-                            MalformedReplyException.class, () -> client.models().metadata("m")))
+            assertThat(catchThrowableOfType(MalformedResponseException.class, () -> client.models()
+                            .metadata("m")))
                     .hasMessageContaining("expected an object");
-            assertThat(catchThrowableOfType(
-                            MalformedReplyException.class, () -> client.models().config("m", "")))
+            assertThat(catchThrowableOfType(MalformedResponseException.class, () -> client.models()
+                            .config("m", "")))
                     .hasMessageContaining("its JSON cannot be read");
-            assertThat(catchThrowableOfType(MalformedReplyException.class, () -> client.regions()
+            assertThat(catchThrowableOfType(MalformedResponseException.class, () -> client.regions()
                             .regions()))
                     .hasMessageContaining("'byte_size' is no integer");
-            assertThat(catchThrowableOfType(
-                            MalformedReplyException.class, () -> client.models().index(false)))
+            assertThat(catchThrowableOfType(MalformedResponseException.class, () -> client.models()
+                            .index(false)))
                     .hasMessageContaining("expected an array");
             // The answers were read to their ends.
             assertThat(server.connections()).isEqualTo(1);
@@ -145,7 +145,7 @@ class OtherServersTest {
                 });
                 HttpExchanges exchanges = new HttpExchanges(server.options())) {
             for (int call = 0; call < 2; call++) {
-                HttpReply reply = exchanges.exchange(
+                HttpResult reply = exchanges.exchange(
                         "POST",
                         "/v1/models/m:predict",
                         Map.of("Content-Type", "application/json"),

@@ -48,7 +48,7 @@ final class ScriptedServer implements AutoCloseable {
     record Request(String head, String body) {
         /** The value of a header. */
         Optional<String> header(String name) {
-            return ReplyHead.field(head, name);
+            return ResponseHead.field(head, name);
         }
 
         String requestLine() {
@@ -161,7 +161,7 @@ final class ScriptedServer implements AutoCloseable {
             if (head.isEmpty()) {
                 return Optional.empty();
             }
-            int length = ReplyHead.field(head, "content-length")
+            int length = ResponseHead.field(head, "content-length")
                     .map(Integer::parseInt)
                     .orElse(0);
             byte[] body = in.readNBytes(length);

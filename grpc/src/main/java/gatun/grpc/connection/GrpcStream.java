@@ -172,7 +172,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
             return;
         }
         if (left > 0) {
-            known.took(byteCount);
+            known.addTaken(byteCount);
         } else {
             known.end();
         }

@@ -57,7 +57,7 @@ final class HeaderDecoder {
     private @Nullable HpackDecoder hpack;
 
     private final NumericFields numbers = new NumericFields();
-    private final AuthorityStandIn authorities = new AuthorityStandIn();
+    private final UnixSocketAuthority authorities = new UnixSocketAuthority();
     private final RepeatedBlock lastBlock = new RepeatedBlock();
     private final int sizeLimit;
 
@@ -145,7 +145,7 @@ final class HeaderDecoder {
         return new RequestHead(
                 request.getMethod(),
                 request.getHttpURI().getPathQuery(),
-                authority == null || AuthorityStandIn.isStandIn(authority) ? "" : authority,
+                authority == null || UnixSocketAuthority.isStandIn(authority) ? "" : authority,
                 contentType,
                 timeout,
                 encoding,

@@ -73,13 +73,13 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
 
     private final InferenceServer server;
     private final Exchange<M> exchange;
-    private final StreamAnswers answers;
-    private final SubmissionTurns turns = new SubmissionTurns();
+    private final StreamResponses answers;
+    private final SubmissionOrder turns = new SubmissionOrder();
 
     private InferenceStream(ServerCall<M, OutboundMessage> call, InferenceServer server, Exchange<M> exchange) {
         this.server = server;
         this.exchange = exchange;
-        answers = new StreamAnswers(call);
+        answers = new StreamResponses(call);
     }
 
     /** Begins a call. */
@@ -92,12 +92,12 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
 
     @Override
     public void onMessage(M message) {
-        StreamAnswers.Place place = answers.next();
+        StreamResponses.Place place = answers.next();
         if (place == null) {
             message.close();
             return;
         }
-        SubmissionTurns.Turn turn = turns.next(exchange.isOfSequence(message));
+        SubmissionOrder.Turn turn = turns.next(exchange.isOfSequence(message));
         THREADS.newThread(() -> run(message, place, turn)).start();
     }
 
@@ -111,7 +111,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         answers.cancel();
     }
 
-    private void run(M message, StreamAnswers.Place place, SubmissionTurns.Turn turn) {
+    private void run(M message, StreamResponses.Place place, SubmissionOrder.Turn turn) {
         Optional<OutboundMessage> answer = Optional.empty();
         GatunException failure = null;
         boolean executed = false;
@@ -150,7 +150,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
     }
 
     private void finish(
-            StreamAnswers.Place place,
+            StreamResponses.Place place,
             @Nullable OutboundMessage answer,
             @Nullable Status end,
             Optional<RequestTrace> trace) {

@@ -49,8 +49,8 @@ final class ClientBytes extends DataReader {
             Supplier<byte[]> socket,
             ClientPresence presence,
             RequestActivity activity,
-            Progress progress) {
-        return new ClientBytes(new FirstRequest(() -> next(early, direct, socket, presence, activity, progress)));
+            ClientWait clientWait) {
+        return new ClientBytes(new FirstRequest(() -> next(early, direct, socket, presence, activity, clientWait)));
     }
 
     private static byte @Nullable [] next(
@@ -59,7 +59,7 @@ final class ClientBytes extends DataReader {
             Supplier<byte[]> socket,
             ClientPresence presence,
             RequestActivity activity,
-            Progress progress) {
+            ClientWait clientWait) {
         int available = early.available();
         if (available > 0) {
             direct.putBack(early.readBytes(available));
@@ -72,10 +72,10 @@ final class ClientBytes extends DataReader {
         if (kept != null) {
             return kept;
         }
-        activity.reads();
-        progress.waitsForRequest();
+        activity.startReading();
+        clientWait.startWaitingForRequest();
         byte[] bytes = socket.get();
-        progress.took(bytes == null ? 0 : bytes.length);
+        clientWait.addReceived(bytes == null ? 0 : bytes.length);
         return bytes;
     }
 

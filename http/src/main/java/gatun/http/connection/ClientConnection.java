@@ -65,8 +65,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final ConnectionContext context;
     private final ClientSocket socket;
     private final SocketTransport transport;
-    private final AnswerBytes answers;
-    private final Progress progress;
+    private final ResponseOutput answers;
+    private final ClientWait clientWait;
     private final ClientBytes bytes;
     private final ClientPresence presence;
     private final RequestActivity activity;
@@ -91,7 +91,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Whether the pieces of the present answer are chunks. */
     private boolean inChunks;
 
-    private final EdgeRouting routing;
+    private final RequestRouting routing;
     private final DirectRequests direct;
     private final ServerConnection http1;
 
@@ -101,7 +101,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * @param context what Helidon knows of it
      * @param routes answer its requests
      * @param origins which pages of other servers may read the answers
-     * @param progress tells how long the client is waited for
+     * @param clientWait tells how long the client is waited for
      * @param watch notices when its client leaves while a request waits
      * @param stop how far the stop of its listener has come
      * @param http1Connections makes Helidon's own connection
@@ -111,28 +111,28 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             ClientSocket socket,
             Routes routes,
             AllowedOrigins origins,
-            Progress progress,
+            ClientWait clientWait,
             DisconnectWatch watch,
             StopNotice stop,
             ServerConnectionSelector http1Connections) {
         this.context = context;
         this.socket = socket;
         this.transport = socket.transport();
-        this.progress = progress;
-        this.answers = new AnswerBytes(transport, progress);
+        this.clientWait = clientWait;
+        this.answers = new ResponseOutput(transport, clientWait);
         this.watch = watch;
         this.presence = new ClientPresence(transport);
         this.activity = new RequestActivity(stop);
-        this.routing = new EdgeRouting(this, routes, origins, context.router());
-        this.direct = new DirectRequests(transport, progress, presence, activity, routing, LongHeads.OF_PROCESS);
-        this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, progress);
+        this.routing = new RequestRouting(this, routes, origins, context.router());
+        this.direct = new DirectRequests(transport, clientWait, presence, activity, routing, LongHeads.OF_PROCESS);
+        this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
         this.remotePeer = context.remotePeer();
         this.http1 = http1Connections.connection(this);
     }
 
     /** The head of a request has come: the client has done its part for now. */
-    void beginsRequest() {
-        progress.works();
+    void beginRequest() {
+        clientWait.stopWaiting();
         moreHeaders = NO_HEADERS;
     }
 
@@ -141,15 +141,15 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      *
      * @throws CloseConnectionException when the connection was ended first
      */
-    void beginsHelidonRequest() {
-        activity.beginsRequest();
+    void beginHelidonRequest() {
+        activity.beginRequest();
     }
 
     /** A request that Helidon has read is answered; passes over what nobody wanted of its body. */
-    void endsRequest(HelidonRequest request) {
+    void endRequest(HelidonRequest request) {
         request.skipBody();
         direct.begin(bytes.takeBuffered());
-        activity.endsRequest();
+        activity.endRequest();
     }
 
     /** The answer is sent: what it took of the heap is kept only where it is little. */
@@ -159,7 +159,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /** Adds whole lines, each with its line end, to the head of the answer to the present request. */
-    void moreHeaders(String lines) {
+    void addHeaders(String lines) {
         byte[] added = lines.getBytes(StandardCharsets.ISO_8859_1);
         int before = moreHeaders.length;
         moreHeaders = Arrays.copyOf(moreHeaders, before + added.length);
@@ -186,7 +186,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
         head.clear();
         headers.writeTo(head, byteSize, moreHeaders, close);
-        progress.waits();
+        clientWait.startWaiting();
         try {
             if (byteSize <= SMALL_ANSWER) {
                 head.raw(text.array(), text.size());
@@ -202,7 +202,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         } catch (IOException e) {
             throw notTaken(e);
         }
-        progress.works();
+        clientWait.stopWaiting();
     }
 
     private RuntimeException notTaken(IOException e) {
@@ -307,7 +307,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      */
     private void sendHead(JsonWriter text, MemorySegment[] tensors, int count) {
         Runnable onGone = presence.pause();
-        progress.waits();
+        clientWait.startWaiting();
         try {
             // Of one piece only: the next may be long in coming without any fault of the client's.
             answers.begin();
@@ -316,10 +316,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         } catch (IOException e) {
             throw notTaken(e);
         }
-        progress.works();
+        clientWait.stopWaiting();
         head.clear();
         if (onGone != null) {
-            presence.waits(onGone, hasMore());
+            presence.startWaiting(onGone, hasMore());
         }
     }
 
@@ -332,7 +332,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     public CloseConnectionException linger() {
         try {
             transport.shutdownOutput();
-            progress.waits(); // for all that comes: who drips does not hold the connection for longer
+            clientWait.startWaiting(); // for all that comes: who drips does not hold the connection for longer
             if (activity.mayLinger()) {
                 socket.discard(LINGERING_BYTES);
             }
@@ -351,18 +351,18 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * @throws CloseConnectionException when the client is gone and there is no answer
      */
     <T> T whileClientWaits(Runnable onGone, Supplier<T> answer) {
-        presence.waits(onGone, hasMore());
+        presence.startWaiting(onGone, hasMore());
         watch.wakeUp();
         try {
             return answer.get();
         } catch (GatunException e) {
-            presence.waitsNoMore();
+            presence.stopWaiting();
             if (presence.isGone()) {
                 throw new ClientErrorException(ClientError.DISCONNECTED, "the client left while its request waited", e);
             }
             throw e;
         } finally {
-            presence.waitsNoMore();
+            presence.stopWaiting();
         }
     }
 
@@ -403,7 +403,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         long done = 0;
         try {
             while (done < byteSize) {
-                int window = (int) Math.min(byteSize - done, AnswerBytes.WINDOW);
+                int window = (int) Math.min(byteSize - done, ResponseOutput.WINDOW);
                 ByteBuffer view = target.asSlice(offset + done, window).asByteBuffer();
                 direct.moveTo(view);
                 int early = (int) bytes.buffered(view.remaining());
@@ -412,13 +412,13 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 }
                 took.accept(view.position());
                 while (view.hasRemaining()) {
-                    progress.waitsForRequest();
+                    clientWait.startWaitingForRequest();
                     int read = transport.read(view);
                     if (read < 0) {
                         endedWithinBody = true;
                         return false;
                     }
-                    progress.took(read);
+                    clientWait.addReceived(read);
                     took.accept(read);
                 }
                 done += window;
@@ -443,13 +443,13 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /** A request's body is read from now on. */
-    void beginsBody() {
-        progress.beginsBody();
+    void beginBody() {
+        clientWait.beginBody();
     }
 
     /** No more of the body is read: the client has done its part. */
-    void endsBody() {
-        progress.works();
+    void endBody() {
+        clientWait.stopWaiting();
     }
 
     /** What the client sends, as Helidon sees it. */
@@ -465,7 +465,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             http1.handle(limit);
         } finally {
             watch.remove(this);
-            progress.waits();
+            clientWait.startWaiting();
             socket.end();
             direct.release();
         }
@@ -474,7 +474,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** How long the client has been waited for. A request that is being answered does not make the connection idle. */
     @Override
     public Duration idleTime() {
-        return progress.waiting();
+        return clientWait.waiting();
     }
 
     @Override

@@ -49,13 +49,13 @@ final class ClientPresence {
 
     /**
      * Says that a request waits from now on. For the connection's thread, which leaves the socket alone until
-     * {@link #waitsNoMore}.
+     * {@link #stopWaiting}.
      *
      * @param onGone is run, at most once and on another thread, when the client is gone; perhaps a moment after the
      *     waiting has ended
      * @param more whether the client has sent more than the request
      */
-    void waits(Runnable onGone, boolean more) {
+    void startWaiting(Runnable onGone, boolean more) {
         lock.lock();
         try {
             whenGone = onGone;
@@ -67,7 +67,7 @@ final class ClientPresence {
     }
 
     /** Says that no request waits any more; the socket belongs to the connection's thread again. */
-    void waitsNoMore() {
+    void stopWaiting() {
         lock.lock();
         try {
             whenGone = null;
@@ -77,7 +77,7 @@ final class ClientPresence {
     }
 
     /**
-     * As {@link #waitsNoMore}, for a while: {@link #waits} with what this answers goes on. Null when the client was
+     * As {@link #stopWaiting}, for a while: {@link #startWaiting} with what this answers goes on. Null when the client was
      * found gone, or no request waits.
      */
     @Nullable

@@ -30,9 +30,9 @@ final class DirectRequests {
     private static final byte[] NONE = {};
 
     private final Transport transport;
-    private final Progress progress;
+    private final ClientWait clientWait;
     private final ClientPresence presence;
-    private final EdgeRouting routing;
+    private final RequestRouting routing;
     private final DirectRequest request = new DirectRequest();
     private final RequestActivity activity;
     private final LongHeads longHeads;
@@ -53,13 +53,13 @@ final class DirectRequests {
 
     DirectRequests(
             Transport transport,
-            Progress progress,
+            ClientWait clientWait,
             ClientPresence presence,
             RequestActivity activity,
-            EdgeRouting routing,
+            RequestRouting routing,
             LongHeads longHeads) {
         this.transport = transport;
-        this.progress = progress;
+        this.clientWait = clientWait;
         this.presence = presence;
         this.activity = activity;
         this.routing = routing;
@@ -153,11 +153,11 @@ final class DirectRequests {
         }
         makeRoom();
         try {
-            activity.reads();
-            progress.waitsForRequest();
+            activity.startReading();
+            clientWait.startWaitingForRequest();
             int count = transport.read(bytes);
             if (count > 0) {
-                progress.took(count);
+                clientWait.addReceived(count);
             }
             return count >= 0;
         } catch (IOException e) {
@@ -202,7 +202,7 @@ final class DirectRequests {
     }
 
     private boolean answered() {
-        activity.beginsRequest();
+        activity.beginRequest();
         try {
             if (!routing.answer(request)) {
                 return false;
@@ -210,7 +210,7 @@ final class DirectRequests {
             skipBody();
             return true;
         } finally {
-            activity.endsRequest();
+            activity.endRequest();
         }
     }
 

@@ -231,7 +231,7 @@ public final class Exchange {
 
     /** Adds a header to the answer, before it is given; {@code value} is ASCII without line ends. */
     public void header(HeaderName name, String value) {
-        connection.moreHeaders(name.defaultCase() + ": " + value + "\r\n");
+        connection.addHeaders(name.defaultCase() + ": " + value + "\r\n");
     }
 
     /** Lets the page that sends this request read its answer, where {@code origins} have it. */
@@ -242,7 +242,7 @@ public final class Exchange {
         String origin = header(HeaderNames.ORIGIN).orElse("");
         if (origins.contain(origin)) {
             allowedOrigin = origin;
-            connection.moreHeaders("Access-Control-Allow-Origin: " + origin + "\r\nVary: Origin\r\n"
+            connection.addHeaders("Access-Control-Allow-Origin: " + origin + "\r\nVary: Origin\r\n"
                     + "Access-Control-Expose-Headers: " + EXPOSED + "\r\n");
         }
     }

@@ -103,8 +103,8 @@ public final class HttpConnections implements ServerConnectionSelector {
     }
 
     private ClientConnection connection(ConnectionContext context, SocketChannel channel) {
-        Progress progress = new Progress(bodyByteRate, System::nanoTime);
-        return new ClientConnection(context, socket(context, channel), routes, origins, progress, watch, stop, http1);
+        ClientWait clientWait = new ClientWait(bodyByteRate, System::nanoTime);
+        return new ClientConnection(context, socket(context, channel), routes, origins, clientWait, watch, stop, http1);
     }
 
     private ClientSocket socket(ConnectionContext context, SocketChannel channel) {

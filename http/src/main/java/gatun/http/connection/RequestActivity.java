@@ -36,7 +36,7 @@ final class RequestActivity {
      *
      * @throws CloseConnectionException when the connection was ended first
      */
-    void beginsRequest() {
+    void beginRequest() {
         inRequest = true;
         if (state.get() != State.BUSY && !state.compareAndSet(State.IDLE, State.BUSY)) {
             throw stopped();
@@ -44,7 +44,7 @@ final class RequestActivity {
     }
 
     /** The request has been answered. */
-    void endsRequest() {
+    void endRequest() {
         inRequest = false;
     }
 
@@ -53,7 +53,7 @@ final class RequestActivity {
      *
      * @throws CloseConnectionException when it has been, or is to end now
      */
-    void reads() {
+    void startReading() {
         if (inRequest) {
             return;
         }

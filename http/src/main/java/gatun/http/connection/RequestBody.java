@@ -78,13 +78,13 @@ public final class RequestBody {
         if (announcedByteSize == 0) {
             return landAnnounced(pool, landingOffset, byteLimit, refusal);
         }
-        connection.beginsBody();
+        connection.beginBody();
         try {
             return announcedByteSize == IN_CHUNKS
                     ? landChunks(pool, landingOffset, byteLimit, refusal)
                     : landAnnounced(pool, landingOffset, byteLimit, refusal);
         } finally {
-            connection.endsBody();
+            connection.endBody();
         }
     }
 

@@ -12,7 +12,7 @@
  *       without.
  *   <li>Nearly all requests are plain: their head is read where it lies by
  *       {@link gatun.http.connection.DirectRequests}, and Helidon never learns of them. The head of any other goes to
- *       Helidon, which comes back through {@link gatun.http.connection.EdgeRouting}. Either way the request is an
+ *       Helidon, which comes back through {@link gatun.http.connection.RequestRouting}. Either way the request is an
  *       {@link gatun.http.connection.IncomingRequest}.
  *   <li>An {@link gatun.http.connection.Exchange} is the request and its response for the protocol that answers: the
  *       first of the {@link gatun.http.connection.Routes} that knows the path reads the body into memory of its choice
@@ -22,7 +22,7 @@
  * <h2>Who else looks at a connection</h2>
  *
  * A client that stays silent, sends too slowly or does not take its response is given up
- * ({@link gatun.http.connection.Progress}). One that leaves while its request waits is noticed by a watch that reads
+ * ({@link gatun.http.connection.ClientWait}). One that leaves while its request waits is noticed by a watch that reads
  * without waiting ({@link gatun.http.connection.ClientPresence}). The listener that stops ends what has no request to
  * answer ({@link gatun.http.connection.RequestActivity}, {@link gatun.http.connection.StopNotice}).
  */

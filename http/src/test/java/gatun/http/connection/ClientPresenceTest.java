@@ -59,13 +59,13 @@ class ClientPresenceTest {
     @Test
     void shouldLookOnlyAtRequestsThatWaitForTheSecondRound() {
         assertThat(look()).isEqualTo(ClientPresence.Look.NOTHING_WAITS);
-        presence.waits(gone::incrementAndGet, false);
+        presence.startWaiting(gone::incrementAndGet, false);
         assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
         assertThat(look()).isEqualTo(ClientPresence.Look.LOOKED);
         assertThat(look()).isEqualTo(ClientPresence.Look.LOOKED);
-        presence.waitsNoMore();
+        presence.stopWaiting();
         assertThat(look()).isEqualTo(ClientPresence.Look.NOTHING_WAITS);
-        presence.waits(gone::incrementAndGet, false);
+        presence.startWaiting(gone::incrementAndGet, false);
         assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
         assertThat(gone).hasValue(0);
         assertThat(presence.isGone()).isFalse();
@@ -74,7 +74,7 @@ class ClientPresenceTest {
 
     @Test
     void shouldNoticeAClientThatCloses() throws IOException {
-        presence.waits(gone::incrementAndGet, false);
+        presence.startWaiting(gone::incrementAndGet, false);
         client.close();
         lookUntilGone();
         assertThat(look()).isEqualTo(ClientPresence.Look.NOTHING_WAITS);
@@ -84,7 +84,7 @@ class ClientPresenceTest {
 
     @Test
     void shouldNoticeAClientThatResets() throws IOException {
-        presence.waits(gone::incrementAndGet, false);
+        presence.startWaiting(gone::incrementAndGet, false);
         client.setOption(StandardSocketOptions.SO_LINGER, 0);
         client.close();
         lookUntilGone();
@@ -93,13 +93,13 @@ class ClientPresenceTest {
 
     @Test
     void shouldKeepWhatTheClientSendsOfANextRequest() throws IOException {
-        presence.waits(gone::incrementAndGet, false);
+        presence.startWaiting(gone::incrementAndGet, false);
         client.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
         assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
         Await.until("looking", () -> look() != ClientPresence.Look.LOOKED);
         client.close();
         assertThat(look()).as("more was sent").isEqualTo(ClientPresence.Look.NOT_LOOKED);
-        presence.waitsNoMore();
+        presence.stopWaiting();
         assertThat(presence.takeKept()).containsExactly(1, 2, 3);
         assertThat(presence.takeKept()).isNull();
         assertThat(gone).hasValue(0);
@@ -107,7 +107,7 @@ class ClientPresenceTest {
 
     @Test
     void shouldNotReadPastARequestThatWasSentAlready() throws IOException {
-        presence.waits(gone::incrementAndGet, true);
+        presence.startWaiting(gone::incrementAndGet, true);
         client.close();
         assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);
         assertThat(look()).isEqualTo(ClientPresence.Look.NOT_LOOKED);

@@ -14,12 +14,12 @@ class RequestActivityTest {
 
     @Test
     void shouldAnswerPipelinedRequestsUntilTheServerIsAboutToRefuse() {
-        activity.beginsRequest();
+        activity.beginRequest();
         stop.end();
         assertThat(activity.draining()).isTrue();
         assertThat(activity.mustBeLast()).isFalse();
-        activity.endsRequest();
-        activity.beginsRequest();
+        activity.endRequest();
+        activity.beginRequest();
 
         stop.cutPipelines();
 
@@ -38,7 +38,7 @@ class RequestActivityTest {
 
     @Test
     void shouldWaitForTheClientsEndAfterTheLastResponseUntilTheServerEnds() {
-        activity.beginsRequest();
+        activity.beginRequest();
         stop.drain();
         assertThat(activity.mayLinger()).isTrue();
         assertThat(activity.endIfIdle()).isTrue();
@@ -47,20 +47,20 @@ class RequestActivityTest {
 
     @Test
     void shouldNotWaitForTheClientsEndWhileTheServerEnds() {
-        activity.beginsRequest();
+        activity.beginRequest();
         stop.end();
         assertThat(activity.mayLinger()).isFalse();
     }
 
     @Test
     void shouldEndOnlyWhatIsIdle() {
-        activity.beginsRequest();
+        activity.beginRequest();
         assertThat(activity.endIfIdle()).isFalse();
         assertThat(activity.isBusy()).isTrue();
-        activity.endsRequest();
-        activity.reads();
+        activity.endRequest();
+        activity.startReading();
         assertThat(activity.endIfIdle()).isTrue();
-        assertThatExceptionOfType(CloseConnectionException.class).isThrownBy(activity::reads);
-        assertThatExceptionOfType(CloseConnectionException.class).isThrownBy(activity::beginsRequest);
+        assertThatExceptionOfType(CloseConnectionException.class).isThrownBy(activity::startReading);
+        assertThatExceptionOfType(CloseConnectionException.class).isThrownBy(activity::beginRequest);
     }
 }

@@ -74,7 +74,7 @@ class SecuredPresenceTest {
 
     @Test
     void shouldNoticeAClientThatEndsTlsAndCloses() throws IOException {
-        presence.waits(gone::incrementAndGet, false);
+        presence.startWaiting(gone::incrementAndGet, false);
         assertThat(presence.look(scratch)).isEqualTo(ClientPresence.Look.NOT_LOOKED);
         assertThat(presence.look(scratch)).isEqualTo(ClientPresence.Look.LOOKED);
         assertThat(gone).hasValue(0);
@@ -92,11 +92,11 @@ class SecuredPresenceTest {
 
     @Test
     void shouldKeepWhatTheClientSendsOfANextRequest() throws IOException {
-        presence.waits(gone::incrementAndGet, false);
+        presence.startWaiting(gone::incrementAndGet, false);
         assertThat(presence.look(scratch)).isEqualTo(ClientPresence.Look.NOT_LOOKED);
         client.getOutputStream().write(new byte[] {1, 2, 3});
         Await.until("looking", () -> presence.look(scratch) != ClientPresence.Look.LOOKED);
-        presence.waitsNoMore();
+        presence.stopWaiting();
 
         assertThat(presence.takeKept()).containsExactly(1, 2, 3);
         assertThat(gone).hasValue(0);

@@ -2,10 +2,10 @@
 package gatun.jmh.load;
 
 import com.sun.management.ThreadMXBean;
-import gatun.grpc.GrpcEdge;
+import gatun.grpc.GrpcListener;
 import gatun.grpc.GrpcService;
 import gatun.grpc.GrpcSettings;
-import gatun.http.HttpEdge;
+import gatun.http.HttpListener;
 import gatun.http.HttpSettings;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
@@ -43,8 +43,8 @@ final class BenchServer {
                 SharedRegions regions = SharedRegions.open(buffers);
                 GatunServer gatun =
                         GatunServer.open(ServerOptions.of(buffers, regions).repository(Path.of(arguments[0])));
-                GrpcEdge grpc = GrpcEdge.of(gatun, GrpcSettings.standard(), services(v2(gatun)))) {
-            HttpEdge http = new HttpEdge(buffers, HttpSettings.STANDARD);
+                GrpcListener grpc = GrpcListener.of(gatun, GrpcSettings.standard(), services(v2(gatun)))) {
+            HttpListener http = new HttpListener(buffers, HttpSettings.STANDARD);
             WebServer httpServer = WebServer.builder()
                     .host("127.0.0.1")
                     .port(0)

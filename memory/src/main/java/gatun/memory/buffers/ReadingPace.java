@@ -46,7 +46,7 @@ public final class ReadingPace {
 
     /** The client has taken {@code byteCount} bytes more, or the system has for it. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes at a time
-    public void took(long byteCount) {
+    public void addTaken(long byteCount) {
         taken += byteCount;
     }
 

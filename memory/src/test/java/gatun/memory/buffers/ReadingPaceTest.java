@@ -39,7 +39,7 @@ class ReadingPaceTest {
         pace.begin();
         for (int i = 0; i < 20; i++) {
             pass(1);
-            pace.took(1000);
+            pace.addTaken(1000);
         }
 
         assertThat(pace.isTooSlow()).isTrue();
@@ -48,7 +48,7 @@ class ReadingPaceTest {
     @Test
     void shouldLetWhoTookMuchRest() {
         pace.begin();
-        pace.took(100 * ReadingPace.LEAST_RATE);
+        pace.addTaken(100 * ReadingPace.LEAST_RATE);
         pass(100);
 
         assertThat(pace.isTooSlow()).isFalse();

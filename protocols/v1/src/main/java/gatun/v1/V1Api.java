@@ -10,7 +10,7 @@ import gatun.runtime.server.InferenceServer;
 public final class V1Api {
     private final RequestStatuses statuses;
     private final ServerStatuses serverStatuses;
-    private final InferRequests requests;
+    private final V1InferRequests requests;
     private final ModelControl modelControl;
     private final SharedMemoryControl sharedMemory;
     private final ControlCounters counters;
@@ -24,7 +24,7 @@ public final class V1Api {
         counters = new ControlCounters();
         statuses = new RequestStatuses(RequestStatuses.serverId(server.metadata()));
         serverStatuses = new ServerStatuses(server, counters);
-        requests = new InferRequests(server);
+        requests = new V1InferRequests(server);
         modelControl = new ModelControl(server);
         sharedMemory = new SharedMemoryControl(server.regions(), clientSharedMemory);
     }
@@ -40,7 +40,7 @@ public final class V1Api {
     }
 
     /** Makes inference requests. */
-    public InferRequests requests() {
+    public V1InferRequests requests() {
         return requests;
     }
 

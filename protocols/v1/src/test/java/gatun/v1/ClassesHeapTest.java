@@ -82,7 +82,7 @@ class ClassesHeapTest {
             // The count is unsigned.
             for (int count : new int[] {CLASSES, -1}) {
                 assertThatExceptionOfType(GatunException.class)
-                        .isThrownBy(() -> InferAnswer.of(asking(count), new Judge(), response, heap))
+                        .isThrownBy(() -> V1InferResponse.of(asking(count), new Judge(), response, heap))
                         .withMessageContaining("--limit-heap-byte-size")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_EXHAUSTED));
             }
@@ -94,7 +94,7 @@ class ClassesHeapTest {
     void shouldHoldTheHeapUntilTheAnswerIsSent() {
         try (Arena arena = Arena.ofConfined();
                 InferenceResponse response = response(arena)) {
-            try (InferAnswer answer = InferAnswer.of(asking(1000), new Judge(), response, heap)) {
+            try (V1InferResponse answer = V1InferResponse.of(asking(1000), new Judge(), response, heap)) {
                 assertThat(answer.header().getOutput(0).getBatchClasses(0).getClsCount())
                         .isEqualTo(1000);
                 assertThat(heap.usedBytes()).isPositive();

@@ -14,8 +14,8 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
-import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ComposedRequests;
+import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.SharedHolds;
 import gatun.spi.EntryPoint;
@@ -85,7 +85,7 @@ public final class CachedModel implements ServedModel {
             return model.infer(request);
         }
         long arrivedNanos = System.nanoTime();
-        ComposedAnswer answer;
+        ComposedResponse answer;
         try {
             answer = requests.answer(request, arrivedNanos);
         } catch (GatunException wrong) {
@@ -102,7 +102,7 @@ public final class CachedModel implements ServedModel {
 
     private InferenceResponse infer(
             InferenceRequest request,
-            ComposedAnswer answer,
+            ComposedResponse answer,
             List<Tensor> inputs,
             List<Hold> copies,
             long arrivedNanos) {
@@ -194,7 +194,7 @@ public final class CachedModel implements ServedModel {
      * valid.
      */
     private InferenceResponse ask(
-            InferenceRequest request, ComposedAnswer answer, List<Tensor> inputs, List<Hold> copies) {
+            InferenceRequest request, ComposedResponse answer, List<Tensor> inputs, List<Hold> copies) {
         try (InferenceRequest plain = request.onBehalf(model)) {
             inputs.forEach(plain::addInput);
             copies.forEach(plain::hold);
@@ -228,7 +228,7 @@ public final class CachedModel implements ServedModel {
 
     /** Answers with those of {@code outputs} that are wanted; a user of {@code memory} less. */
     private InferenceResponse respond(
-            ComposedAnswer answer, List<Tensor> outputs, SharedHolds memory, long arrivedNanos) {
+            ComposedResponse answer, List<Tensor> outputs, SharedHolds memory, long arrivedNanos) {
         try {
             for (int i = 0; i < answer.outputCount(); i++) {
                 answer.output(i, named(outputs, answer.outputName(i)), memory.share());

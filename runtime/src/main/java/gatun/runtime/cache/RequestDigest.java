@@ -4,7 +4,7 @@ package gatun.runtime.cache;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
-import gatun.runtime.execution.ComposedAnswer;
+import gatun.runtime.execution.ComposedResponse;
 import gatun.spi.ParameterValue;
 import java.util.Comparator;
 import java.util.List;
@@ -27,7 +27,7 @@ final class RequestDigest {
      * @param answer which outputs are wanted
      */
     static SipHash.Digest of(
-            SipHash hash, List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedAnswer answer) {
+            SipHash hash, List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedResponse answer) {
         hash.add(inputs.size());
         inputs.stream()
                 .sorted(Comparator.comparing(input -> input.spec().name()))

@@ -11,8 +11,8 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
-import gatun.runtime.execution.ComposedAnswer;
 import gatun.runtime.execution.ComposedRequests;
+import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.tracing.TraceStage;
@@ -175,7 +175,7 @@ public final class Ensemble implements ServedModel {
                 throw new VersionRetiredException();
             }
             try {
-                ComposedAnswer answer = requests.answer(request, arrivedNanos);
+                ComposedResponse answer = requests.answer(request, arrivedNanos);
                 request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
                 EnsembleRun run = new EnsembleRun(this, request, answer);
                 if (!request.cancellation().arm(run::cancel)) {

@@ -11,7 +11,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.ResponseReceiver;
-import gatun.runtime.execution.ComposedAnswer;
+import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import java.util.Arrays;
@@ -34,7 +34,7 @@ final class EnsembleRun {
     private final EnsemblePlan plan;
     private final ResponseStreams streams;
     private final InferenceRequest request;
-    private final ComposedAnswer answer;
+    private final ComposedResponse answer;
     private final MemberCalls calls = new MemberCalls();
     private final RunThreads threads = new RunThreads();
     private final ComputeTimes times = new ComputeTimes();
@@ -45,7 +45,7 @@ final class EnsembleRun {
     private final int[] wanted;
 
     /** A run that answers {@code request}, which its caller owns, by {@code answer}. */
-    EnsembleRun(Ensemble ensemble, InferenceRequest request, ComposedAnswer answer) {
+    EnsembleRun(Ensemble ensemble, InferenceRequest request, ComposedResponse answer) {
         this.ensemble = ensemble;
         this.plan = ensemble.plan();
         this.streams = ensemble.streams();
@@ -133,7 +133,7 @@ final class EnsembleRun {
     }
 
     private InferenceResponse part(StepRuns from) {
-        ComposedAnswer next = answer.another();
+        ComposedResponse next = answer.another();
         try {
             fill(next, from);
             return next.part(ensemble.name(), ensemble.versionText());
@@ -143,7 +143,7 @@ final class EnsembleRun {
         }
     }
 
-    private void fill(ComposedAnswer target, StepRuns from) {
+    private void fill(ComposedResponse target, StepRuns from) {
         for (int i = 0; i < target.outputCount(); i++) {
             Optional<EnsembleTensor> made = from.tensor(plan.tensor(target.outputName(i)));
             if (made.isPresent()) {
@@ -154,7 +154,7 @@ final class EnsembleRun {
         }
     }
 
-    private void fill(ComposedAnswer target, int index, EnsembleTensor made) {
+    private void fill(ComposedResponse target, int index, EnsembleTensor made) {
         String name = target.outputName(index);
         Tensor tensor = made.tensor().orElseThrow(this::deadlock);
         TensorSpec spec = tensor.spec();

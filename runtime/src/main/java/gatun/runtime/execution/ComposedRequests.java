@@ -53,8 +53,8 @@ public final class ComposedRequests {
      * @param arrivedNanos reading of {@link System#nanoTime} at the request's arrival
      * @throws GatunException INVALID_ARGUMENT with the protocol's text when the request is wrong
      */
-    public ComposedAnswer answer(InferenceRequest request, long arrivedNanos) {
-        return new ComposedAnswer(check.ticket(request, arrivedNanos), signature, pool);
+    public ComposedResponse answer(InferenceRequest request, long arrivedNanos) {
+        return new ComposedResponse(check.ticket(request, arrivedNanos), signature, pool);
     }
 
     /** The inputs as clients shape them, the batch dimension included. */

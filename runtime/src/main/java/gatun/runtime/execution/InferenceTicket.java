@@ -98,17 +98,17 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     /** Makes it a step of a sequence. To be called before this is submitted. */
-    void isStepOf(SequenceModel model, SequenceStep step) {
+    void makeStepOf(SequenceModel model, SequenceStep step) {
         sequences = model;
         mayRunAgain = model.isIterative();
-        belongsTo(step);
+        makeStep(step);
     }
 
     /**
      * Lets the model say that it wants to run this again, though that happens to steps only. To be called before this
      * runs.
      */
-    void toleratesRunAgain() {
+    void allowRunAgain() {
         mayRunAgain = true;
     }
 
@@ -127,7 +127,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
                 new RequestedOutput[0],
                 new OutputRule[0],
                 signature);
-        gap.toleratesRunAgain();
+        gap.allowRunAgain();
         return gap;
     }
 

@@ -38,7 +38,7 @@ public final class LoadedModel implements ServedModel {
     private static final Logger LOG = LoggerFactory.getLogger(LoadedModel.class);
 
     /** How long an instance waits for a client that reads no response, while it could serve others. */
-    private static final Duration RECEIVER_PATIENCE = Duration.ofSeconds(60);
+    private static final Duration RECEIVER_TIMEOUT = Duration.ofSeconds(60);
 
     /** Changes only in its instance groups. */
     private volatile ModelConfig config;
@@ -163,7 +163,7 @@ public final class LoadedModel implements ServedModel {
         }
         long arrivedNanos = System.nanoTime();
         InferenceTicket ticket = checked(request, arrivedNanos);
-        ResponseStream responses = new ResponseStream(receiver, RECEIVER_PATIENCE);
+        ResponseStream responses = new ResponseStream(receiver, RECEIVER_TIMEOUT);
         ticket.respondTo(responses);
         try {
             runner.complete(ticket, request, arrivedNanos);
@@ -194,7 +194,7 @@ public final class LoadedModel implements ServedModel {
             InferenceTicket ticket = entryPoints.check().ticket(request, arrivedNanos);
             SequenceModel sequences = resources.sequences();
             if (sequences != null) {
-                ticket.isStepOf(sequences, sequences.step(request, ticket.batchSize()));
+                ticket.makeStepOf(sequences, sequences.step(request, ticket.batchSize()));
             }
             return ticket;
         } catch (GatunException e) {

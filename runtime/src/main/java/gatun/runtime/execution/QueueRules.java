@@ -119,6 +119,6 @@ final class QueueRules {
         long wished = request.priority();
         int level = wished > 0 && wished <= levels.size() ? (int) (wished - 1) : policy.defaultLevel();
         Level rules = levels.get(level);
-        ticket.waitsUntil(level, rules.deadlineNanos(request.timeoutMicros(), arrivedNanos), rules.delays());
+        ticket.limitWait(level, rules.deadlineNanos(request.timeoutMicros(), arrivedNanos), rules.delays());
     }
 }

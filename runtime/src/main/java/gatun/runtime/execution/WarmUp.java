@@ -157,7 +157,7 @@ final class WarmUp {
         InferenceTicket ticket = check.ticket(request, System.nanoTime());
         InferenceTicket complete = more.isEmpty() ? ticket : ticket.with(more);
         if (version.config().getSequenceBatching().getIterativeSequence()) {
-            complete.toleratesRunAgain();
+            complete.allowRunAgain();
         }
         if (version.decoupled()) {
             // Delivered at once, since this very thread runs the instance; so nothing ever waits.

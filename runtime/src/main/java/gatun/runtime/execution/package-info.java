@@ -21,7 +21,7 @@
  *   <li>On the request's thread again every lease is settled, and the response is the request's.
  * </ol>
  *
- * What several models answer together is put together by {@link gatun.runtime.execution.ComposedAnswer}, for ensembles
+ * What several models answer together is put together by {@link gatun.runtime.execution.ComposedResponse}, for ensembles
  * and the cache.
  */
 @NullMarked

@@ -2,12 +2,12 @@
 package gatun.runtime.ratelimit;
 
 import gatun.runtime.ratelimit.RateLimiter.Need;
-import gatun.runtime.scheduling.Turn;
+import gatun.runtime.scheduling.RunPermit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** An instance as its {@link RateLimiter} knows it. What changes is guarded by the limiter's lock. */
-final class RateLimitedInstance implements Turn, AutoCloseable {
+final class RateLimitedInstance implements RunPermit, AutoCloseable {
     private final RateLimiter limiter;
     private final List<Need> needs;
     private final int device;

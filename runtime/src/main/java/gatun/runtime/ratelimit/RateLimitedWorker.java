@@ -2,8 +2,8 @@
 package gatun.runtime.ratelimit;
 
 import gatun.runtime.ratelimit.RateLimiter.Need;
+import gatun.runtime.scheduling.RunPermit;
 import gatun.runtime.scheduling.Ticket;
-import gatun.runtime.scheduling.Turn;
 import gatun.runtime.scheduling.Worker;
 import gatun.wire.inference.ModelInstanceGroup;
 import java.util.List;
@@ -11,12 +11,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker that runs only while the resources of its instance are there. It takes its {@link Turn} from the
+ * A worker that runs only while the resources of its instance are there. It takes its {@link RunPermit} from the
  * {@link RateLimiter} before it takes a batch, so that requests wait for resources in the queue.
  *
  * @param <T> what it runs
  */
-public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, Turn {
+public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, RunPermit {
     /** The processor counts as the first device, as in Triton. */
     private static final int PROCESSOR = 0;
 
@@ -74,7 +74,7 @@ public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, Tur
     }
 
     @Override
-    public Optional<Turn> turn() {
+    public Optional<RunPermit> turn() {
         return Optional.of(this);
     }
 

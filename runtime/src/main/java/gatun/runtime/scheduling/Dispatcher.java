@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
  * the past; one idle instance, the watcher, therefore wakes by itself from time to time and helps out. It also keeps
  * the time for a batch that waits for more tickets.
  *
- * <p>An instance whose {@linkplain Turns turn} has not come takes nothing. What it would have run stays in the queue,
+ * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing. What it would have run stays in the queue,
  * with all that follows from that, and may go to another instance; when nothing waits any more it gives its turn up.
  *
  * @param <T> what is to be run
  */
-final class Dispatcher<T extends Ticket> implements Roster {
+final class Dispatcher<T extends Ticket> implements InstanceSet {
     /** No instance. */
     static final int NONE = -1;
 
@@ -47,7 +47,7 @@ final class Dispatcher<T extends Ticket> implements Roster {
     private final BatchPolicy policy;
     private final TicketQueue<T> queue;
     private final InstanceStates instances;
-    private final Turns turns;
+    private final RunPermits turns;
     private final RunTimes runTimes = new RunTimes(WAKING_NANOS);
 
     private boolean stopping;
@@ -59,7 +59,7 @@ final class Dispatcher<T extends Ticket> implements Roster {
     private final int[] sizes;
     private long waitNanos;
 
-    Dispatcher(BatchPolicy policy, int instanceCount, Turns turns) {
+    Dispatcher(BatchPolicy policy, int instanceCount, RunPermits turns) {
         this.policy = policy;
         this.turns = turns;
         queue = new TicketQueue<>(policy.levels(), policy.levelsCountSizes());

@@ -27,7 +27,7 @@ final class InstanceSequences {
     /** Whether the thread sleeps until it is woken, or until {@link #wakesAt}. */
     boolean asleep = true;
 
-    /** Whether the thread sleeps, at least also, because its {@link Turn} has not come. */
+    /** Whether the thread sleeps, at least also, because its {@link RunPermit} has not come. */
     boolean stalled;
 
     /** When the thread wakes by itself; {@link Dispatcher#FOREVER} for never. */

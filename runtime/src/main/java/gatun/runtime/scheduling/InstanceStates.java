@@ -17,7 +17,7 @@ final class InstanceStates {
         IDLE,
         /** Was woken, and will ask for something to run. */
         WAKING,
-        /** Sleeps until its {@link Turn} has come. */
+        /** Sleeps until its {@link RunPermit} has come. */
         STALLED,
         RUNNING,
         /** Runs a ticket on the thread that brought it; its own thread sleeps. */

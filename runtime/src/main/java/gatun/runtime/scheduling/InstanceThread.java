@@ -21,7 +21,7 @@ final class InstanceThread<T extends Ticket> {
 
     private final int ordinal;
     private final Worker<T> worker;
-    private final @Nullable Turn turn;
+    private final @Nullable RunPermit turn;
     private final Runnable waking = this::wake;
     private final Thread thread;
     private final CountDownLatch opened = new CountDownLatch(1);
@@ -149,12 +149,12 @@ final class InstanceThread<T extends Ticket> {
         FailureLog.write(fault, failure -> LOG.error("A run of {} failed unexpectedly", worker.threadName(), failure));
     }
 
-    /** As {@link Turn#ask}; this thread is woken when the turn has come. */
+    /** As {@link RunPermit#ask}; this thread is woken when the turn has come. */
     boolean askForTurn() {
         return turn == null || turn.ask(waking);
     }
 
-    /** As {@link Turn#decline}. */
+    /** As {@link RunPermit#decline}. */
     void declineTurn() {
         if (turn != null) {
             turn.decline();

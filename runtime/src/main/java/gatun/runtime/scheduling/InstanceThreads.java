@@ -93,7 +93,7 @@ final class InstanceThreads<T extends Ticket> {
      */
     boolean exchange(
             ReentrantLock lock,
-            Roster roster,
+            InstanceSet roster,
             List<? extends Worker<T>> added,
             List<? extends Worker<T>> removed,
             Runnable switched) {
@@ -135,7 +135,7 @@ final class InstanceThreads<T extends Ticket> {
         return true;
     }
 
-    private void retire(List<InstanceThread<T>> retired, ReentrantLock lock, Roster roster) {
+    private void retire(List<InstanceThread<T>> retired, ReentrantLock lock, InstanceSet roster) {
         lock.lock();
         try {
             long now = System.nanoTime();
@@ -180,12 +180,12 @@ final class InstanceThreads<T extends Ticket> {
     }
 
     /** What the instances have to wait for. */
-    Turns turns() {
+    RunPermits turns() {
         return new ThreadTurns();
     }
 
     /** The turns of the instances; those whose turn comes are woken. */
-    private final class ThreadTurns implements Turns {
+    private final class ThreadTurns implements RunPermits {
         @Override
         public boolean ask(int instance) {
             return threads.get(instance).askForTurn();

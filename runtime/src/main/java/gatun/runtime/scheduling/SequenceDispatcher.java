@@ -22,16 +22,16 @@ import java.util.Optional;
  * sequence left in the slot is never continued. Where sequences are iterative, the model may ask for a step to run
  * again, behind those that wait then; the sequence ends when it has none left.
  *
- * <p>An instance whose {@linkplain Turns turn} has not come takes nothing; when none of its steps waits any more it
+ * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing; when none of its steps waits any more it
  * gives its turn up.
  *
  * <p>After each call {@link #instanceToWake} is to be asked until it names none, and {@link #takeEnded} once.
  *
  * @param <T> what is to be run
  */
-final class SequenceDispatcher<T extends Ticket> implements Roster {
+final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
     private final SequencePolicy policy;
-    private final Turns turns;
+    private final RunPermits turns;
     private final SequenceSlots slots;
     private final StepCandidates<T> candidates;
 
@@ -48,7 +48,7 @@ final class SequenceDispatcher<T extends Ticket> implements Roster {
     /** Whether tickets that wait are refused. */
     private boolean refusing;
 
-    SequenceDispatcher(SequencePolicy policy, int instanceCount, Turns turns) {
+    SequenceDispatcher(SequencePolicy policy, int instanceCount, RunPermits turns) {
         this.policy = policy;
         this.turns = turns;
         slots = new SequenceSlots(instanceCount, policy.slots());

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Runs the steps of sequences on the threads of a model's instances, each sequence on one of them, as a
  * {@link SequencePolicy} asks for. The decisions are a {@link SequenceDispatcher}'s; this gives it a clock, a lock and
- * threads. Every ticket must {@linkplain Ticket#belongsTo belong} to a sequence.
+ * threads. Every ticket must {@linkplain Ticket#makeStep belong} to a sequence.
  *
  * @param <T> what is to be run
  */

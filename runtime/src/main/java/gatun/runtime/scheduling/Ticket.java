@@ -72,14 +72,14 @@ public abstract class Ticket extends Link<Ticket> {
      *     never
      * @param delayed whether it is not given up then, but put back behind the others of its level
      */
-    public final void waitsUntil(int level, long deadlineNanos, boolean delayed) {
+    public final void limitWait(int level, long deadlineNanos, boolean delayed) {
         this.level = level;
         this.deadlineNanos = deadlineNanos;
         delayedAtDeadline = delayed;
     }
 
     /** Makes it a step of a sequence, for a {@link SequenceScheduler}. To be called before it is submitted. */
-    public final void belongsTo(SequenceStep newStep) {
+    public final void makeStep(SequenceStep newStep) {
         step = newStep;
     }
 

@@ -24,7 +24,7 @@ public interface Worker<T extends Ticket> {
      * What it has to wait for before each {@link #run}, which then ends the turn; nothing by default. Asked once,
      * before it opens.
      */
-    default Optional<Turn> turn() {
+    default Optional<RunPermit> turn() {
         return Optional.empty();
     }
 

@@ -14,7 +14,7 @@ class DispatcherTest {
 
     @Test
     void shouldNotCountATicketAsWaitingForWhichAnInstanceIsOnItsWay() {
-        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(1), 1, Turns.UNLIMITED);
+        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(1), 1, RunPermits.UNLIMITED);
         Job first = new Job();
         Job second = new Job();
         List<Job> batch = new ArrayList<>();
@@ -35,12 +35,12 @@ class DispatcherTest {
     @Test
     void shouldPutATicketBackThatWaitedTooLongWhenItWantsThat() {
         BatchPolicy policy = new BatchPolicy(4, List.of(4), 0, false, List.of(10, 10), 0);
-        Dispatcher<Job> dispatcher = new Dispatcher<>(policy, 1, Turns.UNLIMITED);
+        Dispatcher<Job> dispatcher = new Dispatcher<>(policy, 1, RunPermits.UNLIMITED);
         Job late = new Job();
-        late.waitsUntil(0, 10, true);
+        late.limitWait(0, 10, true);
         Job punctual = new Job();
         Job less = new Job();
-        less.waitsUntil(1, 0, false);
+        less.limitWait(1, 0, false);
         dispatcher.submit(less, 1);
         dispatcher.submit(late, 2);
         dispatcher.submit(punctual, 3);
@@ -52,8 +52,8 @@ class DispatcherTest {
         assertThat(batch).containsExactly(punctual, late, less);
     }
 
-    /** Turns that come when the test says so. */
-    private static final class HandedOutTurns implements Turns {
+    /** RunPermits that come when the test says so. */
+    private static final class HandedOutTurns implements RunPermits {
         final Set<Integer> had = new HashSet<>();
         final List<Integer> declined = new ArrayList<>();
 
@@ -76,10 +76,10 @@ class DispatcherTest {
         BatchPolicy policy = new BatchPolicy(2, List.of(2), 0, false, List.of(10, 10), 0);
         Dispatcher<Job> dispatcher = new Dispatcher<>(policy, 1, turns);
         Job late = new Job();
-        late.waitsUntil(0, 30, false);
+        late.limitWait(0, 30, false);
         Job unwanted = new Job();
         Job less = new Job();
-        less.waitsUntil(1, 0, false);
+        less.limitWait(1, 0, false);
         dispatcher.submit(late, 1);
         dispatcher.submit(unwanted, 2);
         dispatcher.submit(less, 3);

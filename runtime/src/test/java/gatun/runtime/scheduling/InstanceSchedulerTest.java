@@ -147,12 +147,12 @@ class InstanceSchedulerTest {
         worker.gated = true;
         InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker));
         Job running = new Job(0);
-        running.waitsUntil(0, System.nanoTime() + GRACE.toNanos(), false);
+        running.limitWait(0, System.nanoTime() + GRACE.toNanos(), false);
         scheduler.submit(running);
         assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Job late = new Job(1);
         long soon = System.nanoTime() + 1_000_000;
-        late.waitsUntil(0, soon, false);
+        late.limitWait(0, soon, false);
         scheduler.submit(late);
         assertThat(late.await(scheduler)).isEqualTo(Ticket.Outcome.EXPIRED);
         assertThat(System.nanoTime()).isGreaterThanOrEqualTo(soon);
@@ -214,7 +214,7 @@ class InstanceSchedulerTest {
         free.gated = false;
         for (int i = 0; i < 20; i++) {
             Job job = new Job(i);
-            job.waitsUntil(0, System.nanoTime() + GRACE.toNanos(), false);
+            job.limitWait(0, System.nanoTime() + GRACE.toNanos(), false);
             assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
             assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         }
@@ -306,7 +306,7 @@ class InstanceSchedulerTest {
                         begun.countDown();
                         for (int i = 0; i < 50; i++) {
                             Job job = new Job(number);
-                            job.waitsUntil(0, number % 2 == 0 ? 0 : System.nanoTime() + 1000, false);
+                            job.limitWait(0, number % 2 == 0 ? 0 : System.nanoTime() + 1000, false);
                             if (scheduler.submit(job) == Admission.ACCEPTED) {
                                 if (job.await(scheduler) == Ticket.Outcome.COMPLETED) {
                                     assertThat(job.answer).isEqualTo(number + 1);

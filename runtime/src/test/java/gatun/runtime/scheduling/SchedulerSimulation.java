@@ -81,7 +81,7 @@ final class SchedulerSimulation {
             this.deadline = deadline;
             this.delays = delays;
             this.work = work;
-            waitsUntil(level, deadline, delays);
+            limitWait(level, deadline, delays);
         }
 
         @Override
@@ -265,7 +265,7 @@ final class SchedulerSimulation {
                 ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
                 : null;
         lends = turns == null && random.nextBoolean();
-        dispatcher = new Dispatcher<>(policy, instanceCount, turns == null ? Turns.UNLIMITED : turns);
+        dispatcher = new Dispatcher<>(policy, instanceCount, turns == null ? RunPermits.UNLIMITED : turns);
         instances = new ArrayList<>(
                 IntStream.range(0, instanceCount).mapToObj(Instance::new).toList());
         model = random.nextBoolean() ? new SimulatedModel(random, maxBatchSize, instanceCount) : null;

@@ -92,8 +92,8 @@ final class SequenceSimulation {
             this.number = number;
             this.shape = shape;
             asksToStart = starts;
-            belongsTo(new SequenceStep(id, starts, ends));
-            waitsUntil(0, deadline, false);
+            makeStep(new SequenceStep(id, starts, ends));
+            limitWait(0, deadline, false);
         }
 
         @Override
@@ -225,7 +225,7 @@ final class SequenceSimulation {
         turns = random.nextInt(3) == 0
                 ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
                 : null;
-        dispatcher = new SequenceDispatcher<>(policy, instanceCount, turns == null ? Turns.UNLIMITED : turns);
+        dispatcher = new SequenceDispatcher<>(policy, instanceCount, turns == null ? RunPermits.UNLIMITED : turns);
         instances = new ArrayList<>(
                 IntStream.range(0, instanceCount).mapToObj(Instance::new).toList());
     }

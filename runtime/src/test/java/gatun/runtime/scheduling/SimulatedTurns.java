@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 /**
  * The turns of a simulated scheduler's instances, as the real rate limiter gives them to those and to somebody else.
  */
-final class SimulatedTurns implements Turns {
+final class SimulatedTurns implements RunPermits {
     private static final long HOLDING_NANOS = 400_000;
 
     private final int amount;
@@ -50,7 +50,7 @@ final class SimulatedTurns implements Turns {
     }
 
     /**
-     * Turns for {@code instanceCount} instances.
+     * RunPermits for {@code instanceCount} instances.
      *
      * @param horizonNanos how long somebody else comes now and then
      * @param wake called with the instance whose turn has come
@@ -88,7 +88,7 @@ final class SimulatedTurns implements Turns {
         return worker;
     }
 
-    private static Turn turn(Worker<Ticket> worker) {
+    private static RunPermit turn(Worker<Ticket> worker) {
         return worker.turn().orElseThrow();
     }
 

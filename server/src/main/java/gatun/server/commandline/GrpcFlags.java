@@ -4,8 +4,8 @@ package gatun.server.commandline;
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.listener.TlsFiles;
+import gatun.server.settings.ListenerSettings.BindSettings;
 import gatun.server.settings.ListenerSettings.GrpcSettings;
-import gatun.server.settings.ListenerSettings.Place;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
@@ -83,6 +83,6 @@ final class GrpcFlags {
     int tensorFlowPort;
 
     GrpcSettings settings(Optional<TlsFiles> tls, KeepaliveSettings keepalive) {
-        return new GrpcSettings(new Place(allowed, address, port, unixSocket, tls), keepalive, compression);
+        return new GrpcSettings(new BindSettings(allowed, address, port, unixSocket, tls), keepalive, compression);
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.http.Patience;
+import gatun.http.HttpTimeouts;
 import gatun.listener.TlsFiles;
+import gatun.server.settings.ListenerSettings.BindSettings;
 import gatun.server.settings.ListenerSettings.HttpSettings;
-import gatun.server.settings.ListenerSettings.Place;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
@@ -119,9 +119,9 @@ final class HttpFlags {
     /** The settings, with {@code tls} on the port. */
     HttpSettings settings(Optional<TlsFiles> tls) {
         return new HttpSettings(
-                new Place(allowed, address, port, unixSocket, tls),
+                new BindSettings(allowed, address, port, unixSocket, tls),
                 maxInputSize,
-                new Patience(Duration.ofSeconds(idleTimeoutSeconds), bodyByteRate),
+                new HttpTimeouts(Duration.ofSeconds(idleTimeoutSeconds), bodyByteRate),
                 allowedOrigins);
     }
 }

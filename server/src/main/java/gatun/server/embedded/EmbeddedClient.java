@@ -149,7 +149,7 @@ public final class EmbeddedClient implements GatunClient {
 
     private InferResponse answer(InferenceRequest request) {
         try {
-            return EmbeddedAnswers.of(server.infer(request));
+            return EmbeddedResponses.of(server.infer(request));
         } catch (GatunException e) {
             throw EmbeddedErrors.of(e);
         }

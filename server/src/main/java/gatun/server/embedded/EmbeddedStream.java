@@ -98,7 +98,7 @@ final class EmbeddedStream implements InferStream {
                 if (cancelled) {
                     response.close();
                 } else {
-                    receiver.answer(EmbeddedAnswers.of(response), last);
+                    receiver.answer(EmbeddedResponses.of(response), last);
                 }
             });
         } catch (GatunException e) {

@@ -3,7 +3,7 @@ package gatun.server.settings;
 
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
-import gatun.http.Patience;
+import gatun.http.HttpTimeouts;
 import gatun.http.metrics.ShownMetrics;
 import gatun.listener.TlsFiles;
 import gatun.tensorflow.serving.TensorFlowSettings;
@@ -30,26 +30,28 @@ public record ListenerSettings(
      * @param unixSocket a Unix socket to listen on as well, never with TLS; empty for none
      * @param tls what TLS is served with on the port; empty for none
      */
-    public record Place(boolean enabled, String address, int port, Optional<Path> unixSocket, Optional<TlsFiles> tls) {}
+    public record BindSettings(
+            boolean enabled, String address, int port, Optional<Path> unixSocket, Optional<TlsFiles> tls) {}
 
     /**
      * Where HTTP requests are taken, and how.
      *
-     * @param place where
+     * @param bind where
      * @param maxInputSize the most bytes that a request may have
-     * @param patience how long clients are waited for
+     * @param timeouts how long clients are waited for
      * @param allowedOrigins pages of which other servers may read responses, by their origins; {@code *} for any
      */
-    public record HttpSettings(Place place, long maxInputSize, Patience patience, Set<String> allowedOrigins) {}
+    public record HttpSettings(
+            BindSettings bind, long maxInputSize, HttpTimeouts timeouts, Set<String> allowedOrigins) {}
 
     /**
      * Where gRPC requests are taken, and how.
      *
-     * @param place where
+     * @param bind where
      * @param keepalive how connections are kept alive, and when they end
      * @param compression how much inference responses are compressed
      */
-    public record GrpcSettings(Place place, KeepaliveSettings keepalive, ResponseCompression compression) {}
+    public record GrpcSettings(BindSettings bind, KeepaliveSettings keepalive, ResponseCompression compression) {}
 
     /**
      * How TensorFlow Serving's protocol is spoken, which the ports for HTTP and gRPC speak in any case.

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
-import gatun.http.Patience;
+import gatun.http.HttpTimeouts;
 import gatun.http.metrics.ShownMetrics;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
@@ -15,10 +15,10 @@ import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
+import gatun.server.settings.ListenerSettings.BindSettings;
 import gatun.server.settings.ListenerSettings.GrpcSettings;
 import gatun.server.settings.ListenerSettings.HttpSettings;
 import gatun.server.settings.ListenerSettings.MetricsSettings;
-import gatun.server.settings.ListenerSettings.Place;
 import gatun.server.settings.ListenerSettings.TensorFlowServingSettings;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ServerSettings;
@@ -45,9 +45,9 @@ class GatunCommandTest extends CommandFixture {
         assertThat(settings.lifecycle().readyFile()).isEmpty();
         assertThat(settings.listeners().http())
                 .isEqualTo(new HttpSettings(
-                        new Place(true, "0.0.0.0", 8000, Optional.empty(), Optional.empty()),
+                        new BindSettings(true, "0.0.0.0", 8000, Optional.empty(), Optional.empty()),
                         64L * 1024 * 1024,
-                        Patience.STANDARD,
+                        HttpTimeouts.STANDARD,
                         Set.of()));
         assertThat(settings.listeners().tensorFlow())
                 .isEqualTo(new TensorFlowServingSettings(0, 0, TensorFlowSettings.STANDARD, Optional.empty()));
@@ -62,11 +62,11 @@ class GatunCommandTest extends CommandFixture {
         assertThat(serve("--http-idle-timeout-secs=9", "--http-min-body-rate=0")
                         .listeners()
                         .http()
-                        .patience())
-                .isEqualTo(new Patience(Duration.ofSeconds(9), 0));
+                        .timeouts())
+                .isEqualTo(new HttpTimeouts(Duration.ofSeconds(9), 0));
         assertThat(settings.listeners().grpc())
                 .isEqualTo(new GrpcSettings(
-                        new Place(true, "0.0.0.0", 8001, Optional.empty(), Optional.empty()),
+                        new BindSettings(true, "0.0.0.0", 8001, Optional.empty(), Optional.empty()),
                         KeepaliveSettings.standard(),
                         ResponseCompression.NONE));
         assertThat(settings.listeners().metrics())
@@ -147,9 +147,9 @@ class GatunCommandTest extends CommandFixture {
                 "--id",
                 "mine",
                 "--ready-file=r");
-        assertThat(settings.listeners().http().place().port()).isZero();
-        assertThat(settings.listeners().http().place().unixSocket()).contains(Path.of("/run/g"));
-        assertThat(settings.listeners().grpc().place().port()).isEqualTo(9);
+        assertThat(settings.listeners().http().bind().port()).isZero();
+        assertThat(settings.listeners().http().bind().unixSocket()).contains(Path.of("/run/g"));
+        assertThat(settings.listeners().grpc().bind().port()).isEqualTo(9);
         assertThat(settings.listeners().metrics().enabled()).isFalse();
         assertThat(settings.lifecycle().exitTimeout()).isEqualTo(Duration.ofSeconds(1));
         assertThat(settings.id()).isEqualTo("mine");
@@ -169,7 +169,7 @@ class GatunCommandTest extends CommandFixture {
         assertThat(serve("--http-port=1", "--http-port=2")
                         .listeners()
                         .http()
-                        .place()
+                        .bind()
                         .port())
                 .isEqualTo(2);
     }
@@ -340,14 +340,14 @@ class GatunCommandTest extends CommandFixture {
         assertThat(serve("--grpc-use-ssl=false", "--grpc-server-cert=a")
                         .listeners()
                         .grpc()
-                        .place()
+                        .bind()
                         .tls())
                 .isEmpty();
         String[] files = {"--grpc-server-cert=a", "--grpc-server-key=b", "--grpc-root-cert=c"};
         assertThat(serve("--grpc-use-ssl=true", files[0], files[1], files[2])
                         .listeners()
                         .grpc()
-                        .place()
+                        .bind()
                         .tls())
                 .contains(new TlsFiles(
                         new PemFile("--grpc-server-cert", Path.of("a")),
@@ -357,7 +357,7 @@ class GatunCommandTest extends CommandFixture {
         assertThat(serve("--grpc-use-ssl-mutual=1", files[0], files[1], files[2])
                         .listeners()
                         .grpc()
-                        .place()
+                        .bind()
                         .tls()
                         .orElseThrow()
                         .clientRoots())
@@ -369,7 +369,7 @@ class GatunCommandTest extends CommandFixture {
         assertThat(serve("--http-server-cert=a", "--http-server-key=b")
                         .listeners()
                         .http()
-                        .place()
+                        .bind()
                         .tls())
                 .contains(new TlsFiles(
                         new PemFile("--http-server-cert", Path.of("a")),
@@ -378,7 +378,7 @@ class GatunCommandTest extends CommandFixture {
         assertThat(serve("--http-server-cert=a", "--http-server-key=b", "--http-root-cert=c")
                         .listeners()
                         .http()
-                        .place()
+                        .bind()
                         .tls()
                         .orElseThrow()
                         .clientRoots())

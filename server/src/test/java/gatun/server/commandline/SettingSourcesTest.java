@@ -29,7 +29,7 @@ class SettingSourcesTest extends CommandFixture {
 
         assertThat(run("serve")).as(err.toString()).isEqualTo(SERVED);
 
-        assertThat(served.getLast().listeners().http().place().port()).isEqualTo(9000);
+        assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(9000);
         assertThat(served.getLast().listeners().tensorFlow().restPort()).isEqualTo(8501);
         assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("a"), Path.of("b"));
     }
@@ -52,9 +52,9 @@ class SettingSourcesTest extends CommandFixture {
         assertThat(run("serve", config)).as(err.toString()).isEqualTo(SERVED);
 
         assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("one"), Path.of("two"));
-        assertThat(served.getLast().listeners().http().place().port()).isEqualTo(9000);
+        assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(9000);
         assertThat(served.getLast().listeners().http().allowedOrigins()).isEqualTo(Set.of("https://a.example"));
-        assertThat(served.getLast().listeners().grpc().place().port()).isEqualTo(9001);
+        assertThat(served.getLast().listeners().grpc().bind().port()).isEqualTo(9001);
         assertThat(served.getLast().listeners().tensorFlow().restPort()).isEqualTo(8501);
         assertThat(logs.getLast().verbosity()).isEqualTo(1);
     }
@@ -68,8 +68,8 @@ class SettingSourcesTest extends CommandFixture {
 
         assertThat(run("serve", config, "--http-port=1")).as(err.toString()).isEqualTo(SERVED);
 
-        assertThat(served.getLast().listeners().http().place().port()).isEqualTo(1);
-        assertThat(served.getLast().listeners().grpc().place().port()).isEqualTo(2);
+        assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(1);
+        assertThat(served.getLast().listeners().grpc().bind().port()).isEqualTo(2);
         assertThat(served.getLast().listeners().metrics().port()).isEqualTo(3);
         assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("two"));
     }
@@ -78,12 +78,12 @@ class SettingSourcesTest extends CommandFixture {
     void shouldTakeTheFileThatTheEnvironmentNames() throws IOException {
         environment.put("GATUN_CONFIG", config("http-port: 9000").substring("--config=".length()));
 
-        assertThat(serve().listeners().http().place().port()).isEqualTo(9000);
+        assertThat(serve().listeners().http().bind().port()).isEqualTo(9000);
     }
 
     @Test
     void shouldTakeAnEmptyFile() throws IOException {
-        assertThat(serve(config("# nothing yet\n")).listeners().http().place().port())
+        assertThat(serve(config("# nothing yet\n")).listeners().http().bind().port())
                 .isEqualTo(8000);
     }
 

@@ -52,9 +52,9 @@ class TensorFlowServingFlagsTest extends CommandFixture {
                 new String[] {"tensorflow_model_server", "--model_base_path=/models/m", "--port=9000"});
         assertThat(run(translated)).as(err.toString()).isEqualTo(SERVED);
         ServerSettings settings = served.getLast();
-        assertThat(settings.listeners().grpc().place().enabled()).isFalse();
+        assertThat(settings.listeners().grpc().bind().enabled()).isFalse();
         assertThat(settings.listeners().tensorFlow().grpcPort()).isEqualTo(9000);
-        assertThat(settings.listeners().http().place().enabled()).isFalse();
+        assertThat(settings.listeners().http().bind().enabled()).isFalse();
         assertThat(settings.listeners().metrics().enabled()).isFalse();
         String[] others = {"serve", "--model-repository=models"};
         assertThat(ModelServerArguments.translate(others)).isEqualTo(others);

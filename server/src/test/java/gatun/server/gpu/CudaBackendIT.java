@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.google.protobuf.ByteString;
-import gatun.server.gpu.CudaEdge.Refusal;
-import gatun.server.gpu.CudaEdge.Window;
+import gatun.server.gpu.RegionClient.Refusal;
+import gatun.server.gpu.RegionClient.Window;
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
@@ -124,12 +124,12 @@ class CudaBackendIT {
         Files.copy(ServerProcess.root().resolve("examples/kernels/probe.ptx"), version.resolve("model.ptx"));
     }
 
-    enum Edge {
+    enum Protocol {
         HTTP,
         GRPC;
 
-        CudaEdge client() {
-            return this == HTTP ? new CudaEdge.Http(http) : new CudaEdge.Grpc(grpc);
+        RegionClient client() {
+            return this == HTTP ? new RegionClient.Http(http) : new RegionClient.Grpc(grpc);
         }
 
         Optional<Refusal> simple(String model, String region) {
@@ -222,13 +222,13 @@ class CudaBackendIT {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTakeTensorsInSystemSharedMemory(Edge edge) throws Exception {
+    void shouldTakeTensorsInSystemSharedMemory(Protocol protocol) throws Exception {
         try (SharedObject object = SharedObject.create(256)) {
             object.write(0, SimpleModel.bytes(SimpleModel.LEFT));
             object.write(64, SimpleModel.bytes(SimpleModel.RIGHT));
             assertThat(http.register("s", object.key(), "0", "256").statusCode())
                     .isEqualTo(200);
-            assertThat(edge.simple("simple_gpu", "s")).isEmpty();
+            assertThat(protocol.simple("simple_gpu", "s")).isEmpty();
             assertThat(SimpleModel.values(object.read(128, 64))).isEqualTo(SimpleModel.SUM);
             assertThat(SimpleModel.values(object.read(192, 64))).isEqualTo(SimpleModel.DIFFERENCE);
             assertThat(http.unregister("s").statusCode()).isEqualTo(200);
@@ -237,19 +237,19 @@ class CudaBackendIT {
 
     @ParameterizedTest
     @EnumSource
-    void shouldRunOnTheClientsOwnMemoryWithoutACopy(Edge edge) throws Exception {
-        example(repository, "simple_gpu", "simple_on_0_" + edge, "gpus: [ 0 ]");
-        String model = "simple_on_0_" + edge;
+    void shouldRunOnTheClientsOwnMemoryWithoutACopy(Protocol protocol) throws Exception {
+        example(repository, "simple_gpu", "simple_on_0_" + protocol, "gpus: [ 0 ]");
+        String model = "simple_on_0_" + protocol;
         assertThat(http.post("/v2/repository/models/" + model + "/load", "").statusCode())
                 .isEqualTo(200);
         try (CudaClient client = CudaClient.launch(0, 256)) {
             client.write(0, SimpleModel.bytes(SimpleModel.LEFT));
             client.write(64, SimpleModel.bytes(SimpleModel.RIGHT));
-            assertThat(edge.client().register("g", client.handle(), 0, 256)).isEmpty();
+            assertThat(protocol.client().register("g", client.handle(), 0, 256)).isEmpty();
             long copies = counts.count(Count.COPIES);
             long launches = counts.count(Count.LAUNCHES);
 
-            assertThat(edge.simple(model, "g")).isEmpty();
+            assertThat(protocol.simple(model, "g")).isEmpty();
 
             if (Files.exists(counts.file())) {
                 assertThat(counts.count(Count.LAUNCHES)).isEqualTo(launches + 1);
@@ -259,7 +259,7 @@ class CudaBackendIT {
                     .isEqualTo(SimpleModel.SUM);
             assertThat(SimpleModel.values(ByteBuffer.wrap(client.read(192, 64))))
                     .isEqualTo(SimpleModel.DIFFERENCE);
-            edge.client().unregister("g");
+            protocol.client().unregister("g");
         }
     }
 
@@ -267,10 +267,10 @@ class CudaBackendIT {
     void shouldOutliveAClientThatIsKilledDuringItsRequest() throws Exception {
         try (CudaClient client = CudaClient.launch(0, 128)) {
             client.write(0, new byte[128]);
-            assertThat(Edge.HTTP.client().register("orphan", client.handle(), 0, 128))
+            assertThat(Protocol.HTTP.client().register("orphan", client.handle(), 0, 128))
                     .isEmpty();
             long launches = counts.count(Count.LAUNCHES);
-            CompletableFuture<Optional<Refusal>> answer = CompletableFuture.supplyAsync(() -> Edge.HTTP
+            CompletableFuture<Optional<Refusal>> answer = CompletableFuture.supplyAsync(() -> Protocol.HTTP
                     .client()
                     .infer(
                             "slow",
@@ -283,7 +283,7 @@ class CudaBackendIT {
             // The memory is gone or not: either is an answer.
             assertThat(answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isNotNull();
         }
-        Edge.HTTP.client().unregister("orphan");
+        Protocol.HTTP.client().unregister("orphan");
         requireAnswers();
     }
 

@@ -3,7 +3,7 @@ package gatun.server.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.server.gpu.CudaEdge.Window;
+import gatun.server.gpu.RegionClient.Window;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
 import gatun.testing.Await;
@@ -108,15 +108,15 @@ class CudaEnsembleIT {
 
     @Test
     void shouldLetAnEnsembleReadAndWriteAClientsMemoryOnTheGpu() throws Exception {
-        CudaEdge edge = new CudaEdge.Http(http);
+        RegionClient protocol = new RegionClient.Http(http);
         try (CudaClient client = CudaClient.launch(0, 4 * BYTES)) {
             client.write(0, numbers(100, 3));
             client.write(BYTES, numbers(-7, 5));
-            assertThat(edge.register("gpu", client.handle(), 0, 4 * BYTES)).isEmpty();
+            assertThat(protocol.register("gpu", client.handle(), 0, 4 * BYTES)).isEmpty();
             long launches = counts.count(Count.LAUNCHES);
             long copied = counts.count(Count.COPIED_BYTES);
 
-            assertThat(edge.infer(
+            assertThat(protocol.infer(
                             "twice",
                             List.of(window("A", 0), window("B", 1)),
                             List.of(window("TWICE_A", 2), window("TWICE_B", 3))))
@@ -128,23 +128,23 @@ class CudaEnsembleIT {
             // The client's inputs are read where they are and the results written there; what goes from step to step is
             // copied from the GPU and back.
             assertThat(counts.count(Count.COPIED_BYTES)).isEqualTo(copied + 4 * BYTES);
-            edge.unregister("gpu");
+            protocol.unregister("gpu");
         }
         awaitNoMappings();
     }
 
     @Test
     void shouldRememberResponsesToTensorsOnTheGpu() throws Exception {
-        CudaEdge edge = new CudaEdge.Http(http);
+        RegionClient protocol = new RegionClient.Http(http);
         try (CudaClient client = CudaClient.launch(0, 4 * BYTES)) {
             client.write(0, numbers(1, 1));
             client.write(BYTES, numbers(2, 2));
-            assertThat(edge.register("gpu", client.handle(), 0, 4 * BYTES)).isEmpty();
+            assertThat(protocol.register("gpu", client.handle(), 0, 4 * BYTES)).isEmpty();
             long launches = counts.count(Count.LAUNCHES);
 
             for (int i = 0; i < 3; i++) {
                 client.write(2 * BYTES, new byte[(int) (2 * BYTES)]);
-                assertThat(edge.infer(
+                assertThat(protocol.infer(
                                 "remembered_gpu",
                                 List.of(window("INPUT0", 0), window("INPUT1", 1)),
                                 List.of(window("OUTPUT0", 2), window("OUTPUT1", 3))))
@@ -155,13 +155,13 @@ class CudaEnsembleIT {
             assertThat(counts.count(Count.LAUNCHES)).isEqualTo(launches + 1);
 
             client.write(0, numbers(5, 1));
-            assertThat(edge.infer(
+            assertThat(protocol.infer(
                             "remembered_gpu",
                             List.of(window("INPUT0", 0), window("INPUT1", 1)),
                             List.of(window("OUTPUT0", 2), window("OUTPUT1", 3))))
                     .isEmpty();
             assertThat(client.read(2 * BYTES, (int) BYTES)).isEqualTo(numbers(7, 3));
-            edge.unregister("gpu");
+            protocol.unregister("gpu");
         }
         awaitNoMappings();
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import gatun.server.gpu.CudaEdge.Refusal;
-import gatun.server.gpu.CudaEdge.Window;
+import gatun.server.gpu.RegionClient.Refusal;
+import gatun.server.gpu.RegionClient.Window;
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
@@ -79,20 +79,20 @@ class CudaSharedMemoryIT {
     /** Whatever a test did: nothing is registered or open, no buffer is lent, and the server answers. */
     @AfterEach
     void shouldHaveLeftNothing() {
-        Edge.HTTP.client().unregister("");
+        Protocol.HTTP.client().unregister("");
         Await.until("regions to be closed", () -> counts.count(CudaStandIn.Count.MAPPINGS) == 0);
-        assertThat(Edge.GRPC.client().status("")).isEmpty();
+        assertThat(Protocol.GRPC.client().status("")).isEmpty();
         assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
         HttpResponse<String> next = http.post("/v2/models/simple/infer", SimpleModel.json());
         assertThat(next.statusCode()).as(next.body()).isEqualTo(200);
     }
 
-    enum Edge {
+    enum Protocol {
         HTTP,
         GRPC;
 
-        CudaEdge client() {
-            return this == HTTP ? new CudaEdge.Http(http) : new CudaEdge.Grpc(grpc);
+        RegionClient client() {
+            return this == HTTP ? new RegionClient.Http(http) : new RegionClient.Grpc(grpc);
         }
     }
 
@@ -116,9 +116,9 @@ class CudaSharedMemoryIT {
         }
 
         /** Asks with the first half of a region as the input, and the second as the output. */
-        Optional<Refusal> infer(Edge edge, String region, long byteSize) {
+        Optional<Refusal> infer(Protocol protocol, String region, long byteSize) {
             long half = byteSize / 2;
-            return edge.client()
+            return protocol.client()
                     .infer(
                             path,
                             List.of(new Window(input, "FP32", shape(half / Float.BYTES), region, 0, half)),
@@ -155,12 +155,12 @@ class CudaSharedMemoryIT {
 
     @ParameterizedTest
     @CsvSource({"HTTP, IDENTITY", "HTTP, SOFTMAX", "GRPC, IDENTITY", "GRPC, SOFTMAX"})
-    void shouldInferFromAndIntoTheMemoryOfAnotherProcess(Edge edge, Model model) throws Exception {
+    void shouldInferFromAndIntoTheMemoryOfAnotherProcess(Protocol protocol, Model model) throws Exception {
         float[] values = {1, 2, 3, 0.5f, -1, 0, 0, 2};
         try (CudaClient client = CudaClient.launch(1, 64)) {
             client.write(0, bytes(values));
-            assertThat(edge.client().register("g", client.handle(), 1, 64)).isEmpty();
-            assertThat(model.infer(edge, "g", 64)).isEmpty();
+            assertThat(protocol.client().register("g", client.handle(), 1, 64)).isEmpty();
+            assertThat(model.infer(protocol, "g", 64)).isEmpty();
             float[] expected = model.expected(values);
             float[] answered = floats(client.read(32, 32));
             for (int i = 0; i < expected.length; i++) {
@@ -172,16 +172,16 @@ class CudaSharedMemoryIT {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTakeMemoryOfEitherKindInOneRequest(Edge edge) throws Exception {
+    void shouldTakeMemoryOfEitherKindInOneRequest(Protocol protocol) throws Exception {
         try (CudaClient client = CudaClient.launch(0, 128);
                 SharedObject object = SharedObject.create(128)) {
             client.write(0, SimpleModel.bytes(SimpleModel.LEFT));
             object.write(0, SimpleModel.bytes(SimpleModel.RIGHT));
-            assertThat(edge.client().register("g", client.handle(), 0, 128)).isEmpty();
+            assertThat(protocol.client().register("g", client.handle(), 0, 128)).isEmpty();
             assertThat(http.register("s", object.key(), "0", "128").statusCode())
                     .isEqualTo(200);
             List<Long> shape = List.of(1L, 16L);
-            assertThat(edge.client()
+            assertThat(protocol.client()
                             .infer(
                                     "simple",
                                     List.of(
@@ -195,19 +195,19 @@ class CudaSharedMemoryIT {
             assertThat(SimpleModel.values(ByteBuffer.wrap(client.read(64, 64)))).isEqualTo(SimpleModel.DIFFERENCE);
             assertThat(http.unregister("s").statusCode()).isEqualTo(200);
             assertThat(http.unregister("g").statusCode()).as("not of that kind").isEqualTo(200);
-            assertThat(edge.client().status("g")).containsExactly("g 0 128");
+            assertThat(protocol.client().status("g")).containsExactly("g 0 128");
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldRunTheStepsOfAnEnsembleOnIt(Edge edge) throws Exception {
+    void shouldRunTheStepsOfAnEnsembleOnIt(Protocol protocol) throws Exception {
         try (CudaClient client = CudaClient.launch(0, 256)) {
             client.write(0, SimpleModel.bytes(SimpleModel.LEFT));
             client.write(64, SimpleModel.bytes(SimpleModel.RIGHT));
-            assertThat(edge.client().register("g", client.handle(), 0, 256)).isEmpty();
+            assertThat(protocol.client().register("g", client.handle(), 0, 256)).isEmpty();
             List<Long> shape = List.of(1L, 16L);
-            assertThat(edge.client()
+            assertThat(protocol.client()
                             .infer(
                                     "simple_ensemble",
                                     List.of(
@@ -226,7 +226,7 @@ class CudaSharedMemoryIT {
 
     @ParameterizedTest
     @EnumSource
-    void shouldReadAndWriteStringsThere(Edge edge) throws Exception {
+    void shouldReadAndWriteStringsThere(Protocol protocol) throws Exception {
         String[] left = new String[16];
         Arrays.fill(left, "40");
         String[] right = new String[16];
@@ -242,9 +242,9 @@ class CudaSharedMemoryIT {
             byte[] rest = new byte[256 - sumBytes.length];
             Arrays.fill(rest, (byte) 9);
             client.write(256 + sumBytes.length, rest);
-            assertThat(edge.client().register("g", client.handle(), 0, 512)).isEmpty();
+            assertThat(protocol.client().register("g", client.handle(), 0, 512)).isEmpty();
             List<Long> shape = List.of(1L, 16L);
-            assertThat(edge.client()
+            assertThat(protocol.client()
                             .infer(
                                     "simple_string",
                                     List.of(
@@ -261,83 +261,85 @@ class CudaSharedMemoryIT {
 
     @ParameterizedTest
     @CsvSource({"HTTP, IDENTITY", "GRPC, SOFTMAX"})
-    void shouldUnregisterARegionThatRequestsUse(Edge edge, Model model) throws Exception {
+    void shouldUnregisterARegionThatRequestsUse(Protocol protocol, Model model) throws Exception {
         int byteSize = 4 * MIB;
         try (CudaClient client = CudaClient.launch(0, byteSize)) {
             client.write(0, new byte[64]);
-            assertThat(edge.client().register("busy", client.handle(), 0, byteSize))
+            assertThat(protocol.client().register("busy", client.handle(), 0, byteSize))
                     .isEmpty();
             CountDownLatch running = new CountDownLatch(4);
             List<CompletableFuture<Refusal>> users = new ArrayList<>();
             for (int user = 0; user < 4; user++) {
                 users.add(CompletableFuture.supplyAsync(
                         () -> {
-                            Optional<Refusal> answer = model.infer(edge, "busy", byteSize);
+                            Optional<Refusal> answer = model.infer(protocol, "busy", byteSize);
                             assertThat(answer).isEmpty();
                             running.countDown();
                             while (answer.isEmpty()) {
-                                answer = model.infer(edge, "busy", byteSize);
+                                answer = model.infer(protocol, "busy", byteSize);
                             }
                             return answer.get();
                         },
                         task -> Thread.ofVirtual().start(task)));
             }
             assertThat(running.await(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
-            edge.client().unregister("busy");
+            protocol.client().unregister("busy");
             for (CompletableFuture<Refusal> user : users) {
                 assertThat(user.get(LIMIT_SECONDS, TimeUnit.SECONDS).text())
                         .contains("Unable to find shared memory region: 'busy'");
             }
-            assertThat(edge.client().status("")).isEmpty();
-            assertThat(edge.client().register("busy", client.handle(), 0, byteSize))
+            assertThat(protocol.client().status("")).isEmpty();
+            assertThat(protocol.client().register("busy", client.handle(), 0, byteSize))
                     .isEmpty();
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldGoOnWhenAClientIsKilled(Edge edge) throws Exception {
+    void shouldGoOnWhenAClientIsKilled(Protocol protocol) throws Exception {
         float[] values = {1, 2, 3, 4, 5, 6, 7, 8};
         try (CudaClient killed = CudaClient.launch(0, 64);
                 CudaClient other = CudaClient.launch(0, 64)) {
             killed.write(0, bytes(values));
-            assertThat(edge.client().register("orphan", killed.handle(), 0, 64)).isEmpty();
-            assertThat(edge.client().register("other", other.handle(), 0, 64)).isEmpty();
+            assertThat(protocol.client().register("orphan", killed.handle(), 0, 64))
+                    .isEmpty();
+            assertThat(protocol.client().register("other", other.handle(), 0, 64))
+                    .isEmpty();
             killed.kill();
             // What is open here stays: the memory is the server's as much as it was the client's.
-            assertThat(edge.client()
+            assertThat(protocol.client()
                             .infer(
                                     "identity_fp32",
                                     List.of(new Window("INPUT0", "FP32", List.of(8L), "orphan", 0, 32)),
                                     List.of(new Window("OUTPUT0", "FP32", List.of(8L), "other", 32, 32))))
                     .isEmpty();
             assertThat(floats(other.read(32, 32))).isEqualTo(values);
-            assertThat(Model.IDENTITY.infer(edge, "orphan", 64)).isEmpty();
-            edge.client().unregister("orphan");
-            assertThat(edge.client().register("orphan", CudaClient.handleOfTheDead(64), 0, 64))
+            assertThat(Model.IDENTITY.infer(protocol, "orphan", 64)).isEmpty();
+            protocol.client().unregister("orphan");
+            assertThat(protocol.client().register("orphan", CudaClient.handleOfTheDead(64), 0, 64))
                     .hasValueSatisfying(refusal -> assertThat(refusal.text())
                             .contains("failed to register shared memory region: invalid args: CUDA cannot open"
                                     + " the handle"));
-            assertThat(Model.IDENTITY.infer(edge, "other", 64)).isEmpty();
+            assertThat(Model.IDENTITY.infer(protocol, "other", 64)).isEmpty();
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldSayWhatIsRegistered(Edge edge) throws Exception {
+    void shouldSayWhatIsRegistered(Protocol protocol) throws Exception {
         try (CudaClient first = CudaClient.launch(0, 4096);
                 CudaClient second = CudaClient.launch(1, 4096)) {
-            assertThat(edge.client().register("a", first.handle(), 0, 4096)).isEmpty();
-            assertThat(edge.client().register("b", second.handle(), 1, 100)).isEmpty();
-            assertThat(edge.client().register("c", first.handle(), 0, 64))
+            assertThat(protocol.client().register("a", first.handle(), 0, 4096)).isEmpty();
+            assertThat(protocol.client().register("b", second.handle(), 1, 100)).isEmpty();
+            assertThat(protocol.client().register("c", first.handle(), 0, 64))
                     .as("a handle under two names")
                     .isEmpty();
-            assertThat(edge.client().status("")).containsExactly("a 0 4096", "b 1 100", "c 0 64");
-            assertThat(edge.client().status("b")).containsExactly("b 1 100");
-            edge.client().unregister("a");
-            edge.client().unregister("nosuch");
-            assertThat(Model.IDENTITY.infer(edge, "c", 64)).isEmpty();
-            assertThat(edge.client().status("")).containsExactly("b 1 100", "c 0 64");
+            assertThat(protocol.client().status("")).containsExactly("a 0 4096", "b 1 100", "c 0 64");
+            assertThat(protocol.client().status("b")).containsExactly("b 1 100");
+            protocol.client().unregister("a");
+            protocol.client().unregister("nosuch");
+            assertThat(Model.IDENTITY.infer(protocol, "c", 64)).isEmpty();
+            assertThat(protocol.client().status("")).containsExactly("b 1 100", "c 0 64");
 
             assertThat(http.get("/v2/systemsharedmemory/status").body()).isEqualTo("[]");
             String text = "The region named 'b' is registered as CUDA shared memory, not system shared memory";

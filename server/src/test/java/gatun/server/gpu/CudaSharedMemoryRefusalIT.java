@@ -4,8 +4,8 @@ package gatun.server.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import gatun.server.gpu.CudaEdge.Refusal;
-import gatun.server.gpu.CudaEdge.Window;
+import gatun.server.gpu.RegionClient.Refusal;
+import gatun.server.gpu.RegionClient.Window;
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
@@ -59,17 +59,17 @@ class CudaSharedMemoryRefusalIT {
 
     @AfterEach
     void shouldHaveLeftNothing() {
-        Edge.HTTP.client().unregister("");
-        assertThat(Edge.GRPC.client().status("")).isEmpty();
+        Protocol.HTTP.client().unregister("");
+        assertThat(Protocol.GRPC.client().status("")).isEmpty();
         assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
     }
 
-    enum Edge {
+    enum Protocol {
         HTTP,
         GRPC;
 
-        CudaEdge client() {
-            return this == HTTP ? new CudaEdge.Http(http) : new CudaEdge.Grpc(grpc);
+        RegionClient client() {
+            return this == HTTP ? new RegionClient.Http(http) : new RegionClient.Grpc(grpc);
         }
 
         /** Has a model copy the first half of a region to the second. */
@@ -83,31 +83,35 @@ class CudaSharedMemoryRefusalIT {
 
     @ParameterizedTest
     @CsvSource({"HTTP, 400, 400", "GRPC, INVALID_ARGUMENT, ALREADY_EXISTS"})
-    void shouldRefuseWhatDoesNotFit(Edge edge, String invalid, String exists) throws Exception {
+    void shouldRefuseWhatDoesNotFit(Protocol protocol, String invalid, String exists) throws Exception {
         String prefix = "failed to register shared memory region: invalid args: ";
         try (CudaClient client = CudaClient.launch(0, MIB)) {
             byte[] handle = client.handle();
             byte[] other = handle.clone();
             other[0]++;
-            assertRefused(edge.client().register("g", handle, 7, MIB), invalid, prefix, "on GPU 7, expected 0 to ");
-            assertRefused(edge.client().register("g", handle, 0, 0), invalid, prefix, "is to have 0 bytes");
+            assertRefused(protocol.client().register("g", handle, 7, MIB), invalid, prefix, "on GPU 7, expected 0 to ");
+            assertRefused(protocol.client().register("g", handle, 0, 0), invalid, prefix, "is to have 0 bytes");
             assertRefused(
-                    edge.client().register("g", handle, 0, -1),
+                    protocol.client().register("g", handle, 0, -1),
                     invalid,
                     prefix,
                     "is to have 18446744073709551615 bytes, expected at most the ");
-            assertRefused(edge.client().register("g", other, 0, MIB), invalid, prefix, "CUDA cannot open the handle");
-            assertThat(edge.client().status("")).isEmpty();
-
-            assertThat(edge.client().register("g", handle, 0, MIB)).isEmpty();
             assertRefused(
-                    edge.client().register("g", handle, 0, MIB), exists, "shared memory region 'g' already in manager");
-            edge.client().unregister("");
+                    protocol.client().register("g", other, 0, MIB), invalid, prefix, "CUDA cannot open the handle");
+            assertThat(protocol.client().status("")).isEmpty();
+
+            assertThat(protocol.client().register("g", handle, 0, MIB)).isEmpty();
+            assertRefused(
+                    protocol.client().register("g", handle, 0, MIB),
+                    exists,
+                    "shared memory region 'g' already in manager");
+            protocol.client().unregister("");
         }
         try (CudaClient client = CudaClient.launch(0, MIB)) {
             byte[] handle = client.handle();
             client.free();
-            assertRefused(edge.client().register("g", handle, 0, MIB), invalid, prefix, "CUDA cannot open the handle");
+            assertRefused(
+                    protocol.client().register("g", handle, 0, MIB), invalid, prefix, "CUDA cannot open the handle");
         }
     }
 
@@ -121,12 +125,13 @@ class CudaSharedMemoryRefusalIT {
     @Test
     void shouldRefuseAHandleOfAnotherSizeInEachProtocolsWords() {
         assertRefused(
-                Edge.GRPC.client().register("g", new byte[63], 0, 1),
+                Protocol.GRPC.client().register("g", new byte[63], 0, 1),
                 "INVALID_ARGUMENT",
                 "failed to register shared memory region: invalid args: the handle of region 'g' has 63 bytes");
-        assertRefused(Edge.GRPC.client().register("g", new byte[64], -1, 1), "INVALID_ARGUMENT", "is to be on GPU -1");
         assertRefused(
-                Edge.HTTP.client().register("g", new byte[63], 0, 1),
+                Protocol.GRPC.client().register("g", new byte[64], -1, 1), "INVALID_ARGUMENT", "is to be on GPU -1");
+        assertRefused(
+                Protocol.HTTP.client().register("g", new byte[63], 0, 1),
                 "400",
                 "'raw_handle' must be a valid base64 encoded cudaIpcMemHandle_t");
     }
@@ -161,18 +166,18 @@ class CudaSharedMemoryRefusalIT {
 
     @ParameterizedTest
     @EnumSource
-    void shouldRefuseWindowsThatAreNotInside(Edge edge) throws Exception {
+    void shouldRefuseWindowsThatAreNotInside(Protocol protocol) throws Exception {
         try (CudaClient client = CudaClient.launch(0, 64)) {
-            assertThat(edge.client().register("g", client.handle(), 0, 64)).isEmpty();
+            assertThat(protocol.client().register("g", client.handle(), 0, 64)).isEmpty();
             List<Window> output = List.of(new Window("OUTPUT0", "FP32", List.of(), "g", 32, 32));
-            assertThat(edge.client()
+            assertThat(protocol.client()
                             .infer(
                                     "identity_fp32",
                                     List.of(new Window("INPUT0", "FP32", List.of(8L), "g", 40, 32)),
                                     output))
                     .hasValueSatisfying(refusal -> assertThat(refusal.text())
                             .contains("Invalid offset + byte size for shared memory region: 'g'"));
-            assertThat(edge.client()
+            assertThat(protocol.client()
                             .infer(
                                     "identity_fp32",
                                     List.of(new Window("INPUT0", "FP32", List.of(4L), "g", 0, 16)),
@@ -184,25 +189,25 @@ class CudaSharedMemoryRefusalIT {
 
     @ParameterizedTest
     @CsvSource({"HTTP, 503", "GRPC, UNAVAILABLE"})
-    void shouldGoOnWithoutAGpuThatFailed(Edge edge, String unavailable) throws Exception {
+    void shouldGoOnWithoutAGpuThatFailed(Protocol protocol, String unavailable) throws Exception {
         assumeThat(Files.exists(Path.of("/dev/nvidiactl")))
                 .as("a real GPU does not fail on demand")
                 .isFalse();
         try (CudaClient well = CudaClient.launch(0, 64);
                 CudaClient failed = CudaClient.launch(1, 64)) {
             well.write(0, new byte[64]);
-            assertThat(edge.client().register("well", well.handle(), 0, 64)).isEmpty();
-            Optional<Refusal> registered = edge.client().register("failed", failed.handle(), 1, 64);
+            assertThat(protocol.client().register("well", well.handle(), 0, 64)).isEmpty();
+            Optional<Refusal> registered = protocol.client().register("failed", failed.handle(), 1, 64);
             if (registered.isEmpty()) {
                 // The first transport's turn: it fails when it is used, and both names stay until they are
                 // unregistered.
-                assertRefused(edge.infer("failed"), unavailable, "GPU 1 has failed (", "restart the server");
-                assertThat(edge.client().status("")).containsExactly("failed 1 64", "well 0 64");
-                edge.client().unregister("failed");
-                registered = edge.client().register("failed", failed.handle(), 1, 64);
+                assertRefused(protocol.infer("failed"), unavailable, "GPU 1 has failed (", "restart the server");
+                assertThat(protocol.client().status("")).containsExactly("failed 1 64", "well 0 64");
+                protocol.client().unregister("failed");
+                registered = protocol.client().register("failed", failed.handle(), 1, 64);
             }
             assertRefused(registered, unavailable, "GPU 1 has failed (", "restart the server");
-            assertThat(edge.infer("well")).isEmpty();
+            assertThat(protocol.infer("well")).isEmpty();
             assertThat(http.get("/v2/health/ready").statusCode()).isEqualTo(200);
         }
     }

@@ -73,7 +73,7 @@ class SealedRegionIT {
     }
 
     /** How a client asks. */
-    enum Edge {
+    enum Protocol {
         HTTP {
             @Override
             Optional<String> refusal(String region, String key) {
@@ -199,17 +199,17 @@ class SealedRegionIT {
 
     @ParameterizedTest
     @EnumSource
-    void shouldReadAndWriteTheMemoryThatAClientSealed(Edge edge) throws Exception {
+    void shouldReadAndWriteTheMemoryThatAClientSealed(Protocol protocol) throws Exception {
         try (ChildJvm client = ChildJvm.launch(MemfdClient.class, "sealed", "1")) {
             String key = client.awaitLine("exported", LIMIT);
 
-            assertThat(edge.refusal("sealed", key)).isEmpty();
-            assertThat(edge.inferenceRefusal("sealed", "sealed")).isEmpty();
+            assertThat(protocol.refusal("sealed", key)).isEmpty();
+            assertThat(protocol.inferenceRefusal("sealed", "sealed")).isEmpty();
 
             assertThat(read(key, HALF)).isEqualTo(MemfdClient.tensor(1));
             assertThat(read(key, 0)).isEqualTo(MemfdClient.tensor(1));
-            edge.unregister("sealed");
-            assertThat(edge.inferenceRefusal("sealed", "sealed"))
+            protocol.unregister("sealed");
+            assertThat(protocol.inferenceRefusal("sealed", "sealed"))
                     .hasValueSatisfying(why -> assertThat(why).contains("sealed"));
         }
     }
@@ -217,54 +217,54 @@ class SealedRegionIT {
     /** No guard is needed: nobody can do to a sealed object what breaks a POSIX object's users. */
     @ParameterizedTest
     @EnumSource
-    void shouldGoOnWithASealedObjectThatItsClientTriesToTruncate(Edge edge) throws Exception {
+    void shouldGoOnWithASealedObjectThatItsClientTriesToTruncate(Protocol protocol) throws Exception {
         try (ChildJvm client = ChildJvm.launch(MemfdClient.class, "sealed", "2")) {
             String key = client.awaitLine("exported", LIMIT);
-            assertThat(edge.refusal("whole", key)).isEmpty();
+            assertThat(protocol.refusal("whole", key)).isEmpty();
 
             try (FileChannel memory = FileChannel.open(Path.of(key), StandardOpenOption.WRITE)) {
                 assertThatThrownBy(() -> memory.truncate(0)).isInstanceOf(IOException.class);
             }
 
-            assertThat(edge.inferenceRefusal("whole", "whole")).isEmpty();
+            assertThat(protocol.inferenceRefusal("whole", "whole")).isEmpty();
             assertThat(read(key, HALF)).isEqualTo(MemfdClient.tensor(2));
         }
     }
 
     @ParameterizedTest
     @CsvSource({"HTTP, unsealed", "HTTP, file", "GRPC, unsealed", "GRPC, file"})
-    void shouldRefuseADescriptorOfWhatIsNotSealed(Edge edge, String kind) throws Exception {
-        Path file = Files.write(folder.resolve(edge + kind), new byte[(int) MemfdClient.BYTE_SIZE]);
+    void shouldRefuseADescriptorOfWhatIsNotSealed(Protocol protocol, String kind) throws Exception {
+        Path file = Files.write(folder.resolve(protocol + kind), new byte[(int) MemfdClient.BYTE_SIZE]);
         try (ChildJvm client = ChildJvm.launch(MemfdClient.class, kind, file.toString())) {
             String key = client.awaitLine("exported", LIMIT);
 
-            assertThat(edge.refusal("unsealed", key)).hasValueSatisfying(why -> assertThat(why)
+            assertThat(protocol.refusal("unsealed", key)).hasValueSatisfying(why -> assertThat(why)
                     .contains("unsealed", key, "expected a memfd of the server's own user, sealed with F_SEAL_SHRINK"));
 
-            assertThat(edge.knows("unsealed")).isFalse();
+            assertThat(protocol.knows("unsealed")).isFalse();
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldServeOthersAndTheRegionItselfWhenAClientIsKilled(Edge edge) throws Exception {
+    void shouldServeOthersAndTheRegionItselfWhenAClientIsKilled(Protocol protocol) throws Exception {
         try (ChildJvm killed = ChildJvm.launch(MemfdClient.class, "sealed", "3");
                 ChildJvm other = ChildJvm.launch(MemfdClient.class, "sealed", "4")) {
             String killedKey = killed.awaitLine("exported", LIMIT);
             String otherKey = other.awaitLine("exported", LIMIT);
-            assertThat(edge.refusal("killed", killedKey)).isEmpty();
-            assertThat(edge.refusal("other", otherKey)).isEmpty();
+            assertThat(protocol.refusal("killed", killedKey)).isEmpty();
+            assertThat(protocol.refusal("other", otherKey)).isEmpty();
 
             killed.kill();
 
-            assertThat(edge.inferenceRefusal("other", "other")).isEmpty();
+            assertThat(protocol.inferenceRefusal("other", "other")).isEmpty();
             assertThat(read(otherKey, HALF)).isEqualTo(MemfdClient.tensor(4));
-            assertThat(edge.inferenceRefusal("killed", "other")).isEmpty();
+            assertThat(protocol.inferenceRefusal("killed", "other")).isEmpty();
             assertThat(read(otherKey, HALF)).isEqualTo(MemfdClient.tensor(3));
-            assertThat(edge.inferenceRefusal("other", "killed")).isEmpty();
-            edge.unregister("killed");
-            assertThat(edge.knows("killed")).isFalse();
-            assertThat(edge.refusal("again", killedKey))
+            assertThat(protocol.inferenceRefusal("other", "killed")).isEmpty();
+            protocol.unregister("killed");
+            assertThat(protocol.knows("killed")).isFalse();
+            assertThat(protocol.refusal("again", killedKey))
                     .hasValueSatisfying(why -> assertThat(why).contains("Unable to open shared memory region"));
         }
     }

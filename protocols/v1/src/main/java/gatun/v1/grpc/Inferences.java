@@ -14,8 +14,8 @@ import gatun.runtime.Origin;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
-import gatun.v1.InferAnswer;
 import gatun.v1.V1Api;
+import gatun.v1.V1InferResponse;
 import gatun.wire.v1.InferResponseHeader;
 import gatun.wire.v1.RequestStatus;
 import io.grpc.Metadata;
@@ -78,8 +78,8 @@ final class Inferences {
      */
     OutboundMessage answer(InferMessage message, InferenceResponse response) {
         try {
-            InferAnswer answer =
-                    InferAnswer.of(message.header, Objects.requireNonNull(message.model), response, server.heap());
+            V1InferResponse answer =
+                    V1InferResponse.of(message.header, Objects.requireNonNull(message.model), response, server.heap());
             try {
                 return encode(
                         api.statuses().success(), answer.header(), answer.raw().toArray(MemorySegment[]::new), () -> {

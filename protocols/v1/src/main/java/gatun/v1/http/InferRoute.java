@@ -14,9 +14,9 @@ import gatun.runtime.Origin;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
-import gatun.v1.InferAnswer;
-import gatun.v1.InferRequests;
 import gatun.v1.V1Api;
+import gatun.v1.V1InferRequests;
+import gatun.v1.V1InferResponse;
 import gatun.wire.v1.InferRequestHeader;
 import gatun.wire.v1.InferResponseHeader;
 import gatun.wire.v1.RequestStatus;
@@ -83,7 +83,7 @@ final class InferRoute {
                     exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
                 trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
                 trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
-                try (InferAnswer answer = InferAnswer.of(header, model, response, server.heap())) {
+                try (V1InferResponse answer = V1InferResponse.of(header, model, response, server.heap())) {
                     send(exchange, answer);
                 }
                 trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
@@ -110,7 +110,7 @@ final class InferRoute {
         }
     }
 
-    private void send(Exchange exchange, InferAnswer answer) {
+    private void send(Exchange exchange, V1InferResponse answer) {
         byte[] trailer = MessageBody.isBinary(exchange)
                 ? answer.header().toByteArray()
                 : MessageText.lines(answer.header()).getBytes(StandardCharsets.UTF_8);
@@ -139,7 +139,7 @@ final class InferRoute {
     /** A version as paths give it; one that no number can be is none that there is. */
     private static long version(String digits) {
         if (digits.isEmpty()) {
-            return InferRequests.LATEST_VERSION;
+            return V1InferRequests.LATEST_VERSION;
         }
         try {
             return Long.parseLong(digits);

@@ -82,12 +82,12 @@ final class GenerateRoute {
             throw GatunException.invalidArgument("generate expects model to produce exactly 1 response, use generate"
                     + " stream for model that generates various number of responses");
         }
-        GenerateAnswer.requireForms(first.getFirst());
+        GenerateResponse.requireForms(first.getFirst());
         LoadReport.add(exchange, server, request.model());
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
-        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
-        GenerateAnswer.write(json, first.getFirst());
-        JsonAnswer.send(exchange, json);
+        JsonWriter json = exchange.json(JsonResponse.HEADERS);
+        GenerateResponse.write(json, first.getFirst());
+        JsonResponse.send(exchange, json);
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
     }
 
@@ -107,7 +107,7 @@ final class GenerateRoute {
         try {
             infer(exchange, request, (response, last) -> {
                 try (response) {
-                    GenerateAnswer.requireForms(response);
+                    GenerateResponse.requireForms(response);
                     if (!begun[0]) {
                         trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
                         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
@@ -115,7 +115,7 @@ final class GenerateRoute {
                         begun[0] = true;
                     }
                     JsonWriter json = exchange.piece().raw(EVENT);
-                    GenerateAnswer.write(json, response);
+                    GenerateResponse.write(json, response);
                     exchange.sendPiece(json.raw(EVENT_END));
                 }
             });

@@ -57,7 +57,7 @@ final class InferRoute {
                 exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
             trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
-            InferAnswer.send(exchange, response, forms, server.heap());
+            InferResponseBody.send(exchange, response, forms, server.heap());
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
         } catch (GatunException e) {
             throw request.afterRun(e); // there may be no memory for the answer

@@ -28,14 +28,14 @@ final class LoggingRoutes {
     /** Tells the settings. */
     void show(Exchange exchange) {
         LogSettings settings = server.log().settings();
-        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        JsonWriter json = exchange.json(JsonResponse.HEADERS);
         json.raw("{\"log_file\":").string(settings.file().map(Path::toString).orElse(""));
         json.raw(",\"log_info\":").bool(settings.info());
         json.raw(",\"log_warning\":").bool(settings.warning());
         json.raw(",\"log_error\":").bool(settings.error());
         json.raw(",\"log_verbose_level\":").signed(settings.verbosity());
         json.raw(",\"log_format\":").string(settings.format().wireName());
-        JsonAnswer.send(exchange, json.raw('}'));
+        JsonResponse.send(exchange, json.raw('}'));
     }
 
     /** Changes what the body names, all of it or nothing, and tells the settings. */

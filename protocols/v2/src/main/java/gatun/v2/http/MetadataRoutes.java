@@ -29,17 +29,17 @@ final class MetadataRoutes {
 
     void server(Exchange exchange) {
         ServerMetadata metadata = server.metadata();
-        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        JsonWriter json = exchange.json(JsonResponse.HEADERS);
         json.raw("{\"name\":").string(metadata.name());
         json.raw(",\"version\":").string(metadata.version());
         json.raw(",\"extensions\":");
         writeStrings(json, metadata.extensions());
-        JsonAnswer.send(exchange, json.raw('}'));
+        JsonResponse.send(exchange, json.raw('}'));
     }
 
     void model(Exchange exchange, String name, String version) {
         ModelVersion model = server.model(name, version);
-        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        JsonWriter json = exchange.json(JsonResponse.HEADERS);
         json.raw("{\"name\":").string(model.name());
         json.raw(",\"versions\":");
         writeStrings(json, version.isEmpty() ? model.readyVersions() : List.of(model.versionText()));
@@ -48,12 +48,12 @@ final class MetadataRoutes {
         writeSpecs(json, model.inputs());
         json.raw(",\"outputs\":");
         writeSpecs(json, model.outputs());
-        JsonAnswer.send(exchange, json.raw('}'));
+        JsonResponse.send(exchange, json.raw('}'));
     }
 
     void modelReady(Exchange exchange, String name, String version) {
         if (server.model(name, version).ready()) {
-            JsonAnswer.sendEmpty(exchange);
+            JsonResponse.sendEmpty(exchange);
         } else {
             exchange.answerFailure(Status.BAD_REQUEST_400, "Model version not ready");
         }
@@ -61,9 +61,9 @@ final class MetadataRoutes {
 
     void modelConfig(Exchange exchange, String name, String version) {
         ModelVersion model = server.model(name, version);
-        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        JsonWriter json = exchange.json(JsonResponse.HEADERS);
         ConfigJson.write(json, model.config());
-        JsonAnswer.send(exchange, json);
+        JsonResponse.send(exchange, json);
     }
 
     private static void writeSpecs(JsonWriter json, List<TensorSpec> specs) {

@@ -23,7 +23,7 @@ abstract class RegionRoutes<S extends RegionStatus> {
 
     /** Answers with one region, or with all where {@code name} is empty. */
     final void status(Exchange exchange, String name) {
-        JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw('[');
+        JsonWriter json = exchange.json(JsonResponse.HEADERS).raw('[');
         String separator = "{\"name\":";
         for (S region : regions.statuses(name, kind)) {
             json.raw(separator).string(region.name());
@@ -31,7 +31,7 @@ abstract class RegionRoutes<S extends RegionStatus> {
             writeMembers(json, region);
             json.raw(",\"byte_size\":").unsigned(region.byteSize()).raw('}');
         }
-        JsonAnswer.send(exchange, json.raw(']'));
+        JsonResponse.send(exchange, json.raw(']'));
     }
 
     /** Registers the region that the body tells of. */
@@ -42,13 +42,13 @@ abstract class RegionRoutes<S extends RegionStatus> {
                     "'region name' is necessary to register " + kindName + " shared memory region");
         }
         register(open, name, exchange);
-        JsonAnswer.sendEmpty(exchange);
+        JsonResponse.sendEmpty(exchange);
     }
 
     /** Unregisters one region, or all where {@code name} is empty. */
     final void unregister(Exchange exchange, String name) {
         regions.unregister(name, kind);
-        JsonAnswer.sendEmpty(exchange);
+        JsonResponse.sendEmpty(exchange);
     }
 
     /** Writes what only regions of this kind have, each member with a comma before it. */

@@ -41,7 +41,7 @@ final class RepositoryRoutes {
             jsonBody.read(exchange, usage, parameters);
             server.load(path.value("model"), parameters.override());
         }
-        JsonAnswer.sendEmpty(exchange);
+        JsonResponse.sendEmpty(exchange);
     }
 
     /** Unloads the model of the path. */
@@ -63,7 +63,7 @@ final class RepositoryRoutes {
             }
         });
         server.unload(path.value("model"), dependents[0]);
-        JsonAnswer.sendEmpty(exchange);
+        JsonResponse.sendEmpty(exchange);
     }
 
     /** Answers with all models; the name of a repository makes no difference. */
@@ -89,7 +89,7 @@ final class RepositoryRoutes {
     }
 
     private static void send(Exchange exchange, List<ModelStatus> models, boolean readyOnly) {
-        JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw('[');
+        JsonWriter json = exchange.json(JsonResponse.HEADERS).raw('[');
         boolean first = true;
         for (ModelStatus model : models) {
             if (readyOnly && model.state() != ModelState.READY) {
@@ -101,7 +101,7 @@ final class RepositoryRoutes {
             first = false;
             write(json, model);
         }
-        JsonAnswer.send(exchange, json.raw(']'));
+        JsonResponse.send(exchange, json.raw(']'));
     }
 
     private static void write(JsonWriter json, ModelStatus model) {

@@ -41,14 +41,14 @@ final class StatisticsRoutes {
     }
 
     private static void send(Exchange exchange, List<ModelStatistics> models) {
-        JsonWriter json = exchange.json(JsonAnswer.HEADERS).raw("{\"model_stats\":[");
+        JsonWriter json = exchange.json(JsonResponse.HEADERS).raw("{\"model_stats\":[");
         for (int i = 0; i < models.size(); i++) {
             if (i > 0) {
                 json.raw(',');
             }
             write(json, models.get(i));
         }
-        JsonAnswer.send(exchange, json.raw("]}"));
+        JsonResponse.send(exchange, json.raw("]}"));
     }
 
     private static void write(JsonWriter json, ModelStatistics model) {

@@ -52,7 +52,7 @@ final class TraceRoutes {
     }
 
     private void show(Exchange exchange, String model) {
-        JsonWriter json = exchange.json(JsonAnswer.HEADERS);
+        JsonWriter json = exchange.json(JsonResponse.HEADERS);
         char separator = '{';
         for (Map.Entry<String, List<String>> setting :
                 server.tracing().settings(model).entrySet()) {
@@ -64,7 +64,7 @@ final class TraceRoutes {
             }
             separator = ',';
         }
-        JsonAnswer.send(exchange, json.raw('}'));
+        JsonResponse.send(exchange, json.raw('}'));
     }
 
     private static void writeArray(JsonWriter json, List<String> texts) {

@@ -9,8 +9,8 @@ import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.HeaderRules;
 import gatun.runtime.access.TokenFile;
-import gatun.testing.edges.EdgeServer;
-import gatun.testing.edges.EdgeSettings;
+import gatun.testing.listeners.TestServer;
+import gatun.testing.listeners.TestServerSettings;
 import gatun.v1.protocol.V1Protocol;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
@@ -66,7 +66,7 @@ class AccessTest {
         return metadata;
     }
 
-    private static GRPCInferenceServiceBlockingStub stub(EdgeServer edge, Metadata metadata) {
+    private static GRPCInferenceServiceBlockingStub stub(TestServer edge, Metadata metadata) {
         return GRPCInferenceServiceGrpc.newBlockingStub(edge.channel())
                 .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(metadata));
     }
@@ -99,9 +99,9 @@ class AccessTest {
                 ApiGroup.TRACE, stub -> stub.traceSetting(TraceSettingRequest.getDefaultInstance()),
                 ApiGroup.LOGGING, stub -> stub.logSettings(LogSettingsRequest.getDefaultInstance()));
         assertThat(calls).containsOnlyKeys(ApiGroup.values());
-        try (EdgeServer edge = new EdgeServer(
+        try (TestServer edge = new TestServer(
                 server,
-                EdgeSettings.usual().withHeaders(HeaderRules.none().withAccess(new ApiAccess(keys, Map.of()))),
+                TestServerSettings.usual().withHeaders(HeaderRules.none().withAccess(new ApiAccess(keys, Map.of()))),
                 V2Protocol::new,
                 V1Protocol::new)) {
             calls.forEach((group, call) -> {
@@ -133,9 +133,9 @@ class AccessTest {
         Path file = Files.writeString(folder.resolve("tokens"), "first\n");
         ApiAccess access = new ApiAccess(Map.of(), Map.of(ApiGroup.INFERENCE, TokenFile.open(file)));
         ModelInferRequest request = ServiceFixture.request().build();
-        try (EdgeServer edge = new EdgeServer(
+        try (TestServer edge = new TestServer(
                 server,
-                EdgeSettings.usual().withHeaders(HeaderRules.none().withAccess(access)),
+                TestServerSettings.usual().withHeaders(HeaderRules.none().withAccess(access)),
                 V2Protocol::new,
                 V1Protocol::new)) {
             Status refused = failure(() -> stub(edge, new Metadata()).modelInfer(request));
@@ -153,9 +153,9 @@ class AccessTest {
         Path file = Files.writeString(folder.resolve("tokens"), "right\n");
         ApiAccess access = new ApiAccess(Map.of(), Map.of(ApiGroup.INFERENCE, TokenFile.open(file)));
         ModelInferRequest request = ServiceFixture.request().build();
-        try (EdgeServer edge = new EdgeServer(
+        try (TestServer edge = new TestServer(
                 server,
-                EdgeSettings.usual().withHeaders(HeaderRules.none().withAccess(access)),
+                TestServerSettings.usual().withHeaders(HeaderRules.none().withAccess(access)),
                 V2Protocol::new,
                 V1Protocol::new)) {
             for (String[] values : new String[][] {{"wrong", "right"}, {"right", "wrong"}, {"wrong", "wrong"}}) {
@@ -178,11 +178,11 @@ class AccessTest {
 
     @Test
     void shouldForwardMetadataButNoneThatTheProtocolHasForItself() {
-        EdgeSettings settings = EdgeSettings.usual()
+        TestServerSettings settings = TestServerSettings.usual()
                 .withHeaders(HeaderRules.none()
                         .withForwarding(HeaderForwarding.of(Pattern.compile("^(user-name|timeout)"))));
         ModelInferRequest request = ServiceFixture.request().build();
-        try (EdgeServer edge = new EdgeServer(server, settings, V2Protocol::new, V1Protocol::new)) {
+        try (TestServer edge = new TestServer(server, settings, V2Protocol::new, V1Protocol::new)) {
             ModelInferResponse response = stub(edge, metadata("user-name", "u")).modelInfer(request);
             assertThat(response.getParametersMap()).containsOnlyKeys("user-name");
             assertThat(response.getParametersOrThrow("user-name").getStringParam())

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
 import gatun.memory.regions.RegionStatus;
-import gatun.testing.edges.EdgeServer;
-import gatun.testing.edges.EdgeSettings;
+import gatun.testing.listeners.TestServer;
+import gatun.testing.listeners.TestServerSettings;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.CudaSharedMemoryRegisterRequest;
 import gatun.wire.inference.CudaSharedMemoryStatusRequest;
@@ -253,8 +253,8 @@ class ControlServiceTest {
 
     @Test
     void shouldRefuseRegionsUnlessTheyAreAllowed() {
-        try (EdgeServer closed =
-                new EdgeServer(service.server(), EdgeSettings.usual().withClientSharedMemory(false), V2Protocol::new)) {
+        try (TestServer closed = new TestServer(
+                service.server(), TestServerSettings.usual().withClientSharedMemory(false), V2Protocol::new)) {
             GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub client =
                     GRPCInferenceServiceGrpc.newBlockingStub(closed.channel());
             Status register = failure(

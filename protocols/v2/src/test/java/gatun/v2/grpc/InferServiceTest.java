@@ -12,8 +12,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
 import gatun.grpc.ResponseCompression;
-import gatun.testing.edges.EdgeServer;
-import gatun.testing.edges.EdgeSettings;
+import gatun.testing.listeners.TestServer;
+import gatun.testing.listeners.TestServerSettings;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import gatun.wire.inference.InferTensorContents;
@@ -75,9 +75,9 @@ class InferServiceTest {
     @ParameterizedTest
     @EnumSource
     void shouldCompressResponsesAsMuchAsItIsTold(ResponseCompression level) {
-        try (EdgeServer edge = new EdgeServer(
+        try (TestServer edge = new TestServer(
                 service.server(),
-                EdgeSettings.usual(),
+                TestServerSettings.usual(),
                 (server, settings) -> new V2Protocol(server, settings, level))) {
             AtomicReference<Metadata> headers = new AtomicReference<>();
             ModelInferRequest request = request()

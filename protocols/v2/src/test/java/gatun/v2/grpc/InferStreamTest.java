@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import gatun.grpc.message.InferenceStream;
 import gatun.testing.ReceivedMessages;
-import gatun.testing.edges.EdgeServer;
-import gatun.testing.edges.EdgeSettings;
+import gatun.testing.listeners.TestServer;
+import gatun.testing.listeners.TestServerSettings;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import gatun.wire.inference.InferParameter;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class InferStreamTest {
     private final FakeServer server = new FakeServer();
-    private final EdgeServer edge = new EdgeServer(server, EdgeSettings.usual(), V2Protocol::new);
+    private final TestServer edge = new TestServer(server, TestServerSettings.usual(), V2Protocol::new);
     private final ReceivedMessages<ModelStreamInferResponse> answers = new ReceivedMessages<>();
 
     @AfterEach

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
-import gatun.testing.edges.EdgeServer;
-import gatun.testing.edges.EdgeSettings;
+import gatun.testing.listeners.TestServer;
+import gatun.testing.listeners.TestServerSettings;
 import gatun.v1.protocol.V1Protocol;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
@@ -28,7 +28,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 final class ServiceFixture implements AfterEachCallback {
     private final FakeServer server = new FakeServer();
-    private final EdgeServer edge = new EdgeServer(server, EdgeSettings.usual(), V2Protocol::new, V1Protocol::new);
+    private final TestServer edge =
+            new TestServer(server, TestServerSettings.usual(), V2Protocol::new, V1Protocol::new);
     private final GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub stub =
             GRPCInferenceServiceGrpc.newBlockingStub(edge.channel());
 

@@ -8,7 +8,7 @@ import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.HeaderRules;
 import gatun.runtime.access.TokenFile;
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -33,7 +33,7 @@ class AccessTest {
 
     @BeforeEach
     void write() {
-        EdgeUnderTest.writeModel(repository, "m", 0, "TYPE_INT32 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, "m", 0, "TYPE_INT32 [ 2 ]");
     }
 
     @ParameterizedTest
@@ -72,7 +72,7 @@ class AccessTest {
         for (ApiGroup each : ApiGroup.values()) {
             keys.put(each, new ApiAccess.RequiredHeader("key-of-" + each.wireName(), "secret"));
         }
-        try (EdgeUnderTest edge = V2Edge.startWith(
+        try (ListenerUnderTest edge = V2TestServer.startWith(
                 repository,
                 settings -> settings.withHeaders(HeaderRules.none().withAccess(new ApiAccess(keys, Map.of()))))) {
             HttpRequest.Builder request = edge.request(path).method(method, HttpRequest.BodyPublishers.ofString("{}"));
@@ -91,7 +91,7 @@ class AccessTest {
     void shouldWantATokenOfTheGroupsFile() throws IOException {
         Path file = Files.writeString(repository.resolve("tokens"), "first\nsecond\n");
         ApiAccess access = new ApiAccess(Map.of(), Map.of(ApiGroup.INFERENCE, TokenFile.open(file)));
-        try (EdgeUnderTest edge = V2Edge.startWith(
+        try (ListenerUnderTest edge = V2TestServer.startWith(
                 repository, settings -> settings.withHeaders(HeaderRules.none().withAccess(access)))) {
             HttpRequest.Builder request =
                     edge.request("/v2/models/m/infer").POST(HttpRequest.BodyPublishers.ofString(INFER));
@@ -117,7 +117,7 @@ class AccessTest {
         ApiAccess access =
                 new ApiAccess(Map.of(ApiGroup.INFERENCE, new ApiAccess.RequiredHeader("key", "secret")), Map.of());
         String page = "https://console.example";
-        try (EdgeUnderTest edge = V2Edge.startWith(
+        try (ListenerUnderTest edge = V2TestServer.startWith(
                 repository, settings -> settings.withHeaders(HeaderRules.none().withAccess(access))
                         .withAllowedOrigins(Set.of(page)))) {
             HttpResponse<String> allowed = edge.send(edge.request("/v2/models/m/infer")
@@ -136,7 +136,7 @@ class AccessTest {
     @Test
     void shouldForwardHeadersButNoneThatTheProtocolHasForItself() {
         HeaderForwarding forwarding = HeaderForwarding.of(Pattern.compile("^(user-|priority)"));
-        try (EdgeUnderTest edge = V2Edge.startWith(
+        try (ListenerUnderTest edge = V2TestServer.startWith(
                 repository, settings -> settings.withHeaders(HeaderRules.none().withForwarding(forwarding)))) {
             HttpRequest.Builder infer =
                     edge.request("/v2/models/m/infer").POST(HttpRequest.BodyPublishers.ofString(INFER));

@@ -3,8 +3,8 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
-import gatun.testing.edges.RawClient;
+import gatun.testing.listeners.ListenerUnderTest;
+import gatun.testing.listeners.RawClient;
 import io.helidon.webserver.http.HttpService;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -23,15 +23,15 @@ class ConnectionTest {
             + "{\"name\":\"OUT0\",\"datatype\":\"FP32\",\"shape\":[2],\"data\":[1.0,2.5]}]}";
     private static final int LARGE = 32 << 20;
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "floats", 0, "TYPE_FP32 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "a%20b", 0, "TYPE_FP32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "floats", 0, "TYPE_FP32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "a%20b", 0, "TYPE_FP32 [ -1 ]");
         HttpService echo = rules -> rules.post(
                 "/echo", (request, response) -> response.send(request.content().as(byte[].class)));
-        edge = V2Edge.start(repository, echo);
+        edge = V2TestServer.start(repository, echo);
     }
 
     @AfterAll

@@ -3,8 +3,8 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
-import gatun.testing.edges.RawClient;
+import gatun.testing.listeners.ListenerUnderTest;
+import gatun.testing.listeners.RawClient;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -80,12 +80,12 @@ class DirectRequestFuzzTest {
 
     private static final String SPLINTERS = " \t\r\n:/.%?#\0\u007f\u00e9aZ0-";
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "floats", 0, "TYPE_FP32 [ -1 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "floats", 0, "TYPE_FP32 [ -1 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterAll

@@ -3,8 +3,8 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
-import gatun.testing.edges.RawClient;
+import gatun.testing.listeners.ListenerUnderTest;
+import gatun.testing.listeners.RawClient;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -37,17 +37,17 @@ class GenerateTest {
             ]
             """;
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) throws IOException {
-        EdgeUnderTest.writeModel(repository, "text", 0, "TYPE_STRING [ 1 ]", "TYPE_INT32 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "grid", 8, "TYPE_FP32 [ -1, 2 ]");
-        EdgeUnderTest.writeModel(repository, "half", 0, "TYPE_FP16 [ 1 ]");
-        EdgeUnderTest.writeModel(repository, "flag", 0, "TYPE_BOOL [ 1 ]");
+        ListenerUnderTest.writeModel(repository, "text", 0, "TYPE_STRING [ 1 ]", "TYPE_INT32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "grid", 8, "TYPE_FP32 [ -1, 2 ]");
+        ListenerUnderTest.writeModel(repository, "half", 0, "TYPE_FP16 [ 1 ]");
+        ListenerUnderTest.writeModel(repository, "flag", 0, "TYPE_BOOL [ 1 ]");
         Files.createDirectories(repository.resolve("repeat").resolve("1"));
         Files.writeString(repository.resolve("repeat").resolve("config.pbtxt"), REPEAT);
-        edge = V2Edge.start(repository);
+        edge = V2TestServer.start(repository);
     }
 
     @AfterAll

@@ -3,7 +3,7 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -24,14 +24,14 @@ class InferErrorsTest {
     private static final String GOOD = "{\"name\":\"IN0\",\"datatype\":\"INT32\",\"shape\":[1,2],\"data\":[1,2]}";
     private static final String JSON_FAILED = "failed to parse the request JSON buffer: ";
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "ints", 8, "TYPE_INT32 [ 2 ]");
-        EdgeUnderTest.writeModel(repository, "pair", 0, "TYPE_FP32 [ 2 ]", "TYPE_FP32 [ 2 ]");
-        EdgeUnderTest.writeModel(repository, "half", 0, "TYPE_FP16 [ 2 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "ints", 8, "TYPE_INT32 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, "pair", 0, "TYPE_FP32 [ 2 ]", "TYPE_FP32 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, "half", 0, "TYPE_FP16 [ 2 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterAll

@@ -3,7 +3,7 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -30,17 +30,17 @@ class InferTest {
     private static final String ANY_ANSWER = "{\"model_name\":\"any\",\"model_version\":\"1\",\"outputs\":["
             + "{\"name\":\"OUT0\",\"datatype\":\"FP32\",\"shape\":[2],\"data\":[1.0,2.0]}]}";
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "pair", 8, "TYPE_INT32 [ 4 ]", "TYPE_FP32 [ 2 ]");
-        EdgeUnderTest.writeModel(repository, "any", 0, "TYPE_FP32 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "odd", 0, "TYPE_UINT8 [ 3 ]", "TYPE_FP64 [ 2 ]");
-        EdgeUnderTest.writeModel(repository, "strings", 0, "TYPE_STRING [ -1, 2 ]");
-        EdgeUnderTest.writeModel(repository, "string", 4, "TYPE_STRING [ 1 ]");
-        EdgeUnderTest.writeModel(repository, "one", 0, "TYPE_STRING [ 1, 1, 1 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "pair", 8, "TYPE_INT32 [ 4 ]", "TYPE_FP32 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, "any", 0, "TYPE_FP32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "odd", 0, "TYPE_UINT8 [ 3 ]", "TYPE_FP64 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, "strings", 0, "TYPE_STRING [ -1, 2 ]");
+        ListenerUnderTest.writeModel(repository, "string", 4, "TYPE_STRING [ 1 ]");
+        ListenerUnderTest.writeModel(repository, "one", 0, "TYPE_STRING [ 1, 1, 1 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterAll

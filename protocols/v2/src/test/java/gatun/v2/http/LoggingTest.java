@@ -3,7 +3,7 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
@@ -16,11 +16,11 @@ class LoggingTest {
             "{\"log_file\":\"\",\"log_info\":true,\"log_warning\":true,\"log_error\":true,"
                     + "\"log_verbose_level\":0,\"log_format\":\"default\"}";
 
-    private EdgeUnderTest edge;
+    private ListenerUnderTest edge;
 
     @BeforeEach
     void start(@TempDir Path repository) {
-        edge = V2Edge.start(repository);
+        edge = V2TestServer.start(repository);
     }
 
     @AfterEach

@@ -3,8 +3,8 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
-import gatun.testing.edges.RawClient;
+import gatun.testing.listeners.ListenerUnderTest;
+import gatun.testing.listeners.RawClient;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -36,15 +36,15 @@ class LongAnswerTest {
     private static final String ANSWER = "{\"model_name\":\"long\",\"model_version\":\"1\",\"outputs\":["
             + "{\"name\":\"OUT0\"," + SHAPE + ",\"data\":[" + NUMBERS + "]}]}";
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "long", 0, "TYPE_INT32 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "two", 0, "TYPE_INT32 [ -1 ]", "TYPE_INT32 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "mixed", 0, "TYPE_INT32 [ -1 ]", "TYPE_FP16 [ 2 ]");
-        EdgeUnderTest.writeModel(repository, "text", 0, "TYPE_STRING [ -1 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "long", 0, "TYPE_INT32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "two", 0, "TYPE_INT32 [ -1 ]", "TYPE_INT32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "mixed", 0, "TYPE_INT32 [ -1 ]", "TYPE_FP16 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, "text", 0, "TYPE_STRING [ -1 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterAll

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import gatun.testing.edges.EdgeUnderTest;
-import gatun.testing.edges.RawClient;
+import gatun.testing.listeners.ListenerUnderTest;
+import gatun.testing.listeners.RawClient;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -18,19 +18,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class MetadataTest {
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) throws IOException {
-        EdgeUnderTest.writeModel(repository, "ints", 8, "TYPE_INT32 [ 2, -1 ]");
+        ListenerUnderTest.writeModel(repository, "ints", 8, "TYPE_INT32 [ 2, -1 ]");
         Files.createDirectories(repository.resolve("ints").resolve("3"));
         Files.writeString(
                 repository.resolve("ints").resolve("config.pbtxt"),
                 "\nversion_policy { all { } }\nparameters { key: \"k\" value { string_value: \"v\" } }\n",
                 StandardOpenOption.APPEND);
-        EdgeUnderTest.writeModel(repository, "broken", 0, "TYPE_INT32 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, "broken", 0, "TYPE_INT32 [ 2 ]");
         Files.writeString(repository.resolve("broken").resolve("config.pbtxt"), "backend: \"none\"");
-        edge = V2Edge.start(repository);
+        edge = V2TestServer.start(repository);
     }
 
     @AfterAll

@@ -3,8 +3,8 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
-import gatun.testing.edges.RawClient;
+import gatun.testing.listeners.ListenerUnderTest;
+import gatun.testing.listeners.RawClient;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -19,12 +19,12 @@ import org.junit.jupiter.api.io.TempDir;
 class MethodsTest {
     private static final String PAGE = "https://console.example";
 
-    private EdgeUnderTest edge;
+    private ListenerUnderTest edge;
 
     @BeforeEach
     void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "m", 0, "TYPE_FP32 [ -1 ]");
-        edge = V2Edge.startWith(repository, settings -> settings.withAllowedOrigins(Set.of(PAGE)));
+        ListenerUnderTest.writeModel(repository, "m", 0, "TYPE_FP32 [ -1 ]");
+        edge = V2TestServer.startWith(repository, settings -> settings.withAllowedOrigins(Set.of(PAGE)));
     }
 
     @AfterEach

@@ -3,7 +3,7 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -18,9 +18,9 @@ class ModelLabelsTest {
     private Path repository;
 
     private String pageOf(String model, String tags) throws IOException {
-        EdgeUnderTest.writeModel(repository, model, 0, "TYPE_FP32 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, model, 0, "TYPE_FP32 [ 2 ]");
         Files.writeString(repository.resolve(model).resolve("config.pbtxt"), tags, StandardOpenOption.APPEND);
-        try (EdgeUnderTest edge = V2Edge.start(repository)) {
+        try (ListenerUnderTest edge = V2TestServer.start(repository)) {
             URI page = URI.create("http://localhost:" + edge.metricsPort() + "/metrics");
             return edge.send(HttpRequest.newBuilder(page).build()).body();
         }

@@ -3,7 +3,7 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.Base64;
@@ -26,12 +26,12 @@ class RequestLimitsTest {
     private static final String INPUTS = "\"inputs\":[" + INPUT + "]";
     private static final String INFER = "/v2/models/ints/infer";
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "ints", 8, "TYPE_INT32 [ 2 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "ints", 8, "TYPE_INT32 [ 2 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterAll

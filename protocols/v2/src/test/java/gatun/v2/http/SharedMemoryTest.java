@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.BytesCodec;
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.http.HttpResponse;
@@ -23,13 +23,13 @@ class SharedMemoryTest {
             "/gatun_http_test_" + ProcessHandle.current().pid();
     private static final int OBJECT_BYTES = 8192;
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "floats", 0, "TYPE_FP32 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "strings", 0, "TYPE_STRING [ -1 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "floats", 0, "TYPE_FP32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "strings", 0, "TYPE_STRING [ -1 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterAll
@@ -178,7 +178,8 @@ class SharedMemoryTest {
 
     @Test
     void shouldRefuseRegistrationWhereItIsNotAllowed(@TempDir Path repository) {
-        try (EdgeUnderTest closed = V2Edge.startWith(repository, settings -> settings.withClientSharedMemory(false))) {
+        try (ListenerUnderTest closed =
+                V2TestServer.startWith(repository, settings -> settings.withClientSharedMemory(false))) {
             HttpResponse<String> answer = closed.post(ROOT + "/region/r/register", "{\"key\":\"/k\",\"byte_size\":1}");
 
             assertThat(answer.statusCode()).isEqualTo(501);

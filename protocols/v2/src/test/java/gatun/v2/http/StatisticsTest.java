@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class StatisticsTest {
-    private EdgeUnderTest edge;
+    private ListenerUnderTest edge;
 
     @BeforeEach
     void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "ints", 8, "TYPE_INT32 [ 2 ]");
-        EdgeUnderTest.writeModel(repository, "more", 8, "TYPE_INT32 [ 2 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "ints", 8, "TYPE_INT32 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, "more", 8, "TYPE_INT32 [ 2 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterEach

@@ -3,8 +3,8 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
-import gatun.testing.edges.RawClient;
+import gatun.testing.listeners.ListenerUnderTest;
+import gatun.testing.listeners.RawClient;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
@@ -19,12 +19,12 @@ class StoppingTest {
     private static final String BODY =
             "{\"inputs\":[{\"name\":\"IN0\",\"datatype\":\"INT32\",\"shape\":[2],\"data\":[7,8]}]}";
 
-    private EdgeUnderTest edge;
+    private ListenerUnderTest edge;
 
     @BeforeEach
     void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "ints", 0, "TYPE_INT32 [ 2 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "ints", 0, "TYPE_INT32 [ 2 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterEach

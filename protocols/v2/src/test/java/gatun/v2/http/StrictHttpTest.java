@@ -3,8 +3,8 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
-import gatun.testing.edges.RawClient;
+import gatun.testing.listeners.ListenerUnderTest;
+import gatun.testing.listeners.RawClient;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -33,12 +33,12 @@ class StrictHttpTest {
     /** Would be answered if a malformed request ended where somebody else thinks that it does. */
     private static final String SMUGGLED = "GET /v2/health/live HTTP/1.1\r\nHost: h\r\n\r\n";
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "ints", 0, "TYPE_INT32 [ 2 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "ints", 0, "TYPE_INT32 [ 2 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterAll

@@ -4,14 +4,14 @@ package gatun.v2.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.http.Patience;
+import gatun.http.HttpTimeouts;
 import gatun.listener.PemFile;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsFiles;
 import gatun.testing.Await;
 import gatun.testing.Certificates;
-import gatun.testing.edges.EdgeUnderTest;
-import gatun.testing.edges.RawClient;
+import gatun.testing.listeners.ListenerUnderTest;
+import gatun.testing.listeners.RawClient;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -50,7 +50,7 @@ class TlsTest {
     private static Certificates.Identity server;
     private static Certificates.Identity client;
     private static Path repository;
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start() throws IOException {
@@ -58,7 +58,7 @@ class TlsTest {
         server = certificates.identity("server", "EC", 256);
         client = certificates.identity("client", "EC", 256);
         repository = Files.createDirectory(folder.resolve("models"));
-        EdgeUnderTest.writeModel(repository, "bytes", 0, "TYPE_UINT8 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "bytes", 0, "TYPE_UINT8 [ -1 ]");
         edge = serve(server, Optional.empty());
     }
 
@@ -68,28 +68,29 @@ class TlsTest {
         edge.close();
     }
 
-    private static EdgeUnderTest serve(Certificates.Identity identity, Optional<Path> roots) {
+    private static ListenerUnderTest serve(Certificates.Identity identity, Optional<Path> roots) {
         ServerTls tls = ServerTls.load(new TlsFiles(
                 new PemFile("--cert", identity.certificate()),
                 new PemFile("--key", identity.key()),
                 roots.map(path -> new PemFile("--roots", path))));
-        return V2Edge.startOver(tls, repository, settings -> settings.withPatience(new Patience(PATIENCE, 0)));
+        return V2TestServer.startOver(
+                tls, repository, settings -> settings.withTimeouts(new HttpTimeouts(PATIENCE, 0)));
     }
 
     private static HttpClient client(Certificates.Identity trusted, Optional<Certificates.Identity> shown) {
         return HttpClient.newBuilder()
-                .connectTimeout(EdgeUnderTest.DEADLINE)
+                .connectTimeout(ListenerUnderTest.DEADLINE)
                 .sslContext(Certificates.client(trusted.certificate(), shown))
                 .build();
     }
 
-    private static HttpRequest.Builder request(EdgeUnderTest to, String path) {
+    private static HttpRequest.Builder request(ListenerUnderTest to, String path) {
         return HttpRequest.newBuilder(URI.create("https://localhost:" + to.port() + path))
-                .timeout(EdgeUnderTest.DEADLINE);
+                .timeout(ListenerUnderTest.DEADLINE);
     }
 
     /** Asks for the server's name, as one of any clients. */
-    private static int ask(HttpClient by, EdgeUnderTest to) throws IOException, InterruptedException {
+    private static int ask(HttpClient by, ListenerUnderTest to) throws IOException, InterruptedException {
         return by.send(request(to, "/v2").build(), HttpResponse.BodyHandlers.ofString())
                 .statusCode();
     }
@@ -161,7 +162,7 @@ class TlsTest {
     @Test
     void shouldLetInOnlyClientsForWhomTheRootsVouch() throws Exception {
         Certificates.Identity stranger = certificates.identity("stranger", "EC", 256);
-        try (EdgeUnderTest mutual = serve(server, Optional.of(client.certificate()));
+        try (ListenerUnderTest mutual = serve(server, Optional.of(client.certificate()));
                 HttpClient known = client(server, Optional.of(client));
                 HttpClient nobody = client(server, Optional.empty());
                 HttpClient other = client(server, Optional.of(stranger))) {
@@ -177,7 +178,7 @@ class TlsTest {
         Certificates.Identity old = certificates.identity("old", "EC", 256);
         Certificates.Identity renewed = certificates.identity("renewed", "EC", 256);
         Path before = Files.copy(old.certificate(), folder.resolve("before.crt"));
-        try (EdgeUnderTest to = serve(old, Optional.empty())) {
+        try (ListenerUnderTest to = serve(old, Optional.empty())) {
             assertThat(subject(to, before)).isEqualTo("CN=old");
             Files.copy(renewed.certificate(), old.certificate(), StandardCopyOption.REPLACE_EXISTING);
             Files.copy(renewed.key(), old.key(), StandardCopyOption.REPLACE_EXISTING);
@@ -188,7 +189,7 @@ class TlsTest {
     }
 
     /** Whom the server shows itself as; empty when a client that trusts {@code trusted} refuses it. */
-    private static String subject(EdgeUnderTest to, Path trusted) throws IOException {
+    private static String subject(ListenerUnderTest to, Path trusted) throws IOException {
         try (SSLSocket socket = connect(to, trusted)) {
             socket.startHandshake();
             return ((X509Certificate) socket.getSession().getPeerCertificates()[0])
@@ -199,11 +200,11 @@ class TlsTest {
         }
     }
 
-    private static SSLSocket connect(EdgeUnderTest to, Path trusted) throws IOException {
+    private static SSLSocket connect(ListenerUnderTest to, Path trusted) throws IOException {
         SSLSocket socket = (SSLSocket) Certificates.client(trusted, Optional.empty())
                 .getSocketFactory()
                 .createSocket(InetAddress.getLoopbackAddress(), to.port());
-        socket.setSoTimeout((int) EdgeUnderTest.DEADLINE.toMillis());
+        socket.setSoTimeout((int) ListenerUnderTest.DEADLINE.toMillis());
         return socket;
     }
 
@@ -253,7 +254,7 @@ class TlsTest {
 
     @Test
     void shouldStopWhileAClientIsWithinItsHandshake() throws Exception {
-        EdgeUnderTest to = serve(server, Optional.empty());
+        ListenerUnderTest to = serve(server, Optional.empty());
         try (RawClient stalled = new RawClient(to.port());
                 HttpClient by = client(server, Optional.empty())) {
             stalled.send(new byte[] {22, 3, 1, 1, 0});

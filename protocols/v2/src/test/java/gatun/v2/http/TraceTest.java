@@ -3,7 +3,7 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -23,12 +23,12 @@ class TraceTest {
     @TempDir
     Path repository;
 
-    private EdgeUnderTest edge;
+    private ListenerUnderTest edge;
 
     @BeforeEach
     void start() {
-        EdgeUnderTest.writeModel(repository, "m", 0, "TYPE_INT32 [ 2 ]");
-        edge = V2Edge.start(repository);
+        ListenerUnderTest.writeModel(repository, "m", 0, "TYPE_INT32 [ 2 ]");
+        edge = V2TestServer.start(repository);
     }
 
     @AfterEach
@@ -75,20 +75,20 @@ class TraceTest {
     @ParameterizedTest
     @ValueSource(strings = {"infer", "generate", "generate_stream"})
     void shouldWriteTheTraceOfARequestThatCannotBeRead(String path) throws IOException {
-        try (EdgeUnderTest closed = V2Edge.start(repository)) {
+        try (ListenerUnderTest closed = V2TestServer.start(repository)) {
             closed.post("/v2/trace/setting", "{\"trace_level\":[\"TIMESTAMPS\"],\"trace_rate\":\"1\"}");
             assertThat(closed.post("/v2/models/m/" + path, "no JSON").statusCode())
                     .isEqualTo(400);
         }
 
-        assertThat(Files.readString(EdgeUnderTest.traceFile(repository)))
+        assertThat(Files.readString(ListenerUnderTest.traceFile(repository)))
                 .contains("{\"id\":1,\"model_name\":\"m\",\"model_version\":1}", "HTTP_RECV_START")
                 .doesNotContain("HTTP_RECV_END");
     }
 
     @Test
     void shouldWriteWhatBecameOfARequest() throws IOException {
-        try (EdgeUnderTest closed = V2Edge.start(repository)) {
+        try (ListenerUnderTest closed = V2TestServer.start(repository)) {
             closed.post("/v2/models/m/infer", INFER);
             closed.post(
                     "/v2/trace/setting",
@@ -97,7 +97,7 @@ class TraceTest {
             closed.post("/v2/models/m/infer", INFER);
         }
 
-        List<String> lines = Files.readAllLines(EdgeUnderTest.traceFile(repository));
+        List<String> lines = Files.readAllLines(ListenerUnderTest.traceFile(repository));
         assertThat(lines.get(1)).isEqualTo("{\"id\":1,\"model_name\":\"m\",\"model_version\":1,\"request_id\":\"q\"},");
         assertThat(lines.subList(2, lines.size() - 1))
                 .extracting(line -> line.replaceAll(".*\"name\":\"(\\w+)\".*", "$1"))

@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
 /** Classify, Regress and MultiInference. Thread-safe; the calling thread waits for the model. */
 final class ExampleService {
     private final Servables servables;
-    private final ExampleAnswers examples;
+    private final ExampleResponses examples;
     private final @Nullable ServingMetrics metrics;
 
     /** @param metrics where requests are counted; null for nowhere */
-    ExampleService(Servables servables, ExampleAnswers examples, @Nullable ServingMetrics metrics) {
+    ExampleService(Servables servables, ExampleResponses examples, @Nullable ServingMetrics metrics) {
         this.servables = servables;
         this.examples = examples;
         this.metrics = metrics;
@@ -44,7 +44,7 @@ final class ExampleService {
                 ? ""
                 : message.tasks.getFirst().servable().name();
         return counted(Api.MULTI_INFERENCE, model, () -> {
-            ExampleAnswers.requireTasks(message.tasks);
+            ExampleResponses.requireTasks(message.tasks);
             return examples.answerTasks(
                     servables.findSingleAnswering(message.tasks.getFirst().servable()), message);
         });

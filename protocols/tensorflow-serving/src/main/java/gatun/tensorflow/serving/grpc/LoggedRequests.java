@@ -29,7 +29,7 @@ final class LoggedRequests {
     private final ModelVersion model;
     private final BufferPool pool;
     private final Function<InferenceRequest, InferenceResponse> instance;
-    private final ExampleAnswers examples;
+    private final ExampleResponses examples;
     private final PredictDecoder predictions;
     private final ExampleDecoder decoder;
 
@@ -47,7 +47,7 @@ final class LoggedRequests {
         this.model = model;
         this.pool = pool;
         this.instance = instance;
-        examples = new ExampleAnswers(new ExampleRuns(pool, instance, null), false);
+        examples = new ExampleResponses(new ExampleRuns(pool, instance, null), false);
         HeapBudget heap = new HeapBudget(limits.heapByteSize());
         predictions = new PredictDecoder(limits.request(), heap);
         decoder = new ExampleDecoder(limits.request(), heap);
@@ -67,7 +67,7 @@ final class LoggedRequests {
             case REGRESS_LOG -> judge(ExampleMethod.REGRESS, request);
             case MULTI_INFERENCE_LOG -> {
                 try (ExampleMessage call = parsed(() -> decoder.decodeTasks(request))) {
-                    ExampleAnswers.requireTasks(call.tasks);
+                    ExampleResponses.requireTasks(call.tasks);
                     examples.answerTasks(model, call).close();
                 }
             }

@@ -46,7 +46,7 @@ public final class TensorFlowServices {
         ExampleDecoder decoder = new ExampleDecoder(server.limits(), server.heap());
         ExampleService examples = new ExampleService(
                 servables,
-                new ExampleAnswers(new ExampleRuns(server.buffers(), server::infer, metrics), settings.methodNames()),
+                new ExampleResponses(new ExampleRuns(server.buffers(), server::infer, metrics), settings.methodNames()),
                 metrics);
         ServerServiceDefinition service = InPlaceMethods.replace(
                 ControlMethods.limit(new PredictionService(servables).bindService(), server),

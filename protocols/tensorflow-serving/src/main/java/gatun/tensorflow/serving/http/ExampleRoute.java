@@ -52,7 +52,8 @@ final class ExampleRoute {
                 exchange,
                 call.request(),
                 api,
-                (json, outputs) -> ExampleAnswer.write(json, method, call.signature(), outputs, call.exampleCount()));
+                (json, outputs) ->
+                        ExampleResponseJson.write(json, method, call.signature(), outputs, call.exampleCount()));
     }
 
     private record Call(InferenceRequest request, ExampleSignature signature, long exampleCount) {}

@@ -25,12 +25,12 @@ final class InformationRoutes {
     /** Answers with the states of all versions, or of the one that the path has; a label makes no difference. */
     void status(Exchange exchange, ServablePath path) {
         List<ModelVersionStatus> versions = VersionStatuses.of(server, path.model(), path.versionNumber());
-        IndentedJson json = RestAnswer.text(exchange, INDENT);
+        IndentedJson json = RestResponse.text(exchange, INDENT);
         json.beginObject().name("model_version_status").beginArray();
         versions.forEach(version -> write(json, version));
         json.endArray().endObject();
         json.text().raw('\n');
-        RestAnswer.send(exchange, json);
+        RestResponse.send(exchange, json);
     }
 
     private static void write(IndentedJson json, ModelVersionStatus version) {
@@ -45,7 +45,7 @@ final class InformationRoutes {
     /** Answers with the signatures of a version. */
     void metadata(Exchange exchange, ServablePath path) {
         ModelVersion model = servables.find(path.servable(""));
-        IndentedJson json = RestAnswer.text(exchange, INDENT);
+        IndentedJson json = RestResponse.text(exchange, INDENT);
         json.text().raw("{\n\"model_spec\":");
         json.beginObject().name("name").string(model.name());
         json.name("signature_name").string("");
@@ -54,6 +54,6 @@ final class InformationRoutes {
         json.text().raw("\n,\n\"metadata\": {\"signature_def\": ");
         SignatureJson.write(json, ExampleMappings.signatures(model));
         json.text().raw("\n}\n}\n");
-        RestAnswer.send(exchange, json);
+        RestResponse.send(exchange, json);
     }
 }

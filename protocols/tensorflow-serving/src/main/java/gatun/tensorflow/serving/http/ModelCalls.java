@@ -77,10 +77,10 @@ final class ModelCalls {
             if (metrics != null) {
                 metrics.ran(request.model().name(), api, System.nanoTime() - askedNanos);
             }
-            IndentedJson json = RestAnswer.text(exchange);
+            IndentedJson json = RestResponse.text(exchange);
             writer.accept(json, response.outputs());
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
-            RestAnswer.send(exchange, json);
+            RestResponse.send(exchange, json);
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
         } catch (GatunException e) {
             // The timer is done before it gives the request up, what it does then perhaps not yet.

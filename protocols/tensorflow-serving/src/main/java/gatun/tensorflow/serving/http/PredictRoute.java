@@ -37,7 +37,7 @@ final class PredictRoute {
                 exchange,
                 predict.request(),
                 Api.PREDICT,
-                (json, outputs) -> PredictAnswer.write(json, outputs, predict.rows()));
+                (json, outputs) -> PredictResponseJson.write(json, outputs, predict.rows()));
     }
 
     private record Predict(InferenceRequest request, boolean rows) {}

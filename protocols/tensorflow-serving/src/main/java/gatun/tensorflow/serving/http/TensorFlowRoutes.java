@@ -115,9 +115,9 @@ public final class TensorFlowRoutes implements Routes {
         try {
             return table.answer(exchange);
         } catch (GatunException e) {
-            RestAnswer.fail(exchange, e);
+            RestResponse.fail(exchange, e);
         } catch (ModelTimeout e) {
-            RestAnswer.fail(exchange, Status.GATEWAY_TIMEOUT_504, String.valueOf(e.getMessage()));
+            RestResponse.fail(exchange, Status.GATEWAY_TIMEOUT_504, String.valueOf(e.getMessage()));
         }
         return true;
     }
@@ -151,7 +151,7 @@ public final class TensorFlowRoutes implements Routes {
                 throw malformed(exchange);
             }
             if (path.versionOverflows()) {
-                RestAnswer.failSilently(exchange, Status.BAD_REQUEST_400);
+                RestResponse.failSilently(exchange, Status.BAD_REQUEST_400);
                 return;
             }
             handler.answer(exchange, path);

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Int64Value;
 import gatun.tensorflow.serving.TensorFlowSettings;
-import gatun.testing.edges.EdgeSettings;
+import gatun.testing.listeners.TestServerSettings;
 import gatun.wire.tensorflow.Code;
 import gatun.wire.tensorflow.DataType;
 import gatun.wire.tensorflow.SignatureDef;
@@ -54,7 +54,7 @@ class ModelStatusTest {
                         parameters { key: "fail" value { string_value: "no such luck" } }
                         """, 7)
                 .open(
-                        EdgeSettings.usual(),
+                        TestServerSettings.usual(),
                         new TensorFlowSettings(false, Duration.ofSeconds(30), false, true, false, Optional.empty()));
     }
 

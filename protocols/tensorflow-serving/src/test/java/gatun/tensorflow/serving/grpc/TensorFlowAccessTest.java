@@ -8,7 +8,7 @@ import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderRules;
 import gatun.tensorflow.serving.TensorFlowSettings;
-import gatun.testing.edges.EdgeSettings;
+import gatun.testing.listeners.TestServerSettings;
 import gatun.wire.tensorflow.serving.ClassificationRequest;
 import gatun.wire.tensorflow.serving.GetModelMetadataRequest;
 import gatun.wire.tensorflow.serving.GetModelStatusRequest;
@@ -50,7 +50,8 @@ class TensorFlowAccessTest {
                         output [ { name: "y" data_type: TYPE_FP32 dims: [ 3 ] } ]
                         """, 1)
                 .open(
-                        EdgeSettings.usual().withHeaders(HeaderRules.none().withAccess(new ApiAccess(keys, Map.of()))),
+                        TestServerSettings.usual()
+                                .withHeaders(HeaderRules.none().withAccess(new ApiAccess(keys, Map.of()))),
                         TensorFlowSettings.STANDARD);
     }
 

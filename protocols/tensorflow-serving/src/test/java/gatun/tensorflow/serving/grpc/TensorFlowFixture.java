@@ -12,8 +12,8 @@ import gatun.runtime.server.ServerOptions;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
 import gatun.testing.Await;
-import gatun.testing.edges.EdgeServer;
-import gatun.testing.edges.EdgeSettings;
+import gatun.testing.listeners.TestServer;
+import gatun.testing.listeners.TestServerSettings;
 import gatun.wire.tensorflow.serving.ModelServiceGrpc;
 import gatun.wire.tensorflow.serving.PredictResponse;
 import gatun.wire.tensorflow.serving.PredictionServiceGrpc;
@@ -43,7 +43,7 @@ final class TensorFlowFixture implements AutoCloseable {
     private final BufferPool pool = new BufferPool(256 << 20);
     private final SharedRegions regions = SharedRegions.open(pool);
     private GatunServer server;
-    private EdgeServer edge;
+    private TestServer edge;
 
     /** Models will lie in {@code repository}. */
     @SuppressWarnings("NullAway.Init") // set before each use
@@ -71,25 +71,28 @@ final class TensorFlowFixture implements AutoCloseable {
     }
 
     /** Loads the models and serves them. */
-    TensorFlowFixture open(EdgeSettings edges, TensorFlowSettings settings) {
+    TensorFlowFixture open(TestServerSettings edges, TensorFlowSettings settings) {
         open(ServerOptions.of(pool, regions).repository(repository), edges, settings);
         return this;
     }
 
     /** Serves no model, but lets clients list those of the repository's folders. */
     TensorFlowFixture openList() {
-        open(ServerOptions.of(pool, regions).listed(List.of()), EdgeSettings.usual(), TensorFlowSettings.STANDARD);
+        open(
+                ServerOptions.of(pool, regions).listed(List.of()),
+                TestServerSettings.usual(),
+                TensorFlowSettings.STANDARD);
         return this;
     }
 
-    private void open(ServerOptions options, EdgeSettings edges, TensorFlowSettings settings) {
+    private void open(ServerOptions options, TestServerSettings edges, TensorFlowSettings settings) {
         server = GatunServer.open(
                 options.backend(new EchoBackend()).backend(new JudgeBackend()).exitTimeout(Duration.ofSeconds(10)));
-        edge = new EdgeServer(server, edges, (before, common) -> new TensorFlowProtocol(before, common, settings));
+        edge = new TestServer(server, edges, (before, common) -> new TensorFlowProtocol(before, common, settings));
     }
 
     TensorFlowFixture open() {
-        return open(EdgeSettings.usual(), TensorFlowSettings.STANDARD);
+        return open(TestServerSettings.usual(), TensorFlowSettings.STANDARD);
     }
 
     ManagedChannel channel() {

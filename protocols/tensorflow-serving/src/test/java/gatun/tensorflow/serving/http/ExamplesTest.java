@@ -210,7 +210,7 @@ class ExamplesTest {
         Servable any = new Servable("judge", OptionalLong.empty(), Optional.empty(), "");
         ExampleSignature signature = ExampleSignature.of(new Judge(method), method, any, false);
         JsonWriter json = new JsonWriter();
-        ExampleAnswer.write(new IndentedJson(json, 4), method, signature, List.of(outputs), examples);
+        ExampleResponseJson.write(new IndentedJson(json, 4), method, signature, List.of(outputs), examples);
         return new String(json.array(), 0, json.size(), StandardCharsets.UTF_8);
     }
 

@@ -4,7 +4,7 @@ package gatun.tensorflow.serving.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.tensorflow.serving.TensorFlowSettings;
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -24,23 +24,23 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PredictTest {
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) {
-        EdgeUnderTest.writeModel(repository, "rows", 8, "TYPE_FP32 [ 2 ]");
-        EdgeUnderTest.writeModel(repository, "scalars", 0, "TYPE_FP32 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "grid", 0, "TYPE_FP32 [ -1, -1 ]");
-        EdgeUnderTest.writeModel(repository, "deep", 0, "TYPE_FP32 [ -1, -1, -1 ]");
-        EdgeUnderTest.writeModel(repository, "pair", 0, "TYPE_FP32 [ -1, 2 ]", "TYPE_INT32 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "strings", 0, "TYPE_STRING [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "rows", 8, "TYPE_FP32 [ 2 ]");
+        ListenerUnderTest.writeModel(repository, "scalars", 0, "TYPE_FP32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "grid", 0, "TYPE_FP32 [ -1, -1 ]");
+        ListenerUnderTest.writeModel(repository, "deep", 0, "TYPE_FP32 [ -1, -1, -1 ]");
+        ListenerUnderTest.writeModel(repository, "pair", 0, "TYPE_FP32 [ -1, 2 ]", "TYPE_INT32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "strings", 0, "TYPE_STRING [ -1 ]");
         for (String type : new String[] {"BOOL", "UINT8", "INT8", "INT16", "INT64", "UINT32", "UINT64", "FP64"}) {
-            EdgeUnderTest.writeModel(repository, type, 0, "TYPE_" + type + " [ -1 ]");
+            ListenerUnderTest.writeModel(repository, type, 0, "TYPE_" + type + " [ -1 ]");
         }
-        EdgeUnderTest.writeModel(repository, "half", 0, "TYPE_FP16 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "bfloat16", 0, "TYPE_BF16 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "uint16", 0, "TYPE_UINT16 [ -1 ]");
-        edge = TensorFlowEdge.start(repository, TensorFlowSettings.STANDARD);
+        ListenerUnderTest.writeModel(repository, "half", 0, "TYPE_FP16 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "bfloat16", 0, "TYPE_BF16 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "uint16", 0, "TYPE_UINT16 [ -1 ]");
+        edge = TensorFlowTestServer.start(repository, TensorFlowSettings.STANDARD);
     }
 
     @AfterAll

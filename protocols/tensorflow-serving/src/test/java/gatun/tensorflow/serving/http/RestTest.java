@@ -4,7 +4,7 @@ package gatun.tensorflow.serving.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.tensorflow.serving.TensorFlowSettings;
-import gatun.testing.edges.EdgeUnderTest;
+import gatun.testing.listeners.ListenerUnderTest;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -26,15 +26,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RestTest {
     private static final String EXAMPLES = "{\"examples\":[{\"x\":1.5},{\"x\":2.5}]}";
 
-    private static EdgeUnderTest edge;
+    private static ListenerUnderTest edge;
 
     @BeforeAll
     static void start(@TempDir Path repository) throws IOException {
-        EdgeUnderTest.writeModel(repository, "m", 0, "TYPE_FP32 [ -1 ]");
-        EdgeUnderTest.writeModel(repository, "über", 0, "TYPE_FP32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "m", 0, "TYPE_FP32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "über", 0, "TYPE_FP32 [ -1 ]");
         writeModel(repository, "classify", "inputs", "classes");
         writeModel(repository, "regress", "inputs", "outputs");
-        edge = TensorFlowEdge.start(
+        edge = TensorFlowTestServer.start(
                 repository,
                 new TensorFlowSettings(true, Duration.ofSeconds(30), false, false, false, Optional.empty()));
     }
@@ -196,8 +196,8 @@ class RestTest {
 
     @Test
     void shouldWriteTraces(@TempDir Path repository) throws IOException {
-        EdgeUnderTest.writeModel(repository, "m", 0, "TYPE_FP32 [ -1 ]");
-        try (EdgeUnderTest traced = TensorFlowEdge.start(repository, TensorFlowSettings.STANDARD)) {
+        ListenerUnderTest.writeModel(repository, "m", 0, "TYPE_FP32 [ -1 ]");
+        try (ListenerUnderTest traced = TensorFlowTestServer.start(repository, TensorFlowSettings.STANDARD)) {
             traced.server()
                     .tracing()
                     .change("", Map.of("trace_level", List.of("TIMESTAMPS"), "trace_rate", List.of("1")));
@@ -208,7 +208,7 @@ class RestTest {
                             .statusCode())
                     .isEqualTo(400);
         }
-        assertThat(Files.readString(EdgeUnderTest.traceFile(repository)))
+        assertThat(Files.readString(ListenerUnderTest.traceFile(repository)))
                 .contains("HTTP_RECV_START", "HTTP_RECV_END", "COMPUTE_START", "HTTP_SEND_END")
                 .contains("\"id\":1", "\"id\":2");
     }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.bench;
+
+import gatun.bench.endpoint.LoadTransport;
+import gatun.client.ServerAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A server and a way to it.
+ *
+ * @param url the server; empty for this process
+ * @param transport how it is asked
+ */
+record TargetServer(String url, LoadTransport transport) {
+    static final String DEFAULT_URL = "http://localhost:8000";
+
+    /**
+     * All that the flags name: every transport over every address that has it.
+     *
+     * @throws IllegalArgumentException when an address or a transport is wrong, or no address has a transport
+     */
+    static List<TargetServer> of(ConnectionFlags flags) {
+        List<String> urls = flags.urls.isEmpty() && flags.embedded.isEmpty() ? List.of(DEFAULT_URL) : flags.urls;
+        Set<String> used = new LinkedHashSet<>();
+        List<TargetServer> endpoints = new ArrayList<>();
+        for (String url : urls) {
+            ServerAddress address = ServerAddress.parse(url);
+            for (String name : names(flags, address)) {
+                Optional<LoadTransport> transport = LoadTransport.parse(name, address.protocol());
+                if (transport.isPresent()) {
+                    used.add(name);
+                    endpoints.add(new TargetServer(url, transport.get()));
+                }
+            }
+        }
+        for (String name : flags.transports) {
+            if (!urls.isEmpty() && !used.contains(name)) {
+                throw new IllegalArgumentException("--transport=" + name + ": " + String.join(", ", urls)
+                        + " cannot do it: json wants an address of HTTP, stream one of gRPC");
+            }
+        }
+        if (flags.embedded.isPresent()) {
+            endpoints.add(
+                    new TargetServer("", new LoadTransport(LoadTransport.Wire.EMBEDDED, LoadTransport.Placement.SENT)));
+        }
+        return endpoints;
+    }
+
+    private static List<String> names(ConnectionFlags flags, ServerAddress address) {
+        if (!flags.transports.isEmpty()) {
+            return flags.transports;
+        }
+        // TensorFlow Serving has nothing else over HTTP.
+        boolean json = flags.protocol == ConnectionFlags.Protocol.TENSORFLOW
+                && address.protocol() == ServerAddress.Protocol.HTTP;
+        return List.of(json ? "json" : "binary");
+    }
+
+    /** Which server it is. */
+    String name() {
+        return url.isEmpty() ? "in this process" : url;
+    }
+
+    /** As a table calls it. */
+    String text() {
+        return transport.wire() == LoadTransport.Wire.EMBEDDED ? "embedded" : transport.text(ServerAddress.parse(url));
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client.http;
+
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.util.Optional;
+
+/** An answer as it came, its body decompressed. Immutable, but for the body's bytes. */
+public final class HttpResult {
+    /** What an array of Java can hold, and a round number. */
+    private static final long LIMIT = 1 << 30;
+
+    private final int status;
+    private final String head;
+    private final byte[] body;
+
+    private HttpResult(int status, String head, byte[] body) {
+        this.status = status;
+        this.head = head;
+        this.body = body;
+    }
+
+    static HttpResult read(HttpConnection connection) throws IOException {
+        String head = connection.headText();
+        try (WholeBody body = WholeBody.read(connection, LIMIT)) {
+            return new HttpResult(connection.head().status(), head, body.bytes().toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
+    /** HTTP's status. */
+    public int status() {
+        return status;
+    }
+
+    /** The value of a header; letters' case in its name does not matter. */
+    public Optional<String> header(String name) {
+        return ResponseHead.field(head, name);
+    }
+
+    /** The body; not a copy. */
+    public byte[] body() {
+        return body;
+    }
+}

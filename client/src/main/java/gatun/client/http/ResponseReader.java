@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client.http;
+
+import java.io.IOException;
+
+/** Makes something of an answer, whose head was read. */
+@FunctionalInterface
+interface ResponseReader<T> {
+    /**
+     * Reads the body, wholly where the connection is to be used again.
+     *
+     * @throws gatun.client.ClientException for an error or an answer that is none
+     */
+    T read(HttpConnection connection) throws IOException;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.grpc;
+
+import gatun.grpc.connection.ConnectionSettings;
+import gatun.grpc.connection.GrpcConnectionSelector;
+import gatun.grpc.health.HealthService;
+import gatun.grpc.message.ControlMethods;
+import gatun.listener.ServerTls;
+import gatun.runtime.access.ApiGroup;
+import gatun.runtime.server.InferenceServer;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.protobuf.services.ProtoReflectionService;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.helidon.common.socket.SocketOptions;
+import io.helidon.webserver.ListenerConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * The gRPC services of protocols in front of one server, {@code grpc.health.v1.Health} and reflection, ready to be put
+ * on any number of Helidon listeners, TCP or Unix domain socket. Does not own the server. Close it when the listeners
+ * have stopped. Safe for any thread.
+ */
+public final class GrpcListener implements AutoCloseable {
+    private final GrpcConnectionSelector selector;
+    private final HealthService health;
+
+    private GrpcListener(GrpcConnectionSelector selector, HealthService health) {
+        this.selector = selector;
+        this.health = health;
+    }
+
+    /**
+     * The services of protocols in front of {@code server}, and health and reflection beside them.
+     *
+     * @param protocols the services of all protocols
+     */
+    public static GrpcListener of(InferenceServer server, GrpcSettings settings, List<GrpcService> protocols) {
+        ConnectionSettings standard = ConnectionSettings.standard();
+        ConnectionSettings connections = new ConnectionSettings(
+                settings.maxMessageSize(),
+                settings.maxConcurrentCalls(),
+                standard.maxMetadataSize(),
+                standard.streamWindow(),
+                standard.connectionWindow(),
+                standard.maxFrameSize(),
+                settings.keepalive());
+        List<GrpcService> services = new ArrayList<>(protocols);
+        services.add(GrpcService.open(
+                ControlMethods.limit(ProtoReflectionServiceV1.newInstance().bindService(), server)));
+        services.add(GrpcService.open(ControlMethods.limit(olderReflection(), server)));
+        HealthService health = new HealthService(
+                server,
+                services.stream()
+                        .map(service ->
+                                service.definition().getServiceDescriptor().getName())
+                        .collect(Collectors.toSet()));
+        services.add(new GrpcService(
+                ControlMethods.limit(health.bindService(), server),
+                Map.of("Check", ApiGroup.HEALTH, "Watch", ApiGroup.HEALTH)));
+        List<ServerServiceDefinition> restricted = services.stream()
+                .map(service -> service.restrict(settings.access()))
+                .toList();
+        SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
+        return new GrpcListener(
+                new GrpcConnectionSelector(connections, server.buffers(), restricted, socketOptions), health);
+    }
+
+    /** The reflection that older tools ask for, and that has been given up by everybody but them. */
+    @SuppressWarnings("deprecation")
+    private static ServerServiceDefinition olderReflection() {
+        return ProtoReflectionService.newInstance().bindService();
+    }
+
+    /**
+     * Makes a listener serve gRPC besides what else it serves. Sets the socket options of its connections, which is how
+     * they get at their channels: do not set others afterwards.
+     */
+    public void serveOn(ListenerConfig.BuilderBase<?, ?> listener) {
+        listener.connectionOptions(selector.socketOptions());
+        listener.addConnectionSelector(selector);
+    }
+
+    /** The same over TLS, on a listener that serves nothing else and knows nothing of TLS itself. */
+    public void serveOn(ListenerConfig.BuilderBase<?, ?> listener, ServerTls tls) {
+        listener.connectionOptions(selector.socketOptions());
+        listener.addConnectionSelector(selector.over(tls));
+        listener.protocolsDiscoverServices(false);
+    }
+
+    /**
+     * From now on the health service answers NOT_SERVING; who watches it hears so, and is let go. Call this before the
+     * listeners stop: they wait for running calls, and a watch ends by itself only when its client wants.
+     */
+    public void announceStop() {
+        health.announceStop();
+    }
+
+    /**
+     * Asks the clients of all connections that are open now, by a GOAWAY, to open their next calls on other
+     * connections. Calls that run go on, and those that a client opens here all the same are served; refusing them is
+     * what the listeners do when they stop.
+     */
+    public void askClientsToLeave() {
+        selector.askToLeave("the server is about to stop");
+    }
+
+    @Override
+    public void close() {
+        selector.close();
+    }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.grpc.message;
+
+import gatun.grpc.connection.OutboundMessage;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.InferenceRequest;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What goes out on one stream, by one thread at a time: the single answers in the order of their requests, those of
+ * decoupled models in between as they come. Ends the call when all requests are answered, or when one fails in a way
+ * that ends it. Safe for any thread.
+ */
+final class StreamResponses {
+    /** A request's place among the answers. Its fields are guarded by the lock of the answers. */
+    static final class Place {
+        private @Nullable InferenceRequest request;
+        private @Nullable OutboundMessage answer;
+        private @Nullable Status failure;
+
+        private boolean isDone() {
+            return answer != null || failure != null;
+        }
+    }
+
+    private final ServerCall<?, OutboundMessage> call;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Awaited by threads that have one answer of several; signalled when nobody sends. */
+    private final Condition idle = lock.newCondition();
+
+    // Guarded by lock.
+    private final ArrayDeque<Place> inOrder = new ArrayDeque<>();
+    private final Set<Place> unordered = new HashSet<>();
+    private boolean sending;
+    private boolean requestsEnded;
+    private boolean over;
+
+    StreamResponses(ServerCall<?, OutboundMessage> call) {
+        this.call = call;
+    }
+
+    /** The place of a request that has just come; null when the stream is over. */
+    @Nullable
+    Place next() {
+        Place place = new Place();
+        lock.lock();
+        try {
+            if (over) {
+                return null;
+            }
+            inOrder.add(place);
+            return place;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets the end of the stream give the request up; at once when that has come already. */
+    void begin(Place place, InferenceRequest request) {
+        boolean late;
+        boolean decoupled = request.model().decoupled();
+        lock.lock();
+        try {
+            late = over;
+            if (!late) {
+                place.request = request;
+                if (decoupled) {
+                    inOrder.remove(place);
+                    unordered.add(place);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (late) {
+            request.cancellation().cancel();
+        } else if (decoupled) {
+            sendWhatIsDue(); // what waited behind it
+        }
+    }
+
+    /**
+     * Sends one answer of several; waits for others that send, and for a client that reads slowly. Owns the message.
+     *
+     * @throws GatunException CANCELLED when the stream is over
+     */
+    void send(OutboundMessage answer) {
+        if (!takeTurn()) {
+            answer.close();
+            throw new GatunException(ErrorCode.CANCELLED, "the stream is over");
+        }
+        try {
+            call.sendMessage(answer);
+        } finally {
+            endTurn();
+        }
+        sendWhatIsDue();
+    }
+
+    /**
+     * Ends what there is to say to a request.
+     *
+     * @param answer the only or last answer, owned by this from now on; null where there is none, or no more
+     * @param failure ends the stream; null in all other cases
+     */
+    void finish(Place place, @Nullable OutboundMessage answer, @Nullable Status failure) {
+        boolean waitsForItsTurn;
+        boolean late;
+        lock.lock();
+        try {
+            place.request = null;
+            late = over;
+            waitsForItsTurn = !unordered.contains(place);
+            if (!late && waitsForItsTurn) {
+                place.answer = answer;
+                place.failure = failure;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (late) {
+            discard(answer);
+            return;
+        }
+        if (!waitsForItsTurn) {
+            finishUnordered(place, answer, failure);
+        }
+        sendWhatIsDue();
+    }
+
+    private void finishUnordered(Place place, @Nullable OutboundMessage answer, @Nullable Status failure) {
+        if (!takeTurn()) {
+            discard(answer);
+            return;
+        }
+        lock.lock();
+        try {
+            unordered.remove(place);
+            if (failure != null) {
+                end();
+            }
+        } finally {
+            lock.unlock();
+        }
+        try {
+            sendLast(answer, failure);
+        } finally {
+            endTurn();
+        }
+    }
+
+    /** No more requests will come: when all are answered, so is the call. */
+    void requestsEnded() {
+        lock.lock();
+        try {
+            requestsEnded = true;
+        } finally {
+            lock.unlock();
+        }
+        sendWhatIsDue();
+    }
+
+    /** The client is gone: gives up all requests. */
+    void cancel() {
+        List<InferenceRequest> unanswered = new ArrayList<>();
+        lock.lock();
+        try {
+            inOrder.forEach(place -> addRequest(place, unanswered));
+            unordered.forEach(place -> addRequest(place, unanswered));
+            end();
+        } finally {
+            lock.unlock();
+        }
+        unanswered.forEach(request -> request.cancellation().cancel());
+    }
+
+    private static void addRequest(Place place, List<InferenceRequest> requests) {
+        InferenceRequest request = place.request;
+        if (request != null) {
+            requests.add(request);
+        }
+    }
+
+    /** Waits until nobody else sends; false when nothing may be sent any more. */
+    private boolean takeTurn() {
+        lock.lock();
+        try {
+            while (sending && !over) {
+                idle.awaitUninterruptibly();
+            }
+            if (over) {
+                return false;
+            }
+            sending = true;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void endTurn() {
+        lock.lock();
+        try {
+            sending = false;
+            idle.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Sends the answers whose turn it is, and the end of the stream. */
+    private void sendWhatIsDue() {
+        while (true) {
+            Place due;
+            lock.lock();
+            try {
+                // Whoever sends now looks here afterwards.
+                if (sending || over) {
+                    return;
+                }
+                due = inOrder.peek();
+                if (due == null ? !requestsEnded || !unordered.isEmpty() : !due.isDone()) {
+                    return;
+                }
+                inOrder.poll();
+                sending = true;
+                if (due == null || due.failure != null) {
+                    end();
+                }
+            } finally {
+                lock.unlock();
+            }
+            try {
+                if (due == null) {
+                    call.close(Status.OK, new Metadata());
+                } else {
+                    sendLast(due.answer, due.failure);
+                }
+            } finally {
+                endTurn();
+            }
+        }
+    }
+
+    /** Sends the end of the answer to a request, and lets the client send one more. */
+    private void sendLast(@Nullable OutboundMessage answer, @Nullable Status failure) {
+        if (failure != null) {
+            call.close(failure, new Metadata());
+            return;
+        }
+        if (answer != null) {
+            call.sendMessage(answer);
+        }
+        call.request(1);
+    }
+
+    /** Nothing more will be sent: what waits for its turn gives its memory back. */
+    private void end() {
+        assert lock.isHeldByCurrentThread();
+        over = true;
+        for (Place place : inOrder) {
+            discard(place.answer);
+        }
+        inOrder.clear();
+        unordered.clear();
+        idle.signalAll();
+    }
+
+    private static void discard(@Nullable OutboundMessage answer) {
+        if (answer != null) {
+            answer.close();
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.http;
+
+import gatun.http.connection.AllowedOrigins;
+import gatun.http.connection.HttpConnections;
+import gatun.http.connection.RefusedRequests;
+import gatun.http.connection.Routes;
+import gatun.http.connection.StopNotice;
+import gatun.listener.ServerTls;
+import gatun.memory.buffers.BufferPool;
+import io.helidon.http.encoding.ContentEncodingContext;
+import io.helidon.webserver.ListenerConfig;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http.HttpService;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Sets up Helidon listeners to speak HTTP, each by a call of its own, with the routes that it is to have. The caller
+ * chooses the addresses, TCP or Unix sockets, and starts and stops the listeners. Safe for any thread.
+ */
+public final class HttpListener {
+    /** At least so often connections are looked at whose clients should send or take something. */
+    private static final Duration IDLE_CHECK_PERIOD = Duration.ofSeconds(15);
+
+    /** Whoever reads a body limits it, and answers a client that still sends so that it hears the answer. */
+    private static final long NO_LIMIT = -1;
+
+    private final BufferPool buffers;
+    private final HttpSettings settings;
+    private final StopNotice stop = new StopNotice();
+
+    /**
+     * An edge.
+     *
+     * @param buffers where bodies lie; when they run short, connections of slow readers end
+     */
+    public HttpListener(BufferPool buffers, HttpSettings settings) {
+        this.buffers = buffers;
+        this.settings = settings;
+    }
+
+    /**
+     * Sets up a listener.
+     *
+     * @param listener the listener's configuration, without TLS
+     * @param routes who answers: the first that knows the path
+     * @param services what else it is to serve, on paths that none of the routes knows
+     */
+    public void configure(ListenerConfig.BuilderBase<?, ?> listener, List<Routes> routes, HttpService... services) {
+        configure(listener, Optional.empty(), routes, services);
+    }
+
+    /** The same over TLS, on a listener that knows nothing of TLS itself. */
+    public void configure(
+            ListenerConfig.BuilderBase<?, ?> listener, ServerTls tls, List<Routes> routes, HttpService... services) {
+        configure(listener, Optional.of(tls), routes, services);
+    }
+
+    /** From now on responses tell clients that their connections end. New connections and requests are still served. */
+    public void drain() {
+        stop.drain();
+    }
+
+    /**
+     * From now on connections without a request to answer end. To be called when no new connections are wanted, before
+     * the listeners stop.
+     */
+    public void end() {
+        stop.end();
+    }
+
+    /**
+     * From now on the response at hand is the last of its connection. To be called a moment before requests are
+     * refused.
+     */
+    public void cutPipelines() {
+        stop.cutPipelines();
+    }
+
+    private Duration checkPeriod() {
+        Duration half = settings.timeouts().idleTimeout().dividedBy(2);
+        return half.compareTo(IDLE_CHECK_PERIOD) < 0 ? half : IDLE_CHECK_PERIOD;
+    }
+
+    private void configure(
+            ListenerConfig.BuilderBase<?, ?> listener,
+            Optional<ServerTls> tls,
+            List<Routes> routes,
+            HttpService... services) {
+        HttpConnections connections = new HttpConnections(
+                anyOf(routes),
+                new AllowedOrigins(settings.allowedOrigins()),
+                tls,
+                stop,
+                settings.timeouts().bodyByteRate());
+        buffers.onShortage(connections::endSlowReaders);
+        listener.useNio(true)
+                .connectionOptions(connections.socketOptions())
+                .protocolsDiscoverServices(false)
+                .addConnectionSelector(connections)
+                .contentEncoding(ContentEncodingContext.builder()
+                        .contentEncodingsDiscoverServices(false)
+                        .build())
+                .directHandlers(RefusedRequests.handlers())
+                .maxPayloadSize(NO_LIMIT)
+                .idleConnectionTimeout(settings.timeouts().idleTimeout())
+                .idleConnectionPeriod(checkPeriod())
+                .routing(HttpRouting.builder().register(services));
+    }
+
+    private static Routes anyOf(List<Routes> routes) {
+        List<Routes> all = List.copyOf(routes);
+        return exchange -> {
+            for (Routes one : all) {
+                if (one.answer(exchange)) {
+                    return true;
+                }
+            }
+            return false;
+        };
+    }
+}

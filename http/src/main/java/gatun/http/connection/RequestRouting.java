@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.http.connection;
+
+import gatun.listener.ClientError;
+import gatun.listener.ClientErrorException;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.Status;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.Router;
+import io.helidon.webserver.Routing;
+import io.helidon.webserver.WebServer;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http.HttpSecurity;
+import io.helidon.webserver.http.RoutingRequest;
+import io.helidon.webserver.http.RoutingResponse;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The routing of one connection: our routes first, which need the connection beneath the request, then the listener's
+ * own, for services that were registered with it. For the connection's thread.
+ */
+final class RequestRouting implements HttpRouting, Router {
+    private static final Logger LOG = LoggerFactory.getLogger(RequestRouting.class);
+
+    private static final String MALFORMED_HEADER =
+            "a header is malformed: expected a name, a colon right behind it, and a value without control characters";
+
+    private final ClientConnection connection;
+    private final Routes routes;
+    private final AllowedOrigins origins;
+    private final Router listeners;
+    private final HttpRouting others;
+
+    /** Asks {@code routes} first, and the HTTP routing of {@code listeners} about what they leave. */
+    RequestRouting(ClientConnection connection, Routes routes, AllowedOrigins origins, Router listeners) {
+        this.connection = connection;
+        this.routes = routes;
+        this.origins = origins;
+        this.listeners = listeners;
+        this.others = listeners.routing(HttpRouting.class, HttpRouting.empty());
+    }
+
+    @Override
+    public void route(ConnectionContext context, RoutingRequest request, RoutingResponse response) {
+        connection.beginHelidonRequest();
+        HelidonRequest incoming = new HelidonRequest(request, connection.bytes());
+        Exchange exchange = new Exchange(connection, incoming);
+        if (incoming.malformed()) {
+            connection.beginRequest();
+            exchange.answerFailure(Status.BAD_REQUEST_400, MALFORMED_HEADER);
+        } else if (!answer(exchange)) {
+            if (exchange.closes()) {
+                response.header(HeaderValues.CONNECTION_CLOSE);
+            }
+            others.route(context, request, response);
+        }
+        exchange.finish();
+        connection.endRequest(incoming);
+    }
+
+    /**
+     * Answers a request that Helidon has not seen by our routes.
+     *
+     * @return false when it is for the listener's own; nothing has been done then
+     * @throws CloseConnectionException when the connection is to end
+     */
+    boolean answer(DirectRequest request) {
+        Exchange exchange = new Exchange(connection, request);
+        if (!answer(exchange)) {
+            return false;
+        }
+        exchange.finish();
+        return true;
+    }
+
+    /**
+     * Answers a request whose head is refused, which ends the connection.
+     *
+     * @throws CloseConnectionException always
+     */
+    CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal) {
+        Exchange exchange = new Exchange(connection, new MalformedRequest());
+        connection.beginRequest();
+        String text = String.valueOf(refusal.getMessage());
+        exchange.answerFailure(refusal.status(), text);
+        try {
+            exchange.finish();
+        } catch (CloseConnectionException e) {
+            boolean forNow = refusal.status().family() == Status.Family.SERVER_ERROR;
+            throw forNow ? e : new ClientErrorException(ClientError.MALFORMED, text, e);
+        }
+        return new CloseConnectionException("the head of a request is refused");
+    }
+
+    private boolean answer(Exchange exchange) {
+        connection.beginRequest();
+        try {
+            exchange.allowOrigin(origins);
+            return routes.answer(exchange);
+        } catch (CloseConnectionException e) {
+            throw e;
+        } catch (GatunException e) {
+            fail(exchange, e);
+        } catch (RuntimeException e) {
+            LOG.error("{} {} failed unexpectedly", exchange.method(), exchange.path(), e);
+            fail(exchange, new GatunException(ErrorCode.INTERNAL, "internal error; the server's log has the details"));
+        }
+        return true;
+    }
+
+    private static void fail(Exchange exchange, GatunException failure) {
+        if (exchange.answered()) {
+            throw new CloseConnectionException("the answer had been begun when it failed", failure);
+        }
+        exchange.answerFailure(failure);
+    }
+
+    @Override
+    public HttpSecurity security() {
+        return others.security();
+    }
+
+    @Override
+    public <T extends Routing> T routing(Class<T> routingType, T defaultValue) {
+        return routingType == HttpRouting.class ? routingType.cast(this) : listeners.routing(routingType, defaultValue);
+    }
+
+    @Override
+    public List<? extends Routing> routings() {
+        return listeners.routings();
+    }
+
+    // The listener starts and stops its own routing; a connection's lives and ends with it.
+
+    @Override
+    public void beforeStart() {}
+
+    @Override
+    public void afterStart(WebServer server) {}
+
+    @Override
+    public void afterStop() {}
+}

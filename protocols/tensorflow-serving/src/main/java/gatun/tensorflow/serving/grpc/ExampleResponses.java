@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.tensorflow.serving.grpc;
+
+import com.google.protobuf.Int64Value;
+import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.message.RawMessage;
+import gatun.grpc.message.WireWriter;
+import gatun.memory.buffers.Buffer;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.runtime.ModelVersion;
+import gatun.tensorflow.serving.ExampleMethod;
+import gatun.tensorflow.serving.ExampleSignature;
+import gatun.tensorflow.serving.Servable;
+import gatun.tensorflow.serving.ServingMetrics.Api;
+import gatun.wire.tensorflow.serving.ModelSpec;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What a version answers to examples, as messages. Thread-safe; the calling thread waits for the model. */
+final class ExampleResponses {
+    // Field numbers of ClassificationResponse and RegressionResponse.
+    private static final int RESULT = 1;
+    private static final int MODEL_SPEC = 2;
+
+    // Field numbers of MultiInferenceResponse and InferenceResult.
+    private static final int RESULTS = 1;
+    private static final int RESULT_MODEL_SPEC = 1;
+    private static final int CLASSIFICATION_RESULT = 2;
+    private static final int REGRESSION_RESULT = 3;
+
+    private final ExampleRuns runs;
+    private final boolean methodNames;
+
+    /**
+     * Answers with {@code runs}.
+     *
+     * @param methodNames whether signatures must call their methods as they are asked
+     */
+    ExampleResponses(ExampleRuns runs, boolean methodNames) {
+        this.runs = runs;
+        this.methodNames = methodNames;
+    }
+
+    /**
+     * A ClassificationResponse or RegressionResponse.
+     *
+     * @throws GatunException when the signature that the message names is not for {@code method}, or the model fails
+     */
+    OutboundMessage answer(ModelVersion model, ExampleMethod method, ExampleMessage message) {
+        Parts parts = new Parts();
+        try {
+            byte[] spec = spec(model, message.servable);
+            Buffer result = result(model, message.servable, method, message, message::close);
+            parts.own(result);
+            WireWriter head = new WireWriter();
+            head.header(RESULT, result.segment().byteSize());
+            parts.add(head);
+            parts.add(result.segment());
+            WireWriter tail = new WireWriter();
+            tail.bytes(MODEL_SPEC, spec);
+            parts.add(tail);
+            return parts.message();
+        } catch (Throwable t) {
+            parts.close();
+            throw t;
+        }
+    }
+
+    private Buffer result(
+            ModelVersion model, Servable servable, ExampleMethod method, ExampleMessage message, Hold source) {
+        // The signature's faults come before those of the input.
+        ExampleSignature signature = ExampleSignature.of(model, method, servable, methodNames);
+        return switch (method) {
+            case CLASSIFY ->
+                runs.run(
+                        model,
+                        servable.isAnyVersion(),
+                        signature,
+                        Api.CLASSIFY,
+                        message.input(),
+                        source,
+                        ExampleResults::classification);
+            case REGRESS ->
+                runs.run(
+                        model,
+                        servable.isAnyVersion(),
+                        signature,
+                        Api.REGRESS,
+                        message.input(),
+                        source,
+                        ExampleResults::regression);
+        };
+    }
+
+    /**
+     * A MultiInferenceResponse to all tasks of a request, which {@link #requireTasks} let pass.
+     *
+     * @throws GatunException when one fails
+     */
+    OutboundMessage answerTasks(ModelVersion model, ExampleMessage message) {
+        Parts parts = new Parts();
+        try {
+            for (ExampleMessage.Task task : message.tasks) {
+                Servable servable = task.servable();
+                if (!ExampleSignature.exists(model, servable)) {
+                    throw GatunException.invalidArgument(
+                            "Requested signature not found in model graph: " + servable.entryPoint());
+                }
+                ExampleMethod method = method(task);
+                // The next task wants the examples too.
+                Buffer result = result(model, servable, method, message, RawMessage.NOTHING);
+                parts.own(result);
+                WireWriter fields = new WireWriter();
+                fields.bytes(RESULT_MODEL_SPEC, spec(model, servable));
+                fields.header(
+                        method == ExampleMethod.CLASSIFY ? CLASSIFICATION_RESULT : REGRESSION_RESULT,
+                        result.segment().byteSize());
+                WireWriter head = new WireWriter();
+                head.header(RESULTS, fields.size() + result.segment().byteSize());
+                head.raw(fields);
+                parts.add(head);
+                parts.add(result.segment());
+            }
+            return parts.message();
+        } catch (Throwable t) {
+            parts.close();
+            throw t;
+        }
+    }
+
+    private static ExampleMethod method(ExampleMessage.Task task) {
+        for (ExampleMethod method : ExampleMethod.values()) {
+            if (task.method().equals(method.signatureMethod())) {
+                return method;
+            }
+        }
+        throw new GatunException(ErrorCode.UNSUPPORTED, "Unsupported signature method_name: " + task.method());
+    }
+
+    /**
+     * Refuses tasks that are not for one model, or of which two are for one signature.
+     *
+     * @throws GatunException INVALID_ARGUMENT also when there are none
+     */
+    static void requireTasks(List<ExampleMessage.Task> tasks) {
+        if (tasks.isEmpty()) {
+            throw GatunException.invalidArgument("Found ModelSpec with an empty model name.");
+        }
+        Set<String> signatures = new HashSet<>();
+        for (ExampleMessage.Task task : tasks) {
+            String name = task.servable().name();
+            if (name.isEmpty()) {
+                throw GatunException.invalidArgument("Found ModelSpec with an empty model name.");
+            }
+            if (!name.equals(tasks.getFirst().servable().name())) {
+                throw GatunException.invalidArgument(
+                        "All ModelSpecs in a MultiInferenceRequest must access the same model name.");
+            }
+            String signature = task.servable().entryPoint();
+            if (!signatures.add(signature)) {
+                throw GatunException.invalidArgument("Duplicate evaluation of signature: " + signature);
+            }
+        }
+    }
+
+    /** What answered, serialised; the signature as the client named it. */
+    private static byte[] spec(ModelVersion model, Servable servable) {
+        return ModelSpec.newBuilder()
+                .setName(model.name())
+                .setVersion(Int64Value.of(model.version()))
+                .setSignatureName(servable.signature())
+                .build()
+                .toByteArray();
+    }
+
+    /** The parts of an answer, and the buffers that they lie in. */
+    private static final class Parts {
+        private final List<MemorySegment> segments = new ArrayList<>(3);
+        private final List<Buffer> buffers = new ArrayList<>(1);
+        private long byteSize;
+
+        void own(Buffer buffer) {
+            buffers.add(buffer);
+        }
+
+        void add(WireWriter written) {
+            add(written.segment());
+        }
+
+        void add(MemorySegment segment) {
+            segments.add(segment);
+            byteSize += segment.byteSize();
+        }
+
+        OutboundMessage message() {
+            if (byteSize > Integer.MAX_VALUE) {
+                throw GatunException.invalidArgument(
+                        "the response has " + byteSize + " bytes; expected at most 2147483647, gRPC's limit");
+            }
+            return new OutboundMessage(segments.toArray(MemorySegment[]::new), this::close);
+        }
+
+        void close() {
+            buffers.forEach(Buffer::close);
+        }
+    }
+}

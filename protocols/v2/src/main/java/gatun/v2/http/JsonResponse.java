@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
+import gatun.http.json.JsonWriter;
+import io.helidon.http.Status;
+
+/** Answers of nothing but JSON, and of nothing at all. */
+final class JsonResponse {
+    /** The head of an answer that is JSON. */
+    static final ResponseHeaders HEADERS =
+            ResponseHeaders.of(ResponseHeaders.constant("Content-Type: application/json"));
+
+    private JsonResponse() {}
+
+    /** Answers with {@code json}. */
+    static void send(Exchange exchange, JsonWriter json) {
+        exchange.answer(HEADERS, json);
+    }
+
+    /** Answers that it went well, without a body. */
+    static void sendEmpty(Exchange exchange) {
+        exchange.answerEmpty(Status.OK_200);
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The answer to a request, put together from tensors that are there already; sees to it that each output gets where the
+ * client wants it, and as the client wants it. Used by one thread at a time, which ends it by {@link #response} or
+ * {@link #fail}.
+ */
+public final class ComposedResponse {
+    private final InferenceTicket ticket;
+    private final ModelSignature signature;
+    private final BufferPool pool;
+
+    ComposedResponse(InferenceTicket ticket, ModelSignature signature, BufferPool pool) {
+        this.ticket = ticket;
+        this.signature = signature;
+        this.pool = pool;
+    }
+
+    /** The batch size of the request; 0 when the model has no batch dimension. */
+    public int batchSize() {
+        return ticket.batchSize();
+    }
+
+    /** How many outputs the client wants. */
+    public int outputCount() {
+        return ticket.outputCount();
+    }
+
+    /** Output {@code index} of those that the client wants. */
+    public RequestedOutput wanted(int index) {
+        return ticket.wanted(index);
+    }
+
+    /** The name of output {@code index} of those that the client wants. */
+    public String outputName(int index) {
+        return ticket.rule(index).name();
+    }
+
+    /**
+     * Answers output {@code index} with a tensor whose memory {@code hold} keeps valid; owns the hold from now on.
+     * Nothing is copied unless the client wants the bytes in a region and they are not there yet.
+     *
+     * @param tensor the bytes, and the shape that the client is told
+     * @throws GatunException when the client's region is too small, the pool is exhausted or the tensor cannot be
+     *     classified
+     */
+    public void output(int index, Tensor tensor, Hold hold) {
+        RequestedOutput wanted = ticket.wanted(index);
+        Optional<RegionLease> destination = wanted.destination();
+        if (destination.isEmpty()) {
+            ticket.result(index, new OutputTensor(named(index, tensor, tensor.bytes()), false), hold);
+        } else {
+            try (hold) {
+                intoRegion(index, tensor, destination.get());
+            }
+        }
+        classify(index);
+    }
+
+    /**
+     * Answers output {@code index} with a tensor in memory that is not the answer's to keep: a copy of it, unless it
+     * lies where the client wants it. Otherwise as {@link #output}.
+     */
+    public void outputCopy(int index, Tensor tensor) {
+        Optional<RegionLease> destination = ticket.wanted(index).destination();
+        if (destination.isEmpty()) {
+            Buffer copy = pool.copyOf(tensor.bytes());
+            ticket.result(index, new OutputTensor(named(index, tensor, copy.segment()), false), copy);
+        } else {
+            intoRegion(index, tensor, destination.get());
+        }
+        classify(index);
+    }
+
+    private void intoRegion(int index, Tensor tensor, RegionLease destination) {
+        if (tensor.device().isPresent() && tensor.liesIn(destination)) {
+            // A model wrote it where it belongs, and nobody needs to look at it.
+            TensorSpec spec = tensor.spec();
+            Tensor named = tensor.as(new TensorSpec(outputName(index), spec.datatype(), spec.shape()));
+            ticket.result(index, new OutputTensor(named, true), null);
+            return;
+        }
+        MemorySegment bytes = tensor.bytes();
+        MemorySegment window = RequestErrors.window(outputName(index), destination, bytes.byteSize());
+        if (window.address() != bytes.address()) {
+            TensorCopy.copy(bytes, window);
+        }
+        ticket.result(index, new OutputTensor(named(index, tensor, window), true), null);
+    }
+
+    private Tensor named(int index, Tensor tensor, MemorySegment bytes) {
+        TensorSpec spec = tensor.spec();
+        return new Tensor(new TensorSpec(outputName(index), spec.datatype(), spec.shape()), bytes);
+    }
+
+    private void classify(int index) {
+        OutputTensor scores = ticket.result(index);
+        if (scores != null && ticket.wanted(index).classification() > 0) {
+            Classification.apply(ticket, index, scores, signature.leadingDims(), pool);
+        }
+    }
+
+    /**
+     * The whole answer, all of whose outputs are there; ends the use of the client's regions. When it fails,
+     * {@link #fail} is still to be called.
+     *
+     * @param versionText the version that the client is told
+     * @throws GatunException when a region was taken away meanwhile
+     */
+    public InferenceResponse response(String modelName, String versionText) {
+        ticket.settle();
+        return ticket.response(modelName, versionText);
+    }
+
+    /**
+     * As {@link #response}, for one answer of several: outputs may be left out, and the client's regions stay its
+     * request's, because the next is written there too.
+     */
+    public InferenceResponse part(String modelName, String versionText) {
+        ticket.settle();
+        return ticket.part(modelName, versionText);
+    }
+
+    /** One more answer to the same request, which has no output yet either. */
+    public ComposedResponse another() {
+        return new ComposedResponse(ticket.with(List.of()), signature, pool);
+    }
+
+    /** Ends the answer without giving it; what it held goes back. */
+    public void fail(GatunException reason) {
+        ticket.fail(reason);
+    }
+}

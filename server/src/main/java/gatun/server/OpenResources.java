@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * What was opened so far, closed in reverse. One failure does not skip the next; later ones are suppressed into the
+ * first. For one thread.
+ */
+final class OpenResources implements AutoCloseable {
+    private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+
+    /** Takes ownership of {@code resource} and returns it. */
+    <T extends AutoCloseable> T add(T resource) {
+        resources.push(resource);
+        return resource;
+    }
+
+    @Override
+    public void close() {
+        RuntimeException first = null;
+        while (!resources.isEmpty()) {
+            try {
+                resources.pop().close();
+            } catch (Exception e) {
+                if (first == null) {
+                    first = e instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(e);
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+}

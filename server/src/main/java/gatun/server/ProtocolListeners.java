@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server;
+
+import gatun.grpc.GrpcListener;
+import gatun.grpc.GrpcSettings;
+import gatun.http.HttpListener;
+import gatun.http.HttpSettings;
+import gatun.http.connection.Routes;
+import gatun.http.metrics.GpuUse;
+import gatun.http.metrics.MetricsRoutes;
+import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections;
+import gatun.listener.ServerTls;
+import gatun.listener.TlsException;
+import gatun.listener.TlsFiles;
+import gatun.listener.WireProtocol;
+import gatun.memory.tensor.GatunException;
+import gatun.protocol.Protocol;
+import gatun.protocol.ProtocolProvider;
+import gatun.protocol.ProtocolSettings;
+import gatun.runtime.server.InferenceServer;
+import gatun.server.settings.AccessSettings;
+import gatun.server.settings.ListenerSettings;
+import gatun.server.settings.ServerSettings;
+import gatun.server.settings.StartException;
+import gatun.tensorflow.serving.Monitoring;
+import gatun.tensorflow.serving.MonitoringFile;
+import gatun.tensorflow.serving.ServingMetrics;
+import gatun.tensorflow.serving.TensorFlowSettings;
+import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
+import gatun.v2.protocol.V2Protocol;
+import io.helidon.webserver.WebServerConfig;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** Which protocols are spoken where. */
+final class ProtocolListeners {
+    private final ServerSettings settings;
+    private final Optional<ServerTls> httpTls;
+    private final Optional<ServerTls> grpcTls;
+    private final Optional<Monitoring> monitoring;
+
+    /** Set once it listens. */
+    private Optional<HttpListener> http = Optional.empty();
+
+    private Optional<GrpcListener> grpc = Optional.empty();
+
+    /**
+     * Reads what TLS is served with, and what is counted for TensorFlow Serving's metrics.
+     *
+     * @throws StartException naming the flag of a file that cannot be used
+     */
+    ProtocolListeners(ServerSettings settings) {
+        this.settings = settings;
+        try {
+            this.httpTls = settings.listeners().http().bind().tls().map(this::load);
+            this.grpcTls = settings.listeners().grpc().bind().tls().map(this::load);
+        } catch (TlsException e) {
+            throw new StartException(e.getMessage(), e);
+        }
+        try {
+            this.monitoring = settings.listeners()
+                    .tensorFlow()
+                    .monitoringFile()
+                    .flatMap(MonitoringFile::path)
+                    .map(path -> new Monitoring(new ServingMetrics(), path));
+        } catch (GatunException e) {
+            throw new StartException("--monitoring_config_file: " + e.getMessage(), e);
+        }
+    }
+
+    private ServerTls load(TlsFiles files) {
+        return ServerTls.load(files, settings.clients().connections().handshakeLimit());
+    }
+
+    /**
+     * Finds out whether every address can be listened on, before models are loaded.
+     *
+     * @throws StartException naming the flag of the first that cannot
+     */
+    void reserve() {
+        try (OpenResources held = new OpenResources()) {
+            for (ListenAddress address : addresses()) {
+                Listener.reserve(address.protocol(), address.address(), held);
+            }
+        }
+    }
+
+    private record ListenAddress(Endpoint.Protocol protocol, SocketAddress address) {}
+
+    private List<ListenAddress> addresses() {
+        List<ListenAddress> addresses = new ArrayList<>();
+        ListenerSettings listeners = settings.listeners();
+        ListenerSettings.TensorFlowServingSettings tensorFlow = listeners.tensorFlow();
+        ListenerSettings.BindSettings http = listeners.http().bind();
+        if (http.enabled()) {
+            addresses.add(onPort(
+                    httpTls.isPresent() ? Endpoint.Protocol.HTTPS : Endpoint.Protocol.HTTP,
+                    http.address(),
+                    http.port()));
+            addUnixSocket(addresses, Endpoint.Protocol.HTTP, http.unixSocket());
+        }
+        if (tensorFlow.restPort() != 0) {
+            addresses.add(onPort(Endpoint.Protocol.TENSORFLOW_REST, http.address(), tensorFlow.restPort()));
+        }
+        ListenerSettings.BindSettings grpc = listeners.grpc().bind();
+        if (grpc.enabled()) {
+            addresses.add(onPort(Endpoint.Protocol.GRPC, grpc.address(), grpc.port()));
+        }
+        if (grpc.enabled() || tensorFlow.grpcPort() != 0) {
+            addUnixSocket(addresses, Endpoint.Protocol.GRPC, grpc.unixSocket());
+        }
+        if (tensorFlow.grpcPort() != 0) {
+            addresses.add(onPort(Endpoint.Protocol.TENSORFLOW_GRPC, grpc.address(), tensorFlow.grpcPort()));
+        }
+        ListenerSettings.MetricsSettings metrics = listeners.metrics();
+        if (metrics.enabled()) {
+            addresses.add(onPort(Endpoint.Protocol.METRICS, metrics.address(), metrics.port()));
+        }
+        return addresses;
+    }
+
+    private static ListenAddress onPort(Endpoint.Protocol protocol, String address, int port) {
+        return new ListenAddress(protocol, new InetSocketAddress(address, port));
+    }
+
+    /** A Unix socket is protected by its mode, and clients that could use TLS there are hardly known. */
+    private static void addUnixSocket(
+            List<ListenAddress> addresses, Endpoint.Protocol protocol, Optional<Path> unixSocket) {
+        unixSocket.ifPresent(path -> addresses.add(new ListenAddress(protocol, UnixDomainSocketAddress.of(path))));
+    }
+
+    /**
+     * Speaks every protocol of {@code inference} where the settings say so; what that opens, {@code opened} owns.
+     *
+     * @return where the server now listens
+     * @throws StartException when an address cannot be listened on after all
+     */
+    List<Endpoint> listen(InferenceServer inference, OpenResources opened) {
+        ListenerSettings listening = settings.listeners();
+        AccessSettings access = settings.clients().access();
+        ProtocolSettings common = new ProtocolSettings(
+                listening.http().maxInputSize(), settings.memory().clientSharedMemory(), access.http(), access.grpc());
+        TensorFlowSettings serving = listening.tensorFlow().protocol();
+        Protocol tensorFlow = new TensorFlowProtocol(
+                inference, common, monitoring.map(serving::withMonitoring).orElse(serving));
+        List<Protocol> protocols = new ArrayList<>();
+        protocols.add(new V2Protocol(inference, common, listening.grpc().compression()));
+        protocols.add(tensorFlow);
+        ServiceLoader.load(ProtocolProvider.class).forEach(found -> protocols.add(found.create(inference, common)));
+        List<Routes> routes = protocols.stream().map(Protocol::http).toList();
+        HttpListener httpListener = new HttpListener(
+                inference.buffers(),
+                new HttpSettings(listening.http().timeouts(), listening.http().allowedOrigins()));
+        GrpcListener grpcListener = opened.add(GrpcListener.of(
+                inference,
+                GrpcSettings.standard()
+                        .withKeepalive(listening.grpc().keepalive())
+                        .withAccess(access.grpc().access()),
+                protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
+        boolean tls = httpTls.isPresent() || grpcTls.isPresent();
+        OpenConnections open = new OpenConnections(ConnectionHeap.ofProcess()
+                .fit(DescriptorLimit.ofProcess().fit(settings.clients().connections()), tls));
+        OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
+        Supplier<List<GpuUse>> gpus = listening.metrics().gpus() ? new NvidiaGpus() : List::of;
+        Routes metrics = new MetricsRoutes(inference, listening.metrics().shown(), gpus, open);
+        Listeners listeners = opened.add(new Listeners());
+        http = Optional.of(httpListener);
+        grpc = Optional.of(grpcListener);
+        AutoCloseable announcement = grpcListener::announceStop;
+        opened.add(announcement);
+        for (ListenAddress address : addresses()) {
+            Consumer<WebServerConfig.Builder> protocol =
+                    switch (address.protocol()) {
+                        case HTTP -> listener -> httpListener.configure(listener, routes);
+                        case HTTPS -> listener -> httpListener.configure(listener, httpTls.orElseThrow(), routes);
+                        case GRPC, TENSORFLOW_GRPC -> listener -> serve(grpcListener, address, listener);
+                        case TENSORFLOW_REST ->
+                            listener -> httpListener.configure(listener, List.of(tensorFlow.http()));
+                        case METRICS -> listener -> httpListener.configure(listener, List.of(metrics));
+                    };
+            listeners.add(Listener.start(
+                    new Endpoint(address.protocol(), address.address()),
+                    wire(address),
+                    address.protocol() == Endpoint.Protocol.METRICS ? operators : open,
+                    settings.lifecycle().exitTimeout(),
+                    protocol));
+        }
+        return listeners.endpoints();
+    }
+
+    /**
+     * From now on clients hear with each response, and on each gRPC connection, that they should go elsewhere; all are
+     * still served.
+     */
+    void drain() {
+        http.ifPresent(HttpListener::drain);
+        grpc.ifPresent(GrpcListener::askClientsToLeave);
+    }
+
+    /**
+     * Lets HTTP connections end with the response that they wait for, or soon. To be called before anything is refused,
+     * and before the listeners stop.
+     */
+    void endHttp() {
+        http.ifPresent(HttpListener::end);
+    }
+
+    /**
+     * Lets HTTP connections end with the response at hand, whatever waits behind it. To be called a moment before
+     * requests are refused.
+     */
+    void cutHttpPipelines() {
+        http.ifPresent(HttpListener::cutPipelines);
+    }
+
+    /** Reads the certificates anew, for connections that come from now on. */
+    void reopen() {
+        httpTls.ifPresent(ServerTls::reload);
+        grpcTls.ifPresent(ServerTls::reload);
+    }
+
+    /** Over TLS where there is any, but for Unix sockets. */
+    private boolean securesGrpc(ListenAddress address) {
+        return grpcTls.isPresent() && address.address() instanceof InetSocketAddress;
+    }
+
+    private void serve(GrpcListener grpc, ListenAddress address, WebServerConfig.Builder listener) {
+        if (securesGrpc(address)) {
+            grpc.serveOn(listener, grpcTls.orElseThrow());
+        } else {
+            grpc.serveOn(listener);
+        }
+    }
+
+    private WireProtocol wire(ListenAddress address) {
+        return switch (address.protocol()) {
+            case HTTP, TENSORFLOW_REST, METRICS -> WireProtocol.HTTP;
+            case HTTPS -> WireProtocol.HTTPS;
+            case GRPC, TENSORFLOW_GRPC -> securesGrpc(address) ? WireProtocol.GRPCS : WireProtocol.GRPC;
+        };
+    }
+}

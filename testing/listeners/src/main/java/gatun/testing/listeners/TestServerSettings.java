@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.testing.listeners;
+
+import gatun.http.HttpSettings;
+import gatun.http.HttpTimeouts;
+import gatun.protocol.ProtocolSettings;
+import gatun.runtime.access.HeaderRules;
+import java.util.Set;
+
+/**
+ * How edges under test are set up.
+ *
+ * @param protocol what protocols obey
+ * @param http how HTTP is spoken
+ */
+public record TestServerSettings(ProtocolSettings protocol, HttpSettings http) {
+    private static final long MAX_INPUT_BYTES = 1 << 20;
+
+    /** Requests up to a mebibyte, shared memory, nothing restricted. */
+    public static TestServerSettings usual() {
+        return new TestServerSettings(
+                ProtocolSettings.standard().withMaxInputByteSize(MAX_INPUT_BYTES), HttpSettings.STANDARD);
+    }
+
+    /** The same, with the same rules for headers and for metadata. */
+    public TestServerSettings withHeaders(HeaderRules rules) {
+        return new TestServerSettings(protocol.withHeaders(rules, rules), http);
+    }
+
+    /** The same, with another choice for shared memory. */
+    public TestServerSettings withClientSharedMemory(boolean allowed) {
+        return new TestServerSettings(protocol.withClientSharedMemory(allowed), http);
+    }
+
+    /** The same, with other timeouts for slow clients. */
+    public TestServerSettings withTimeouts(HttpTimeouts timeouts) {
+        return new TestServerSettings(protocol, http.withTimeouts(timeouts));
+    }
+
+    /** The same, with other pages let in. */
+    public TestServerSettings withAllowedOrigins(Set<String> origins) {
+        return new TestServerSettings(protocol, http.withAllowedOrigins(origins));
+    }
+}
