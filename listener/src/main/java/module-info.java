@@ -1,6 +1,6 @@
 /**
- * What both edges need of the listener that accepts their connections: its connections and how many there may be, their
- * channels, and TLS.
+ * The parts that both protocols' listeners need of the one that accepts their connections: its connections and how many
+ * there may be, their channels, and TLS.
  */
 module gatun.listener {
     requires static org.jspecify;

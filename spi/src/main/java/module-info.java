@@ -1,5 +1,6 @@
 /**
- * What a backend implements, and what it sees of an inference. A backend needs this module and those that it passes on.
+ * The interfaces that a backend implements, and an inference as it sees it. A backend needs this module and those that
+ * it passes on.
  */
 module gatun.spi {
     requires static org.jspecify;

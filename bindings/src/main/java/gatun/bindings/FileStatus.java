@@ -4,7 +4,7 @@ package gatun.bindings;
 import gatun.bindings.posix.posix_h;
 
 /**
- * What {@code fstat} says of an open file.
+ * The result of {@code fstat} for an open file.
  *
  * @param byteSize size of the file in bytes
  * @param allocatedByteSize bytes that have memory or disk space behind them; less than {@code byteSize} in a file with

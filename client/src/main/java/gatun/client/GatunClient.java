@@ -65,7 +65,7 @@ public interface GatunClient extends AutoCloseable {
         return new InferSequence(this, model);
     }
 
-    /** What the server says of itself. */
+    /** The server's metadata. */
     ServerControl server();
 
     /** The server's models. */

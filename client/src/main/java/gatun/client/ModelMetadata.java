@@ -5,7 +5,7 @@ import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 
 /**
- * What a server says of a model.
+ * The metadata of a model, as a server tells it.
  *
  * @param name the model's name
  * @param versions the versions that are ready

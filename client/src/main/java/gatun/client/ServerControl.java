@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/** What a server says of itself. Safe for any thread; each call fails with a {@link ClientException}. */
+/** The metadata of a server, as it tells it. Safe for any thread; each call fails with a {@link ClientException}. */
 public interface ServerControl {
     /** Whether the server answers at all; false also when it cannot be reached. */
     boolean live();

@@ -4,7 +4,7 @@ package gatun.client;
 import java.util.List;
 
 /**
- * What a server says of itself.
+ * The metadata of a server, as it tells it.
  *
  * @param name what it calls itself
  * @param version its version

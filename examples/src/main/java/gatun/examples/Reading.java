@@ -2,7 +2,7 @@
 package gatun.examples;
 
 /**
- * What the network reads in a picture.
+ * The digit that the network reads in a picture.
  *
  * @param digit 0 to 9, the most probable one
  * @param confidence its probability, 0 to 1

@@ -9,7 +9,7 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What code under test catches and writes into the log as an error, where no client may cause any. Safe for any thread.
+ * The errors that code under test catches and writes into the log, where no client may cause any. Safe for any thread.
  */
 public final class LoggedFailures extends Handler {
     /** Held, since loggers that nobody holds are forgotten with their handlers. */

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What scheduling costs a request from its submission to its completion, with an engine that does nothing: so many
+ * The cost of scheduling for a request from its submission to its completion, with an engine that does nothing: so many
  * clients, each a virtual thread as in the server, submit a ticket, wait for its end, and submit the next. All but the
  * ones that run wait in the queue.
  */

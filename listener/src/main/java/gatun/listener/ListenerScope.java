@@ -15,7 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * What the connections of one listener share.
+ * The objects that the connections of one listener share.
  *
  * @param config how the listener was set up
  * @param router what requests may be routed to

@@ -20,7 +20,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * What a server proves itself with, and whom it lets in.
+ * The certificate that a server shows, and the authorities whose clients it accepts.
  *
  * @param certificate the server's certificate, followed by those that vouch for it
  * @param privateKey the key of that certificate

@@ -1,4 +1,4 @@
-/** What both edges need of the listener that accepts their connections: its channels, and TLS. */
+/** The parts that both protocols' listeners need of the one that accepts their connections: its channels, and TLS. */
 @NullMarked
 package gatun.listener;
 

@@ -2,7 +2,7 @@
 package gatun.runtime;
 
 /**
- * What a model version has executed with one batch size since it was loaded. Times are totals in nanoseconds.
+ * The executions of a model version with one batch size since it was loaded. Times are totals in nanoseconds.
  *
  * @param batchSize the batch size; 1 also where the model has no batch dimension
  * @param executionCount runs of the engine

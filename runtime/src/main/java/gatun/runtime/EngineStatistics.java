@@ -2,7 +2,7 @@
 package gatun.runtime;
 
 /**
- * What an engine that was started holds now.
+ * The resources that a started engine holds now.
  *
  * @param backend the engine's name
  * @param liveValues native tensors, those included that are kept for requests to come

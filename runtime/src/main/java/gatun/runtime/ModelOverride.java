@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What a load takes instead of what the repository holds.
+ * The configuration and files that a load takes instead of the repository's.
  *
  * @param config the model's configuration as JSON, in the field names of the proto file; empty to take the repository's
  * @param files contents of files by their path in the model's directory, such as {@code 1/model.onnx}; when there are

@@ -4,7 +4,7 @@ package gatun.runtime;
 import java.util.List;
 
 /**
- * What a model version has counted since it was loaded. Times are totals in nanoseconds.
+ * The counters of a model version since it was loaded. Times are totals in nanoseconds.
  *
  * @param name the model
  * @param version the version in decimal
@@ -65,7 +65,8 @@ public record ModelStatistics(
      *
      * @param request from arrival in the runtime to the response
      * @param queue waiting for an instance
-     * @param computeInput preparing inputs; an execution counts once for each request that it answered, also in the next two
+     * @param computeInput preparing inputs; an execution counts once for each request that it answered, also in the
+     *     next two
      * @param computeInfer in the engine
      * @param computeOutput placing outputs
      */

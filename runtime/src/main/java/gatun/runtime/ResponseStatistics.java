@@ -2,7 +2,7 @@
 package gatun.runtime;
 
 /**
- * What became of the responses of a decoupled model that were the first of their request, or the second, and so on.
+ * The outcomes of the responses of a decoupled model that were the first of their request, or the second, and so on.
  * Times are totals in nanoseconds.
  *
  * @param computeInferNanos from the response before, or from the begin of the run, until the engine had this one

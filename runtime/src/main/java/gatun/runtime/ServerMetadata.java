@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What the server says of itself.
+ * The server's metadata.
  *
  * @param name the server's id
  * @param version the version of Gatun

@@ -5,7 +5,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What becomes of errors that no thread catches. One request's failure is that request's; a JVM that is out of memory
+ * The handling of errors that no thread catches. One request's failure is that request's; a JVM that is out of memory
  * is everybody's: it ends, so that whoever watches over it starts a new one. (The launcher asks the JVM for the same
  * where it runs out by itself; here are those errors that libraries throw and threads die of.)
  */

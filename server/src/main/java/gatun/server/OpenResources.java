@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What was opened so far, closed in reverse. One failure does not skip the next; later ones are suppressed into the
- * first. For one thread.
+ * The resources that were opened so far, closed in reverse. One failure does not skip the next; later ones are
+ * suppressed into the first. For one thread.
  */
 final class OpenResources implements AutoCloseable {
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();

@@ -12,8 +12,8 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What the stand-in for CUDA's driver counts in another process, which was started with {@code GATUN_STANDIN_COUNTS}
- * naming this file.
+ * The counters of the stand-in for CUDA's driver in another process, which was started with
+ * {@code GATUN_STANDIN_COUNTS} naming this file.
  *
  * @param file written by the stand-in from its first call on
  */

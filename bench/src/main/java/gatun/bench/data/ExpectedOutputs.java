@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * What the answer to a request should be. Borrows the memory of its tensors. Safe for any thread.
+ * The outputs that a request should be answered with. Borrows the memory of its tensors. Safe for any thread.
  *
  * @param outputs the outputs that are looked at; others may be anything
  * @param tolerance by how much a number with a fraction may differ: that much, and that part of what is expected

@@ -5,7 +5,7 @@ import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 
 /**
- * What has to be known of a model to ask it.
+ * The facts about a model that a request to it needs.
  *
  * @param name its name
  * @param inputs its inputs, a batch's dimension included

@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What requests of the v2 protocol are made of. Safe for any thread.
+ * The parts that requests of the v2 protocol are made of. Safe for any thread.
  *
  * @param model what is asked
  * @param version which version; empty for the server's choice

@@ -2,7 +2,7 @@
 package gatun.bench.load;
 
 /**
- * What the client's own process spent.
+ * The processor time and memory that the client's own process spent.
  *
  * @param workerHeapBytes allocated on the heap by the workers' threads
  * @param heapBytes allocated on the heap by all threads

@@ -4,7 +4,7 @@ package gatun.bench.load;
 import java.util.Map;
 
 /**
- * What a load came to.
+ * The result of a load.
  *
  * @param load what was asked of the server
  * @param window the last windows as one

@@ -2,7 +2,7 @@
 package gatun.bench.load;
 
 /**
- * What a server counts for a model. Times are sums in nanoseconds over inferences.
+ * The counters of a server for a model. Times are sums in nanoseconds over inferences.
  *
  * @param inferences inferences, each element of a batch by itself
  * @param executions how often the model was run, a batch being one

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import org.HdrHistogram.Histogram;
 
 /**
- * What was measured in some time, or in several times that are put together.
+ * The measurements of one span of time, or of several that are put together.
  *
  * @param nanos how long it was
  * @param latencies of answered requests, in nanoseconds from when they were due; not to be changed

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the JSON of an answer says. Immutable.
+ * The fields of a response's JSON. Immutable.
  *
  * @param model who answered
  * @param version which version of it

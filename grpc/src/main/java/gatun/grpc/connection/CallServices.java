@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadFactory;
 import javax.net.ssl.SSLSession;
 
 /**
- * What all calls of a connection use.
+ * The objects that all calls of a connection share.
  *
  * @param root the context that calls' contexts descend from
  * @param attributes what handlers may ask about the connection

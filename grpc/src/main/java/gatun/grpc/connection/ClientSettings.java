@@ -7,7 +7,7 @@ import java.util.Collection;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What the client said about itself in SETTINGS frames. However many come while the client does not read, they wait for
+ * The settings that the client sent in SETTINGS frames. However many come while the client does not read, they wait for
  * the writer as one. The reading thread's, but for what the writer does under its lock.
  */
 final class ClientSettings {

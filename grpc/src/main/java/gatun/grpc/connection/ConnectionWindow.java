@@ -4,9 +4,10 @@ package gatun.grpc.connection;
 import java.io.IOException;
 
 /**
- * What a client may still send on a connection. Bytes are given back when they are read: how much a stream may keep
- * waiting is its own window's matter. They count as given when the client is told so, which is late where it does not
- * read what it is told. The reading thread's, but for what the writer does under its lock.
+ * The flow-control window of a connection: the bytes that its client may still send. Bytes are given back when they are
+ * read: how much a stream may keep waiting is its own window's matter. They count as given when the client is told so,
+ * which is late where it does not read what it is told. The reading thread's, but for what the writer does under its
+ * lock.
  */
 final class ConnectionWindow {
     private final FrameWriter writer;

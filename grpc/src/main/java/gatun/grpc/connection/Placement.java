@@ -4,9 +4,9 @@ package gatun.grpc.connection;
 import java.nio.ByteBuffer;
 
 /**
- * What a request marshaller may implement besides {@code MethodDescriptor.Marshaller} to choose how far into its
- * buffer, which is aligned to 64 bytes, a message is put, so that something inside the message is aligned. Called by
- * the connection's reader: must be quick and must not throw.
+ * An interface that a request marshaller may implement besides {@code MethodDescriptor.Marshaller} to choose how far
+ * into its buffer, which is aligned to 64 bytes, a message is put, so that something inside the message is aligned.
+ * Called by the connection's reader: must be quick and must not throw.
  */
 @FunctionalInterface
 public interface Placement {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * What is to be done to one stream under the writer's lock. Changes of a kind are merged, so that a stream waits for
+ * The changes to make to one stream under the writer's lock. Changes of a kind are merged, so that a stream waits for
  * the lock once, whatever a client sends. Any thread adds; the writer applies.
  */
 final class StreamChanges implements FrameWriter.Control {

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * What the next write to the transport will carry: bytes staged one after the other in a native buffer, and between
+ * The contents of the next write to the transport: bytes staged one after the other in a native buffer, and between
  * them native memory that is written from where it lies. The buffer is small until more is staged than fits into it.
  * Used under the writer's lock.
  */

@@ -18,9 +18,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What goes out on one stream, by one thread at a time: the single answers in the order of their requests, those of
- * decoupled models in between as they come. Ends the call when all requests are answered, or when one fails in a way
- * that ends it. Safe for any thread.
+ * The responses that leave on one stream, by one thread at a time: the single answers in the order of their requests,
+ * those of decoupled models in between as they come. Ends the call when all requests are answered, or when one fails in
+ * a way that ends it. Safe for any thread.
  */
 final class StreamResponses {
     /** A request's place among the answers. Its fields are guarded by the lock of the answers. */

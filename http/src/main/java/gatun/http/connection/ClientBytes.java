@@ -7,9 +7,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client sends, as Helidon reads it. Bodies may be taken past Helidon, straight into native memory; it is then
- * told that what it expects next is at its end: an empty buffer in place of a body's bytes, a last chunk in place of
- * chunks. For the connection's thread.
+ * The bytes that a client sends, as Helidon reads them. Bodies may be taken past Helidon, straight into native memory;
+ * it is then told that what it expects next is at its end: an empty buffer in place of a body's bytes, a last chunk in
+ * place of chunks. For the connection's thread.
  */
 final class ClientBytes extends DataReader {
     private static final byte[] NONE = {};

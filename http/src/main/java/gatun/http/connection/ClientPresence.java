@@ -77,8 +77,8 @@ final class ClientPresence {
     }
 
     /**
-     * As {@link #stopWaiting}, for a while: {@link #startWaiting} with what this answers goes on. Null when the client was
-     * found gone, or no request waits.
+     * As {@link #stopWaiting}, for a while: {@link #startWaiting} with what this answers goes on. Null when the client
+     * was found gone, or no request waits.
      */
     @Nullable
     Runnable pause() {

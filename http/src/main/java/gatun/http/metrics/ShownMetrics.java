@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What the metrics show.
+ * The numbers that the metrics show.
  *
  * @param latencies in which forms they tell how long requests took
  * @param hostInterval how old what they tell of the machine's processors and memory may be; empty where they tell

@@ -15,7 +15,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
 /**
- * What dynamic batching gains: {@code digits}, whose engine gains little from it, a network of 784-512-256-10, and one
+ * The gain of dynamic batching: {@code digits}, whose engine gains little from it, a network of 784-512-256-10, and one
  * of 784-2048-2048-10, whose 23 MB of weights are read for each batch; each with and without {@code dynamic_batching},
  * over gRPC under one client and under 32. The two take turns, since what the machine has left for either changes; what
  * is printed of requests a second, server CPU for each request, and the time that a client waits, are medians of the

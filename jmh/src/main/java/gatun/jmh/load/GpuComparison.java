@@ -22,7 +22,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * What the way to a GPU costs, as a page in Markdown: an inference whose tensors are in a CUDA region beside the same
+ * The cost of the way to a GPU, as a page in Markdown: an inference whose tensors are in a CUDA region beside the same
  * in system shared memory and in the message, the server's own part of it, and the bandwidth of copies. The model's
  * kernel does the same work whatever the tensor's size is. Argument: seconds for each measurement (default 5).
  */

@@ -2,7 +2,7 @@
 package gatun.jmh.soak;
 
 /**
- * What a server process holds at a moment.
+ * The memory, threads and descriptors that a server process holds at a moment.
  *
  * @param heapMib the Java heap after a collection, in MiB
  * @param residentMib its memory as the system counts it, in MiB

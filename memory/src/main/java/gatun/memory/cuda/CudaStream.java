@@ -7,8 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a GPU has to do, one after the other: copies and kernels. Nothing here waits but {@link #synchronize} and
- * {@link #awaitMark}. Used by one thread at a time, whose current device is the stream's.
+ * The work queue of a GPU, done one after the other: copies and kernels. Nothing here waits but {@link #synchronize}
+ * and {@link #awaitMark}. Used by one thread at a time, whose current device is the stream's.
  */
 public final class CudaStream implements AutoCloseable {
     private final CudaDevice device;

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What a server may do with an object that another user owns. The system answers that for most servers. One with root's
+ * The rights of a server on an object that another user owns. The system answers that for most servers. One with root's
  * power over files could open every user's objects, in the name of any client: it may do as much as the object's mode
  * lets everybody do. Stateless.
  */

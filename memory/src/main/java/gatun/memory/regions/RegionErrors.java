@@ -8,7 +8,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
 /**
- * What is said when a region cannot be registered or used. The texts that the v2 protocol's reference implementation
+ * The errors for regions that cannot be registered or used. The texts that the v2 protocol's reference implementation
  * has are its own, word for word; a client's mistake is never called an internal error, though it does so in places.
  */
 final class RegionErrors {

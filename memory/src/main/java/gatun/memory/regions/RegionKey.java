@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a client's key names: a POSIX shared-memory object, or a descriptor of a process. Nothing else can be reached by
- * a key.
+ * The object that a client's key names: a POSIX shared-memory object, or a descriptor of a process. Nothing else can be
+ * reached by a key.
  */
 sealed interface RegionKey {
     /** Names that begin so belong to the Python backend of Triton, and clients may not touch them. */

@@ -2,8 +2,8 @@
 package gatun.memory.tensor;
 
 /**
- * What kind of failure a {@link GatunException} reports. Each edge maps these to its own status in one table; the
- * constants are those of the v2 protocol's reference implementation, so that the tables are one to one.
+ * The kind of failure that a {@link GatunException} reports. Each protocol maps these to its own status in one table;
+ * the constants are those of the v2 protocol's reference implementation, so that the tables are one to one.
  */
 public enum ErrorCode {
     /** Nothing better is known. */

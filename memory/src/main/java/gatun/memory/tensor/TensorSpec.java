@@ -4,7 +4,7 @@ package gatun.memory.tensor;
 import java.util.Objects;
 
 /**
- * What a tensor is, without its data. Immutable.
+ * The name, datatype and shape of a tensor. Immutable.
  *
  * @param name the tensor's name in its model; never empty in a configuration
  * @param datatype the type of its elements

@@ -4,7 +4,7 @@ package gatun.protocol;
 import gatun.runtime.access.HeaderRules;
 
 /**
- * What every protocol obeys.
+ * The settings that every protocol obeys.
  *
  * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that an HTTP request may
  *     have

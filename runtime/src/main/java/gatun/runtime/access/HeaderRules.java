@@ -4,7 +4,7 @@ package gatun.runtime.access;
 import java.util.Objects;
 
 /**
- * What the headers of requests over one protocol decide. Immutable, and safe for any thread.
+ * The rules for headers of requests over one protocol. Immutable, and safe for any thread.
  *
  * @param access which requests need a header or a token
  * @param forwarding which headers become parameters of inference requests

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What was found out about one model.
+ * The result of the check of one model.
  *
  * @param name the model's name
  * @param versions the versions that would be served, in decimal

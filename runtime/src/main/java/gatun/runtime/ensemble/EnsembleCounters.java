@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What an ensemble has done. An answer counts as one execution that never waited and whose stages are those of all its
- * members' runs added up; how long members had it wait is counted with them. Safe for any thread.
+ * The counters of an ensemble. A response counts as one execution that never waited and whose stages are those of all
+ * its members' runs added up; how long members had it wait is counted with them. Safe for any thread.
  */
 final class EnsembleCounters {
     private final ModelCounters counters = new ModelCounters();

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a client's request brings into an ensemble, and what keeps it valid: the request itself keeps its regions,
- * everything else goes back when the last step that reads it is over.
+ * The tensors that a client's request brings into an ensemble, and what keeps it valid: the request itself keeps its
+ * regions, everything else goes back when the last step that reads it is over.
  *
  * @param regions the claims on regions, which stay the request's
  * @param memory the other claims; whoever made this is their first user

@@ -84,9 +84,9 @@ final class BatchOutput {
         }
         boolean wanted = false;
         for (InferenceTicket ticket : tickets) {
-            int index = ticket.indexOf(rule);
+            int index = ticket.tensors().indexOf(rule);
             if (index >= 0) {
-                RequestedOutput output = ticket.wanted(index);
+                RequestedOutput output = ticket.tensors().wanted(index);
                 if (output.classification() > 0
                         || !transfers.isOn(output.destination().flatMap(RegionLease::device))) {
                     return false;
@@ -116,11 +116,12 @@ final class BatchOutput {
         long rowByteSize = rowByteSize(wholeShape);
         List<DeviceBatch.Part> parts = new ArrayList<>(tickets.size());
         for (InferenceTicket ticket : tickets) {
-            int index = ticket.indexOf(rule);
+            int index = ticket.tensors().indexOf(rule);
             long own = signature.batching() ? rowByteSize * ticket.size() : byteSize;
             Optional<DeviceMemory> window = index < 0
                     ? Optional.empty()
-                    : ticket.wanted(index)
+                    : ticket.tensors()
+                            .wanted(index)
                             .destination()
                             .flatMap(RegionLease::device)
                             .filter(whole -> whole.byteSize() >= own)
@@ -159,15 +160,16 @@ final class BatchOutput {
     private Optional<MemorySegment> joinedWindows(long byteSize, long rowByteSize) {
         long total = 0;
         for (InferenceTicket ticket : tickets) {
-            int index = ticket.indexOf(rule);
-            Optional<RegionLease> destination =
-                    index < 0 ? Optional.empty() : ticket.wanted(index).destination();
+            int index = ticket.tensors().indexOf(rule);
+            Optional<RegionLease> destination = index < 0
+                    ? Optional.empty()
+                    : ticket.tensors().wanted(index).destination();
             long piece = scatter == null
                     ? rowByteSize * ticket.size()
                     : scattered(scatter, ticket).byteSize(rule.datatype());
             if (piece < 0
                     || destination.isEmpty()
-                    || ticket.wanted(index).classification() > 0
+                    || ticket.tensors().wanted(index).classification() > 0
                     || destination.get().segment().byteSize() < piece) {
                 return Optional.empty();
             }
@@ -202,13 +204,13 @@ final class BatchOutput {
             }
             MemorySegment piece;
             if (fromInput >= 0) {
-                piece = ticket.input(fromInput).bytes();
+                piece = ticket.tensors().input(fromInput).bytes();
             } else {
                 long byteSize = pieceByteSize(own, at);
                 piece = bytes().asSlice(at, byteSize);
                 at += byteSize;
             }
-            int index = ticket.indexOf(rule);
+            int index = ticket.tensors().indexOf(rule);
             if (index >= 0 && ticket.takesOutputs()) {
                 answer(ticket, index, own, piece);
             }
@@ -251,12 +253,12 @@ final class BatchOutput {
 
     /** The shape of what belongs to {@code ticket}. */
     private Shape scattered(ScatterRule by, InferenceTicket ticket) {
-        int source = ticket.inputIndex(by.sourceInput());
+        int source = ticket.tensors().inputIndex(by.sourceInput());
         if (source < 0) {
             throw GatunException.invalidArgument("input '" + by.sourceInput() + "' must be given: output '"
                     + rule.name() + "' of model '" + signature.modelName() + "' is cut by its shape");
         }
-        return by.piece(ticket.input(source).spec().shape());
+        return by.piece(ticket.tensors().input(source).spec().shape());
     }
 
     /** Nobody may get what is not there, nor what belongs to another. */
@@ -265,7 +267,7 @@ final class BatchOutput {
         for (InferenceTicket ticket : tickets) {
             long own = scattered(by, ticket).elementCount();
             boolean suits = fromInput < 0
-                    || own == ticket.input(fromInput).spec().shape().elementCount();
+                    || own == ticket.tensors().input(fromInput).spec().shape().elementCount();
             left = own >= 0 && own <= left && suits ? left - own : -1;
         }
         if (left < 0) {
@@ -300,7 +302,7 @@ final class BatchOutput {
     private void answer(InferenceTicket ticket, int index, Shape own, MemorySegment piece) {
         try {
             TensorSpec spec = spec(own);
-            Optional<RegionLease> destination = ticket.wanted(index).destination();
+            Optional<RegionLease> destination = ticket.tensors().wanted(index).destination();
             if (destination.isPresent()) {
                 MemorySegment window = RequestErrors.window(spec.name(), destination.get(), piece.byteSize());
                 if (!inWindows) {
@@ -319,13 +321,14 @@ final class BatchOutput {
     }
 
     private void answerOnDevice(InferenceTicket ticket, Shape own) {
-        int index = ticket.indexOf(rule);
+        int index = ticket.tensors().indexOf(rule);
         if (index < 0 || !ticket.takesOutputs()) {
             return;
         }
         try {
             TensorSpec spec = spec(own);
-            RegionLease destination = ticket.wanted(index).destination().orElseThrow();
+            RegionLease destination =
+                    ticket.tensors().wanted(index).destination().orElseThrow();
             long byteSize = own.byteSize(rule.datatype());
             RequestErrors.requireRoom(spec.name(), destination, byteSize);
             ticket.result(index, new OutputTensor(Tensor.inRegion(spec, destination, byteSize), true), null);
@@ -336,7 +339,7 @@ final class BatchOutput {
 
     private void classify(InferenceTicket ticket, int index) {
         OutputTensor scores = ticket.result(index);
-        if (scores != null && ticket.wanted(index).classification() > 0) {
+        if (scores != null && ticket.tensors().wanted(index).classification() > 0) {
             Classification.apply(ticket, index, scores, signature.leadingDims(), pool);
         }
     }

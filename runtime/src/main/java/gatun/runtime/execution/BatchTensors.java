@@ -16,7 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a configuration says of tensors whose size differs from request to request in one batch: the ragged inputs,
+ * The tensors of a configuration whose size differs from request to request in one batch: the ragged inputs,
  * which the backend gets as one row of elements; the inputs that tell it where each request's elements lie; the outputs
  * that are cut by the shapes of an input. Immutable.
  */

@@ -30,8 +30,8 @@ final class Classification {
     static void apply(InferenceTicket ticket, int index, OutputTensor result, int leadingDims, BufferPool pool) {
         Tensor scores = result.tensor();
         Ranking ranking = Ranking.of(scores, leadingDims);
-        int count = Math.min(ticket.wanted(index).classification(), ranking.classes());
-        List<String> labels = ticket.rule(index).labels();
+        int count = Math.min(ticket.tensors().wanted(index).classification(), ranking.classes());
+        List<String> labels = ticket.tensors().rule(index).labels();
         List<String> texts = new ArrayList<>(ranking.items() * count);
         for (int item = 0; item < ranking.items(); item++) {
             for (int best : ranking.largest(item, count)) {

@@ -39,17 +39,17 @@ public final class ComposedResponse {
 
     /** How many outputs the client wants. */
     public int outputCount() {
-        return ticket.outputCount();
+        return ticket.tensors().outputCount();
     }
 
     /** Output {@code index} of those that the client wants. */
     public RequestedOutput wanted(int index) {
-        return ticket.wanted(index);
+        return ticket.tensors().wanted(index);
     }
 
     /** The name of output {@code index} of those that the client wants. */
     public String outputName(int index) {
-        return ticket.rule(index).name();
+        return ticket.tensors().rule(index).name();
     }
 
     /**
@@ -61,7 +61,7 @@ public final class ComposedResponse {
      *     classified
      */
     public void output(int index, Tensor tensor, Hold hold) {
-        RequestedOutput wanted = ticket.wanted(index);
+        RequestedOutput wanted = ticket.tensors().wanted(index);
         Optional<RegionLease> destination = wanted.destination();
         if (destination.isEmpty()) {
             ticket.result(index, new OutputTensor(named(index, tensor, tensor.bytes()), false), hold);
@@ -78,7 +78,7 @@ public final class ComposedResponse {
      * lies where the client wants it. Otherwise as {@link #output}.
      */
     public void outputCopy(int index, Tensor tensor) {
-        Optional<RegionLease> destination = ticket.wanted(index).destination();
+        Optional<RegionLease> destination = ticket.tensors().wanted(index).destination();
         if (destination.isEmpty()) {
             Buffer copy = pool.copyOf(tensor.bytes());
             ticket.result(index, new OutputTensor(named(index, tensor, copy.segment()), false), copy);
@@ -111,7 +111,7 @@ public final class ComposedResponse {
 
     private void classify(int index) {
         OutputTensor scores = ticket.result(index);
-        if (scores != null && ticket.wanted(index).classification() > 0) {
+        if (scores != null && ticket.tensors().wanted(index).classification() > 0) {
             Classification.apply(ticket, index, scores, signature.leadingDims(), pool);
         }
     }

@@ -43,14 +43,14 @@ final class ComputedInputs implements InputGroup {
     /** The shapes that the source of {@code rule} has in the requests of the batch. */
     private List<Shape> sources(BatchInputRule rule) {
         // All requests of a batch bring the same inputs.
-        int index = tickets.getFirst().inputIndex(rule.sourceInput());
+        int index = tickets.getFirst().tensors().inputIndex(rule.sourceInput());
         if (index < 0) {
             throw run.refuse(GatunException.invalidArgument("input '" + rule.sourceInput()
                     + "' must be given: the batch input '" + rule.name() + "' of the model is made of it"));
         }
         List<Shape> shapes = new ArrayList<>(tickets.size());
         for (InferenceTicket ticket : tickets) {
-            shapes.add(ticket.input(index).spec().shape());
+            shapes.add(ticket.tensors().input(index).spec().shape());
         }
         return shapes;
     }

@@ -5,7 +5,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.runtime.ratelimit.RateLimiter;
 
 /**
- * What all models of a server share.
+ * The objects that all models of a server share.
  *
  * @param pool gives runs memory
  * @param queueLimit how many requests may wait where the configuration sets no limit

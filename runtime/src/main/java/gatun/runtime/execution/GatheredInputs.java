@@ -41,7 +41,7 @@ final class GatheredInputs implements InputGroup {
     /** Begins a run for the tickets that are there now. */
     void begin(ModelSignature entryPoint) {
         signature = entryPoint;
-        int count = tickets.getFirst().inputCount();
+        int count = tickets.getFirst().tensors().inputCount();
         if (gathered.length != count) {
             gathered = new Tensor[count];
         }
@@ -69,7 +69,7 @@ final class GatheredInputs implements InputGroup {
 
     @Override
     public TensorSpec spec(int index) {
-        TensorSpec first = tickets.getFirst().input(index).spec();
+        TensorSpec first = tickets.getFirst().tensors().input(index).spec();
         if (!signature.batching()) {
             return first;
         }
@@ -89,7 +89,7 @@ final class GatheredInputs implements InputGroup {
     private long elementCount(int index) {
         long count = 0;
         for (InferenceTicket ticket : tickets) {
-            count += ticket.input(index).spec().shape().elementCount();
+            count += ticket.tensors().input(index).spec().shape().elementCount();
         }
         return count;
     }
@@ -110,7 +110,7 @@ final class GatheredInputs implements InputGroup {
     }
 
     private List<Tensor> pieces(int index) {
-        return tickets.stream().map(ticket -> ticket.input(index)).toList();
+        return tickets.stream().map(ticket -> ticket.tensors().input(index)).toList();
     }
 
     /** Whether the backend gets more as an input than the requests bring. */
@@ -123,7 +123,7 @@ final class GatheredInputs implements InputGroup {
         }
         Shape shape = spec(index).shape();
         return !tickets.stream()
-                .allMatch(ticket -> ticket.input(index).spec().shape().equalsAfterFirst(shape));
+                .allMatch(ticket -> ticket.tensors().input(index).spec().shape().equalsAfterFirst(shape));
     }
 
     private MemorySegment gather(int index) {
@@ -135,7 +135,7 @@ final class GatheredInputs implements InputGroup {
         }
         long byteSize = 0;
         for (InferenceTicket ticket : tickets) {
-            MemorySegment piece = ticket.input(index).bytes();
+            MemorySegment piece = ticket.tensors().input(index).bytes();
             pieces.add(piece);
             byteSize += piece.byteSize();
         }

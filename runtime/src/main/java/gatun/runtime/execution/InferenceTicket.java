@@ -5,7 +5,6 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Tensor;
-import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.Origin;
@@ -20,9 +19,6 @@ import gatun.runtime.tracing.TraceStage;
 import gatun.spi.CorrelationId;
 import gatun.spi.ExecutionRequest;
 import gatun.spi.ParameterValue;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -37,16 +33,12 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     private final InferenceRequest request;
     private final long arrivedNanos;
     private final int batchSize;
-    private final Tensor[] inputs;
-    private final RequestedOutput[] wanted;
-    private final OutputRule[] rules;
+    private final RequestTensors tensors;
     private final ModelSignature signature;
-    private final MadeOutputs made;
-    private boolean showsInputs;
+    private final ResponseBuilder response;
     private volatile boolean unwanted;
     private volatile @Nullable RunStopper runner;
     private @Nullable GatunException failure;
-    private Map<String, ParameterValue> parameters = Map.of();
 
     /** Whether other tickets are for the same request. */
     private boolean isPiece;
@@ -74,27 +66,21 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
      *
      * @param arrivedNanos reading of {@link System#nanoTime} at its arrival
      * @param batchSize its batch size; 0 when the model has no batch dimension
-     * @param inputs the inputs it brings, in the configuration's order and as the backend gets them
-     * @param wanted the outputs that it wants, in the order of the answer
-     * @param rules what the configuration says of each wanted output
+     * @param tensors the inputs that it brings, and the outputs that it wants
      * @param signature the entry point that it is for
      */
     InferenceTicket(
             InferenceRequest request,
             long arrivedNanos,
             int batchSize,
-            Tensor[] inputs,
-            RequestedOutput[] wanted,
-            OutputRule[] rules,
+            RequestTensors tensors,
             ModelSignature signature) {
         this.request = request;
         this.arrivedNanos = arrivedNanos;
         this.batchSize = batchSize;
-        this.inputs = inputs;
-        this.wanted = wanted;
-        this.rules = rules;
+        this.tensors = tensors;
         this.signature = signature;
-        made = new MadeOutputs(wanted.length);
+        response = new ResponseBuilder(tensors.outputCount());
     }
 
     /** Makes it a step of a sequence. To be called before this is submitted. */
@@ -123,9 +109,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
                 new InferenceRequest(request.model()),
                 arrivedNanos,
                 batchSize,
-                emptyInputs,
-                new RequestedOutput[0],
-                new OutputRule[0],
+                new RequestTensors(emptyInputs, new RequestedOutput[0], new OutputRule[0]),
                 signature);
         gap.allowRunAgain();
         return gap;
@@ -149,11 +133,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
      * one.
      */
     InferenceTicket with(List<Tensor> more) {
-        Tensor[] all = Arrays.copyOf(inputs, inputs.length + more.size());
-        for (int i = 0; i < more.size(); i++) {
-            all[inputs.length + i] = more.get(i);
-        }
-        return new InferenceTicket(request, arrivedNanos, batchSize, all, wanted, rules, signature);
+        return new InferenceTicket(request, arrivedNanos, batchSize, tensors.with(more), signature);
     }
 
     /** Tells the request's trace, if it has one, of the run that answered it. */
@@ -206,24 +186,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     @Override
     protected boolean joins(Ticket first) {
         InferenceTicket leader = (InferenceTicket) first;
-        Tensor[] others = leader.inputs;
-        if (inputs.length != others.length || !isSameEntryPoint(leader)) {
-            return false;
-        }
-        for (int i = 0; i < inputs.length; i++) {
-            TensorSpec own = inputs[i].spec();
-            TensorSpec other = others[i].spec();
-            if (!own.name().equals(other.name())) {
-                return false;
-            }
-            if (!own.shape().equalsAfterFirst(other.shape())
-                    && !isRagged(own.name())
-                    && !(signature.padsShapes()
-                            && own.shape().rank() == other.shape().rank())) {
-                return false;
-            }
-        }
-        return sequences == null || sequences.haveSameStates(step(), first.step());
+        return isSameEntryPoint(leader)
+                && tensors.join(leader.tensors, signature)
+                && (sequences == null || sequences.haveSameStates(step(), first.step()));
     }
 
     @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point
@@ -231,61 +196,20 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return signature == other.signature && batchSize > 0 && other.batchSize > 0;
     }
 
-    private boolean isRagged(String input) {
-        BatchTensors batchTensors = signature.batchTensors();
-        return batchTensors != null && batchTensors.isRagged(input);
-    }
-
     /** The entry point that it is for. */
     ModelSignature signature() {
         return signature;
     }
 
-    int inputCount() {
-        return inputs.length;
-    }
-
-    Tensor input(int index) {
-        return inputs[index];
-    }
-
-    /** Where the input of this name stands; negative when the request does not bring it. */
-    int inputIndex(String name) {
-        for (int i = 0; i < inputs.length; i++) {
-            if (inputs[i].spec().name().equals(name)) {
-                return i;
-            }
-        }
-        return -1;
-    }
-
-    int outputCount() {
-        return wanted.length;
-    }
-
-    RequestedOutput wanted(int index) {
-        return wanted[index];
-    }
-
-    OutputRule rule(int index) {
-        return rules[index];
-    }
-
-    /** Where {@code output} stands among the wanted ones; negative when it is not wanted. */
-    @SuppressWarnings("ReferenceEquality") // a model has one rule for each output
-    int indexOf(OutputRule output) {
-        for (int i = 0; i < rules.length; i++) {
-            if (rules[i] == output) {
-                return i;
-            }
-        }
-        return -1;
+    /** The inputs that it brings, and the outputs that it wants. */
+    RequestTensors tensors() {
+        return tensors;
     }
 
     /** What was answered as output {@code index}; null when nothing was yet. */
     @Nullable
     OutputTensor result(int index) {
-        return made.get(index);
+        return response.get(index);
     }
 
     /**
@@ -293,12 +217,12 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
      * before.
      */
     void result(int index, OutputTensor result, @Nullable Hold buffer) {
-        made.set(index, result, buffer);
+        response.set(index, result, buffer);
     }
 
     /** Notes that an output is an input's own memory, which then belongs to the response. */
     void showInputs() {
-        showsInputs = true;
+        response.showInputs();
     }
 
     /**
@@ -359,7 +283,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     /** Whether something is answered that was not sent yet. */
     boolean isAnythingMade() {
-        return !made.isEmpty();
+        return !response.isEmpty();
     }
 
     /** Whether the client has given this up. */
@@ -414,10 +338,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
                     + "' begins with triton_, which the protocol keeps for itself; take another name");
         }
         Objects.requireNonNull(value, name);
-        if (parameters.isEmpty()) {
-            parameters = new LinkedHashMap<>();
-        }
-        parameters.put(name, value);
+        response.parameter(name, value);
     }
 
     @Override
@@ -451,16 +372,12 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     /** Gives back what was answered; somebody has taken a copy, or nobody wants it. */
     void drop() {
-        made.drop();
+        response.drop();
     }
 
     /** A ticket for some of the rows of this one, with these inputs; the outputs do not go to the client's windows. */
     InferenceTicket piece(int rowCount, Tensor[] rows) {
-        RequestedOutput[] pooled = new RequestedOutput[wanted.length];
-        for (int i = 0; i < wanted.length; i++) {
-            pooled[i] = wanted[i].withoutDestination();
-        }
-        InferenceTicket piece = new InferenceTicket(request, arrivedNanos, rowCount, rows, pooled, rules, signature);
+        InferenceTicket piece = new InferenceTicket(request, arrivedNanos, rowCount, tensors.piece(rows), signature);
         piece.isPiece = true;
         return piece;
     }
@@ -479,7 +396,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     /** Ends the request without an answer; the output buffers go back. */
     void fail(GatunException reason) {
         failure = reason;
-        made.drop();
+        response.drop();
     }
 
     /**
@@ -500,26 +417,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         if (failure != null) {
             throw failure;
         }
-        List<OutputTensor> outputs = new ArrayList<>(wanted.length);
-        List<Hold> holds = new ArrayList<>(wanted.length);
-        for (int i = 0; i < wanted.length; i++) {
-            if (!part && made.get(i) == null) {
-                throw new AssertionError("output '" + wanted[i].name() + "' was not answered");
-            }
-            wanted[i].destination().ifPresent(lease -> {
-                if (!part && request.release(lease)) {
-                    holds.add(lease);
-                }
-            });
-        }
-        made.moveTo(outputs, holds);
-        if (showsInputs) {
-            for (Hold hold : List.copyOf(request.holds())) {
-                request.release(hold);
-                holds.add(hold);
-            }
-        }
-        return new InferenceResponse(modelName, versionText, request.id(), outputs, parameters, holds);
+        return response.only(request, tensors, modelName, versionText, part);
     }
 
     /**
@@ -533,20 +431,13 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     boolean send(boolean last) {
         if (skipsResponse) {
             skipsResponse = false;
-            made.drop();
+            response.drop();
             return false;
         }
         if (firstResponseNanos == 0) {
             firstResponseNanos = System.nanoTime();
         }
-        List<OutputTensor> outputs = new ArrayList<>(wanted.length);
-        List<Hold> holds = new ArrayList<>(wanted.length);
-        made.moveTo(outputs, holds);
-        Map<String, ParameterValue> own = parameters;
-        parameters = Map.of();
-        InferenceResponse response = new InferenceResponse(
-                request.model().name(), request.model().versionText(), request.id(), outputs, own, holds);
-        responses().send(response, last);
+        responses().send(response.next(request), last);
         if (isAwaitedHere()) {
             attend();
         } else {

@@ -6,7 +6,7 @@ import gatun.memory.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request must bring as one input.
+ * The rule for one input of a request.
  *
  * @param dims the dimensions without the batch dimension
  * @param anyShape whether it may have any shape, whatever {@code dims} says

@@ -7,7 +7,7 @@ import gatun.spi.BackendModel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all instances of a model version share.
+ * The objects that all instances of a model version share.
  *
  * @param model makes their backends
  * @param signature the version's inputs and outputs

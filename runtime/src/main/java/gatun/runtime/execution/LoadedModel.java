@@ -84,8 +84,8 @@ public final class LoadedModel implements ServedModel {
     }
 
     /**
-     * Starts the instances of a version and waits until they are warm. Owns the backend of {@code definition} from now on, also when
-     * this fails.
+     * Starts the instances of a version and waits until they are warm. Owns the backend of {@code definition} from now
+     * on, also when this fails.
      *
      * @param readyVersions tells the ready versions of the same model, ascending
      * @throws GatunException when an instance does not start

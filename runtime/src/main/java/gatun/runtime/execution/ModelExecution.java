@@ -5,7 +5,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.spi.Execution;
 
 /**
- * What a backend sees of a run, and how the instance ends it. One object serves all runs of an instance, one after the
+ * A run as a backend sees it, and as the instance ends it. One object serves all runs of an instance, one after the
  * other.
  */
 interface ModelExecution extends Execution {

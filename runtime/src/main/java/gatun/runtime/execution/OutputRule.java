@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a model answers as one output.
+ * The rule for one output of a model.
  *
  * @param backendDims the dimensions that the backend gives, without the batch dimension
  * @param anyShape whether it may have any shape, whatever {@code backendDims} says

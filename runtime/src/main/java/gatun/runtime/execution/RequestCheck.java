@@ -84,7 +84,11 @@ final class RequestCheck {
             }
         }
         return new InferenceTicket(
-                request, arrivedNanos, batchSize, withoutGaps(inputs, request), wanted, rules, signature);
+                request,
+                arrivedNanos,
+                batchSize,
+                new RequestTensors(withoutGaps(inputs, request), wanted, rules),
+                signature);
     }
 
     private OutputRule[] rules(InferenceRequest request, RequestedOutput[] wanted) {

@@ -86,7 +86,7 @@ final class ScatteredOutputs {
     /** Whether some request wants that output. */
     private boolean isWanted(OutputRule rule) {
         for (InferenceTicket ticket : tickets) {
-            if (ticket.indexOf(rule) >= 0) {
+            if (ticket.tensors().indexOf(rule) >= 0) {
                 return true;
             }
         }

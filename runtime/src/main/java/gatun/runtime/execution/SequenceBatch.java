@@ -88,9 +88,9 @@ final class SequenceBatch {
 
     /** A ticket that brings as much as {@code like} does, but all of it zeros, and wants nothing. */
     private InferenceTicket empty(InferenceTicket like) {
-        Tensor[] inputs = new Tensor[like.inputCount()];
+        Tensor[] inputs = new Tensor[like.tensors().inputCount()];
         for (int i = 0; i < inputs.length; i++) {
-            TensorSpec spec = like.input(i).spec();
+            TensorSpec spec = like.tensors().input(i).spec();
             long byteSize = spec.datatype() == Datatype.BYTES
                     ? spec.shape().elementCount() * BytesCodec.LENGTH_BYTES
                     : spec.shape().byteSize(spec.datatype());

@@ -76,7 +76,7 @@ final class SingleExecution implements ModelExecution {
         if (sent > 1) {
             throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
         }
-        for (int i = 0; i < done.outputCount(); i++) {
+        for (int i = 0; i < done.tensors().outputCount(); i++) {
             if (done.result(i) == null) {
                 throw new GatunException(
                         ErrorCode.INTERNAL,
@@ -90,7 +90,7 @@ final class SingleExecution implements ModelExecution {
     /** Turns output {@code index} into classes where it is made and the client wants that. */
     private void classify(InferenceTicket running, int index) {
         OutputTensor result = running.result(index);
-        if (result != null && running.wanted(index).classification() > 0) {
+        if (result != null && running.tensors().wanted(index).classification() > 0) {
             Classification.apply(running, index, result, running.signature().leadingDims(), pool);
         }
     }
@@ -99,7 +99,7 @@ final class SingleExecution implements ModelExecution {
     private boolean send(InferenceTicket running, ResponseTable table, boolean last) {
         long madeNanos = System.nanoTime();
         try {
-            for (int i = 0; i < running.outputCount(); i++) {
+            for (int i = 0; i < running.tensors().outputCount(); i++) {
                 classify(running, i);
             }
             running.settle();
@@ -159,34 +159,34 @@ final class SingleExecution implements ModelExecution {
 
     @Override
     public int inputCount() {
-        return ticket().inputCount();
+        return ticket().tensors().inputCount();
     }
 
     @Override
     public TensorSpec inputSpec(int index) {
-        return ticket().input(index).spec();
+        return ticket().tensors().input(index).spec();
     }
 
     @Override
     public Tensor input(int index) {
-        return ticket().input(index);
+        return ticket().tensors().input(index);
     }
 
     @Override
     public int outputCount() {
-        return ticket().outputCount();
+        return ticket().tensors().outputCount();
     }
 
     @Override
     public String outputName(int index) {
-        return ticket().rule(index).name();
+        return ticket().tensors().rule(index).name();
     }
 
     @Override
     public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
         InferenceTicket running = ticket();
         TensorSpec spec = spec(running, index, datatype, shape, byteSize);
-        Optional<RegionLease> destination = running.wanted(index).destination();
+        Optional<RegionLease> destination = running.tensors().wanted(index).destination();
         if (destination.isPresent()) {
             MemorySegment window = window(spec.name(), destination.get(), byteSize);
             running.result(index, new OutputTensor(new Tensor(spec, window), true), null);
@@ -201,7 +201,7 @@ final class SingleExecution implements ModelExecution {
     @Override
     public DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
         InferenceTicket running = ticket();
-        RequestedOutput wanted = running.wanted(index);
+        RequestedOutput wanted = running.tensors().wanted(index);
         RegionLease destination = wanted.destination().orElse(null);
         if (destination == null || wanted.classification() > 0 || !transfers.isOn(destination.device())) {
             return transfers.deliver(output(index, datatype, shape, byteSize));
@@ -215,10 +215,11 @@ final class SingleExecution implements ModelExecution {
     @Override
     public void outputFromInput(int output, int input, Shape shape) {
         InferenceTicket running = ticket();
-        Tensor source = running.input(input);
+        Tensor source = running.tensors().input(input);
         // The next of several responses may show the same input, and only one could own its memory.
-        boolean copied =
-                responses != null || running.wanted(output).destination().isPresent() || !running.ownsInputMemory();
+        boolean copied = responses != null
+                || running.tensors().wanted(output).destination().isPresent()
+                || !running.ownsInputMemory();
         if (copied) {
             long byteSize = source.byteSize();
             TensorCopy.copy(source.bytes(), output(output, source.spec().datatype(), shape, byteSize));
@@ -231,7 +232,7 @@ final class SingleExecution implements ModelExecution {
 
     /** What the client is told of an output of which the backend says {@code datatype} and {@code shape}. */
     private static TensorSpec spec(InferenceTicket running, int index, Datatype datatype, Shape shape, long byteSize) {
-        OutputRule rule = running.rule(index);
+        OutputRule rule = running.tensors().rule(index);
         ModelSignature signature = running.signature();
         TensorSpec spec = rule.answered(datatype, shape, signature);
         rule.requireShape(shape, running.batchSize(), signature);

@@ -26,13 +26,13 @@ final class SplitTicket {
     /** @param most how many rows a piece may have */
     SplitTicket(InferenceTicket whole, int most) {
         this.whole = whole;
-        int count = whole.inputCount();
+        int count = whole.tensors().inputCount();
         long[] starts = new long[count];
         for (int row = 0; row < whole.batchSize(); row += most) {
             int rows = Math.min(most, whole.batchSize() - row);
             Tensor[] inputs = new Tensor[count];
             for (int i = 0; i < count; i++) {
-                inputs[i] = rows(whole.input(i), starts[i], rows);
+                inputs[i] = rows(whole.tensors().input(i), starts[i], rows);
                 starts[i] += inputs[i].byteSize();
             }
             pieces.add(whole.piece(rows, inputs));
@@ -73,7 +73,7 @@ final class SplitTicket {
             });
         }
         try {
-            for (int i = 0; i < whole.outputCount(); i++) {
+            for (int i = 0; i < whole.tensors().outputCount(); i++) {
                 join(i, pool);
             }
             whole.settle();
@@ -95,7 +95,7 @@ final class SplitTicket {
         }
         TensorSpec spec =
                 new TensorSpec(first.name(), first.datatype(), first.shape().withFirst(rows));
-        Optional<RegionLease> destination = whole.wanted(output).destination();
+        Optional<RegionLease> destination = whole.tensors().wanted(output).destination();
         MemorySegment target;
         if (destination.isPresent()) {
             target = RequestErrors.window(spec.name(), destination.get(), byteSize);

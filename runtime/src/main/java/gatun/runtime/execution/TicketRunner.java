@@ -13,7 +13,10 @@ import gatun.runtime.tracing.TraceStage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Takes the requests of a model version through its scheduler, and counts those that it turns away. Safe for any thread. */
+/**
+ * Takes the requests of a model version through its scheduler, and counts those that it turns away. Safe for any
+ * thread.
+ */
 final class TicketRunner {
     /** Why a model refuses requests when its scheduler has failed. */
     static final String BROKEN =

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a model version is made of.
+ * The parts that a model version is made of.
  *
  * @param config its complete configuration
  * @param version its number
@@ -34,7 +34,10 @@ public record VersionDefinition(
         states = List.copyOf(states);
     }
 
-    /** The rule in force: a configuration that names a batch size limits requests more, and responses in pieces share no runs. */
+    /**
+     * The rule in force: a configuration that names a batch size limits requests more, and responses in pieces share no
+     * runs.
+     */
     Optional<BatchingRule> ruleInForce() {
         if (config.getModelTransactionPolicy().getDecoupled()) {
             return Optional.empty();

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What each instance of a version answers before it serves.
+ * The requests that each instance of a version answers before it serves.
  *
  * @param samples the requests that the configuration makes
  * @param source sends those that lie beside the model's files

@@ -1,5 +1,5 @@
 /**
- * What a run of a model does, from a checked request to its response. A {@link gatun.runtime.execution.LoadedModel}
+ * Runs of a model, from a checked request to its response. A {@link gatun.runtime.execution.LoadedModel}
  * owns a version's instances; the scheduler decides when which instance runs which requests, and this package does the
  * rest.
  *
@@ -11,18 +11,18 @@
  *       {@link gatun.runtime.execution.ModelInstance} runs tickets as one {@link gatun.spi.Execution}, which is how the
  *       backend sees them:
  *       <ul>
- *         <li>{@link gatun.runtime.execution.InstanceExecution} for a single request: inputs where they are, outputs
+ *         <li>{@link gatun.runtime.execution.SingleExecution} for a single request: inputs where they are, outputs
  *         where they go;
- *         <li>{@link gatun.runtime.execution.BatchExecution} for several: inputs put together, outputs shared out;
- *         <li>{@link gatun.runtime.execution.RaggedExecution} where sizes differ from request to request;
- *         <li>{@link gatun.runtime.execution.SequenceExecution} with the controls and states of sequences;
- *         <li>{@link gatun.runtime.execution.DecoupledExecution} for any number of responses.
+ *         <li>{@link gatun.runtime.execution.BatchExecution} for several, put together from
+ *         {@link gatun.runtime.execution.GatheredInputs}, {@link gatun.runtime.execution.ComputedInputs},
+ *         {@link gatun.runtime.execution.ScatteredOutputs}, {@link gatun.runtime.execution.BatchResponses}, and
+ *         {@link gatun.runtime.execution.SequenceBatch} for steps of sequences.
  *       </ul>
  *   <li>On the request's thread again every lease is settled, and the response is the request's.
  * </ol>
  *
- * What several models answer together is put together by {@link gatun.runtime.execution.ComposedResponse}, for ensembles
- * and the cache.
+ * A response of several models together is put together by {@link gatun.runtime.execution.ComposedResponse}, for
+ * ensembles and the cache.
  */
 @NullMarked
 package gatun.runtime.execution;

@@ -2,7 +2,7 @@
 package gatun.runtime.limits;
 
 /**
- * What models may ask for that clients bring. Checked before anything is made of it.
+ * The limits for models that clients bring. Checked before anything is made of it.
  *
  * @param models how many models there may be for a load request to bring the files of another
  * @param instances the most instances of a model, those of all its groups together

@@ -5,7 +5,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
 /**
- * What one request may hold beside the bytes of its tensors, whichever protocol it comes by. Checked before anything is
+ * The limits of one request beside the bytes of its tensors, whichever protocol it comes by. Checked before anything is
  * made of it.
  *
  * @param textByteSize the most bytes of one text, in UTF-8: an id, a name, a version, a key of shared memory, a

@@ -4,9 +4,9 @@ package gatun.runtime.limits;
 import gatun.memory.tensor.Hold;
 
 /**
- * What one request has used of its limits so far, and the heap that is reserved for it. Whoever reads the request
- * counts each thing before it makes it. Small requests reserve nothing. Not thread-safe; closed by its owner, perhaps
- * by another thread later.
+ * The part of its limits that one request has used so far, and the heap that is reserved for it. Whoever reads the
+ * request counts each thing before it makes it. Small requests reserve nothing. Not thread-safe; closed by its owner,
+ * perhaps by another thread later.
  */
 public final class RequestUsage implements Hold {
     /** What a text counts beside its bytes, so that empty ones are not free. */

@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What is logged, how, and where to.
+ * The settings of the log: levels, format and file.
  *
  * @param verbosity 0 for none of the verbose lines, 1 for those of Gatun, 2 and more for its libraries' as well
  * @param info whether informational lines are logged

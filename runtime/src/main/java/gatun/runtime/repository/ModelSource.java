@@ -10,7 +10,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 
 /**
- * What a model is to be loaded from, as it was when somebody looked.
+ * The files and configuration that a model is loaded from, as they were when the repository was read.
  *
  * @param directory where its files are
  * @param config its configuration as it was written: neither completed nor filled with defaults

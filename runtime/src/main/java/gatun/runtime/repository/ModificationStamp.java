@@ -15,7 +15,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tells that files have changed: the newest modification time of anything below a directory. How many there are
+ * A mark that changes with files: the newest modification time of anything below a directory. How many there are
  * and how large is counted too, so that a file which is replaced by an older one, or removed, is a change as well.
  *
  * @param newestNanos the newest modification time, in nanoseconds since the epoch; 0 when there is nothing

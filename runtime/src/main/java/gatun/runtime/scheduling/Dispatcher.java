@@ -10,7 +10,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a scheduler knows and decides, without threads, locks or a clock: who waits, which instances are idle, what runs
+ * The decisions of a scheduler, without threads, locks or a clock: who waits, which instances are idle, what runs
  * next and who is to be woken for it. Instances are numbers from 0; times are readings of {@link System#nanoTime}, or
  * of any other clock that all calls agree on. All instances are idle at first.
  *
@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * the past; one idle instance, the watcher, therefore wakes by itself from time to time and helps out. It also keeps
  * the time for a batch that waits for more tickets.
  *
- * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing. What it would have run stays in the queue,
- * with all that follows from that, and may go to another instance; when nothing waits any more it gives its turn up.
+ * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing. What it would have run stays in the
+ * queue, with all that follows from that, and may go to another instance; when nothing waits any more it gives its turn
+ * up.
  *
  * @param <T> what is to be run
  */

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * What each instance of a model does at present, and which of the idle ones keeps the time. Instances are numbers from
+ * The present states of a model's instances, and which of the idle ones keeps the time. Instances are numbers from
  * 0; all are idle at first. Guarded by the lock of the scheduler that owns it.
  */
 final class InstanceStates {

@@ -2,9 +2,9 @@
 package gatun.runtime.scheduling;
 
 /**
- * What an instance needs to run beyond being idle, where it must share that with others. Its scheduler asks for it when
- * there is something to run, and only then takes the batch: what waits for a turn stays in the queue. Called under the
- * scheduler's lock; never blocks.
+ * A permit that an instance needs to run beyond being idle, where instances share resources. Its scheduler asks for it
+ * when there is something to run, and only then takes the batch: what waits for a turn stays in the queue. Called under
+ * the scheduler's lock; never blocks.
  */
 public interface RunPermit {
     /**

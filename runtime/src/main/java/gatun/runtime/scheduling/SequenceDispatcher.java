@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a sequence scheduler knows and decides, without threads, locks or a clock: which sequences are open, which
+ * The decisions of a sequence scheduler, without threads, locks or a clock: which sequences are open, which
  * instance has each of them, which wait for a slot, and what runs next. Instances are numbers from 0; times are
  * readings of {@link System#nanoTime}, or of any other clock that all calls agree on. All instances are asleep at
  * first.
@@ -22,8 +22,8 @@ import java.util.Optional;
  * sequence left in the slot is never continued. Where sequences are iterative, the model may ask for a step to run
  * again, behind those that wait then; the sequence ends when it has none left.
  *
- * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing; when none of its steps waits any more it
- * gives its turn up.
+ * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing; when none of its steps waits any more
+ * it gives its turn up.
  *
  * <p>After each call {@link #instanceToWake} is to be asked until it names none, and {@link #takeEnded} once.
  *

@@ -4,9 +4,9 @@ package gatun.runtime.scheduling;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What makes a ticket one of a sequence's. A step runs once, or, where sequences are iterative, as often as the model
- * wants. The scheduler writes it under its lock before the ticket runs; the instance's thread reads it while the ticket
- * runs.
+ * The part of a ticket that belongs to a sequence. A step runs once, or, where sequences are iterative, as often as the
+ * model wants. The scheduler writes it under its lock before the ticket runs; the instance's thread reads it while the
+ * ticket runs.
  */
 public final class SequenceStep {
     private final Object id;

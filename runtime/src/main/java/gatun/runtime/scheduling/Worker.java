@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an instance's thread does. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other
+ * The work of an instance's thread. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other
  * threads run it too, never two at a time, and each sees what the one before wrote.
  *
  * @param <T> what it runs

@@ -28,7 +28,7 @@ import java.util.OptionalLong;
 
 /** The server without its sockets: what every edge calls. Safe for any thread. */
 public interface InferenceServer extends AutoCloseable {
-    /** What the server says of itself. */
+    /** The server's metadata. */
     ServerMetadata metadata();
 
     /**

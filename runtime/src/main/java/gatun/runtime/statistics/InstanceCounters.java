@@ -11,7 +11,7 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
 /**
- * What one instance has done. Written by the instance's thread only, read by any thread: a value may be stale but is
+ * The counters of one instance. Written by the instance's thread only, read by any thread: a value may be stale but is
  * never torn, and the values of one execution may be seen one after the other.
  */
 public final class InstanceCounters {

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.ToLongFunction;
 
-/** What a model version has counted since it was loaded. Safe for any thread. */
+/** The counters of a model version since it was loaded. Safe for any thread. */
 public final class ModelCounters {
     /** Also of instances that are gone: what they have done counts on. */
     private final List<InstanceCounters> instances = new CopyOnWriteArrayList<>();

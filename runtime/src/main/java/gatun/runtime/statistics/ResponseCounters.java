@@ -4,8 +4,8 @@ package gatun.runtime.statistics;
 import gatun.runtime.ResponseStatistics;
 
 /**
- * What became of the responses that stand at one place of their requests' answers. Written by the instance's thread
- * only, read by any.
+ * The outcomes of the responses that are the first, second, and so on, to their requests. Written by the instance's
+ * thread only, read by any.
  */
 final class ResponseCounters {
     private final Tally inferNanos = new Tally();

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What became of the responses that one instance of a decoupled model gave, by their place in the answer. Written by
+ * The outcomes of the responses that one instance of a decoupled model gave, by their place. Written by
  * the instance's thread only, read by any thread.
  */
 public final class ResponseTable {

@@ -10,7 +10,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * What holds for some groups of requests.
+ * A rule for some groups of requests.
  *
  * @param groups which
  * @param value what follows their names

@@ -5,7 +5,7 @@ import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * What one source says about one flag.
+ * The value of one flag in one source.
  *
  * @param flag the flag
  * @param values its values, as the command line would have them; several where the flag takes several

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What {@code gatun check} was asked for.
+ * The settings of {@code gatun check}.
  *
  * @param repositories the folders that hold the models
  * @param models the models to look at; empty for all

@@ -5,7 +5,7 @@ import gatun.listener.ConnectionLimits;
 import gatun.runtime.limits.LimitSettings;
 
 /**
- * What clients may do.
+ * The limits and rights of clients.
  *
  * @param access who may ask for what
  * @param limits how much they may ask for

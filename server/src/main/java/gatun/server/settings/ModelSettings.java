@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What to serve and how to load it.
+ * The models to serve and how to load them.
  *
  * @param sources where models come from
  * @param control which of them are loaded

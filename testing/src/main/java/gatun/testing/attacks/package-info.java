@@ -1,6 +1,6 @@
 /**
- * What hostile clients do to a server, for its integration tests and for the soak test. Knows protocols by their bytes
- * only.
+ * Attacks of hostile clients on a server, for its integration tests and for the soak test. Knows protocols by their
+ * bytes only.
  */
 @NullMarked
 package gatun.testing.attacks;

@@ -5,7 +5,7 @@ import gatun.bindings.cuda.cuda_h;
 import gatun.memory.cuda.CudaDevice;
 
 /**
- * What a GPU can launch. Immutable.
+ * The limits of a GPU for launches. Immutable.
  *
  * @param gridX most blocks in x
  * @param gridY most blocks in y

@@ -4,7 +4,7 @@ package gatun.backend.cuda;
 import java.util.List;
 
 /**
- * What a run of a model does: sizes of outputs and of scratch memory, then kernels in a row. Immutable after it was
+ * The plan of a model's runs: sizes of outputs and of scratch memory, then kernels in a row. Immutable after it was
  * made.
  *
  * @param tensors the tensors that the kernels know

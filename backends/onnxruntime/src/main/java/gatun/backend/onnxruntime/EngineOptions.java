@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What {@code --backend-config=onnxruntime,...} says for all models.
+ * The settings of {@code --backend-config=onnxruntime,...} for all models.
  *
  * @param library the file of the library; empty for the one that comes with the server
  * @param defaultMaxBatchSize for a model that can batch and does not say how much

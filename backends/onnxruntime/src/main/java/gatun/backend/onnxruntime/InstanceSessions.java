@@ -4,8 +4,8 @@ package gatun.backend.onnxruntime;
 import gatun.memory.tensor.GatunException;
 
 /**
- * What one instance runs on: a session with all cores for a run that has the machine to itself, and one with its share
- * of them for a run beside others. Used by one thread at a time.
+ * The sessions that one instance runs on: one with all cores for a run that has the machine to itself, and one with its
+ * share of them for a run beside others. Used by one thread at a time.
  */
 final class InstanceSessions implements AutoCloseable {
     /**

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a model file says of itself.
+ * The description of a model in its own file.
  *
  * @param inputs in the file's order, initialisers apart
  * @param outputs in the file's order

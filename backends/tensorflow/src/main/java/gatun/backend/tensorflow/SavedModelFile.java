@@ -20,8 +20,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What {@code saved_model.pb} says of a model without being run. Read field by field, because the graph, which is in
- * the same file, may hold weights of many times the heap.
+ * The description of a model in {@code saved_model.pb}, read without running it. Read field by field, because the
+ * graph, which is in the same file, may hold weights of many times the heap.
  *
  * @param tags what the graph is for
  * @param signatures the functions that clients may call, by name

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a model made of examples as classes, read from the first example's first class to the last one's last; each is
+ * The classes that a model gave for examples, read from the first example's first class to the last one's last; each is
  * read once. Reads the outputs where they lie, and is valid as long as they are. For one thread.
  */
 public final class ScoredClasses {

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What a request is for, as its client names it. Immutable.
+ * The model, version or label, and signature that a client names. Immutable.
  *
  * @param name the model
  * @param version its version; empty where the client leaves it open or names a label

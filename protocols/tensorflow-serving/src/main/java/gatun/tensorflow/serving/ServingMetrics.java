@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What TensorFlow Serving counts of its requests, under its names and in its text for Prometheus. Made only where
+ * The counters of TensorFlow Serving's requests, under its names and in its text for Prometheus. Made only where
  * somebody wants to read it. Safe for any thread.
  */
 public final class ServingMetrics {

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What TensorFlow Serving's protocol can be set to.
+ * The settings of TensorFlow Serving's protocol.
  *
  * @param anyOrigin whether a browser lets pages of any server read responses
  * @param timeout how long a model may take for a request over HTTP

@@ -1,5 +1,5 @@
 /**
- * What TensorFlow Serving's requests mean, whichever way they come: which model answers, by which signature, what its
+ * The meaning of TensorFlow Serving's requests, over REST and gRPC: which model answers, by which signature, what its
  * outputs are as classes and values, and in which words something is refused. What TensorFlow calls a signature is an
  * entry point of a model here.
  */

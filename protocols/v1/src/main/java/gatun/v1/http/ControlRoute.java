@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What answers to requests that are no inferences have in common: the header that tells the outcome, and 200 or 400.
+ * The common part of responses to requests that are no inferences: the header that tells the outcome, and 200 or 400.
  * Safe for any thread.
  */
 final class ControlRoute {

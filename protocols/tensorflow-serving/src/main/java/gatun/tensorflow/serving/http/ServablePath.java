@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What a path is about.
+ * The model, version or label, and method that a path names.
  *
  * @param model the model's name; empty when the path has none
  * @param version the version, in decimal digits; empty when the path has none

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.RequestedOutput;
+import java.util.Arrays;
+import java.util.List;
+
+/** The inputs that a checked request brings, and the outputs that it wants. Immutable, but for the tensors' elements. */
+final class RequestTensors {
+    private final Tensor[] inputs;
+    private final RequestedOutput[] wanted;
+    private final OutputRule[] rules;
+
+    /**
+     * Keeps the arrays, which nobody changes any more.
+     *
+     * @param inputs in the configuration's order and as the backend gets them
+     * @param wanted in the order of the response
+     * @param rules what the configuration says of each wanted output
+     */
+    RequestTensors(Tensor[] inputs, RequestedOutput[] wanted, OutputRule[] rules) {
+        this.inputs = inputs;
+        this.wanted = wanted;
+        this.rules = rules;
+    }
+
+    /** The same with more inputs after those that are there. */
+    RequestTensors with(List<Tensor> more) {
+        Tensor[] all = Arrays.copyOf(inputs, inputs.length + more.size());
+        for (int i = 0; i < more.size(); i++) {
+            all[inputs.length + i] = more.get(i);
+        }
+        return new RequestTensors(all, wanted, rules);
+    }
+
+    /** Some rows of these, whose outputs do not go to the client's windows. */
+    RequestTensors piece(Tensor[] rows) {
+        RequestedOutput[] pooled = new RequestedOutput[wanted.length];
+        for (int i = 0; i < wanted.length; i++) {
+            pooled[i] = wanted[i].withoutDestination();
+        }
+        return new RequestTensors(rows, pooled, rules);
+    }
+
+    int inputCount() {
+        return inputs.length;
+    }
+
+    Tensor input(int index) {
+        return inputs[index];
+    }
+
+    /** Where the input of this name stands; negative when the request does not bring it. */
+    int inputIndex(String name) {
+        for (int i = 0; i < inputs.length; i++) {
+            if (inputs[i].spec().name().equals(name)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    int outputCount() {
+        return wanted.length;
+    }
+
+    RequestedOutput wanted(int index) {
+        return wanted[index];
+    }
+
+    OutputRule rule(int index) {
+        return rules[index];
+    }
+
+    /** Where {@code output} stands among the wanted ones; negative when it is not wanted. */
+    @SuppressWarnings("ReferenceEquality") // a model has one rule for each output
+    int indexOf(OutputRule output) {
+        for (int i = 0; i < rules.length; i++) {
+            if (rules[i] == output) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /**
+     * Whether the inputs can be gathered behind those of {@code first}: they are the same, and their shapes differ in the batch dimension
+     * only, but for ragged and padded ones.
+     */
+    boolean join(RequestTensors first, ModelSignature signature) {
+        if (inputs.length != first.inputs.length) {
+            return false;
+        }
+        BatchTensors batchTensors = signature.batchTensors();
+        for (int i = 0; i < inputs.length; i++) {
+            TensorSpec own = inputs[i].spec();
+            TensorSpec other = first.inputs[i].spec();
+            if (!own.name().equals(other.name())) {
+                return false;
+            }
+            boolean fits = own.shape().equalsAfterFirst(other.shape())
+                    || (batchTensors != null && batchTensors.isRagged(own.name()))
+                    || (signature.padsShapes()
+                            && own.shape().rank() == other.shape().rank());
+            if (!fits) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.tensor.Hold;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
+import gatun.spi.ParameterValue;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has been made of a response and not been handed on: outputs in the order in which the request wants them, the buffers that they lie
+ * in, which this owns, and parameters. Used by the instance's thread, and by the request's own when the run is over.
+ */
+final class ResponseBuilder {
+    private final @Nullable OutputTensor[] outputs;
+    private final @Nullable Hold[] buffers;
+    private Map<String, ParameterValue> parameters = Map.of();
+    private boolean showsInputs;
+
+    /** Room for that many. */
+    ResponseBuilder(int count) {
+        outputs = new OutputTensor[count];
+        buffers = new Hold[count];
+    }
+
+    /** What was made as output {@code index}; null when nothing was yet. */
+    @Nullable
+    OutputTensor get(int index) {
+        return outputs[index];
+    }
+
+    /**
+     * Sets an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there
+     * before.
+     */
+    void set(int index, OutputTensor output, @Nullable Hold buffer) {
+        Hold previous = buffers[index];
+        outputs[index] = output;
+        buffers[index] = buffer;
+        if (previous != null) {
+            previous.close();
+        }
+    }
+
+    boolean isEmpty() {
+        for (OutputTensor output : outputs) {
+            if (output != null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Notes that an output is an input's own memory, which then belongs to the response. */
+    void showInputs() {
+        showsInputs = true;
+    }
+
+    /** Adds a parameter to the response. */
+    void parameter(String name, ParameterValue value) {
+        if (parameters.isEmpty()) {
+            parameters = new LinkedHashMap<>();
+        }
+        parameters.put(name, value);
+    }
+
+    /**
+     * The only response to {@code request}, which takes over output buffers, output regions and, where an output is an input, input buffers.
+     *
+     * @param tensors the outputs that are wanted
+     * @param part whether the output regions stay the request's, and outputs may be missing
+     */
+    InferenceResponse only(
+            InferenceRequest request, RequestTensors tensors, String modelName, String versionText, boolean part) {
+        List<OutputTensor> made = new ArrayList<>(outputs.length);
+        List<Hold> holds = new ArrayList<>(outputs.length);
+        for (int i = 0; i < outputs.length; i++) {
+            RequestedOutput wanted = tensors.wanted(i);
+            if (!part && outputs[i] == null) {
+                throw new AssertionError("output '" + wanted.name() + "' was not answered");
+            }
+            wanted.destination().ifPresent(lease -> {
+                if (!part && request.release(lease)) {
+                    holds.add(lease);
+                }
+            });
+        }
+        moveTo(made, holds);
+        if (showsInputs) {
+            for (Hold hold : List.copyOf(request.holds())) {
+                request.release(hold);
+                holds.add(hold);
+            }
+        }
+        return new InferenceResponse(modelName, versionText, request.id(), made, parameters, holds);
+    }
+
+    /**
+     * The next of several responses to {@code request}, of what has been made since the last. Windows in the client's memory stay the
+     * request's, because later responses are written there too.
+     */
+    InferenceResponse next(InferenceRequest request) {
+        List<OutputTensor> made = new ArrayList<>(outputs.length);
+        List<Hold> holds = new ArrayList<>(outputs.length);
+        moveTo(made, holds);
+        Map<String, ParameterValue> own = parameters;
+        parameters = Map.of();
+        return new InferenceResponse(
+                request.model().name(), request.model().versionText(), request.id(), made, own, holds);
+    }
+
+    /** Hands on what was made, and forgets it: the outputs, and the buffers, which the caller owns from now on. */
+    private void moveTo(List<OutputTensor> made, List<Hold> holds) {
+        for (int i = 0; i < outputs.length; i++) {
+            OutputTensor output = outputs[i];
+            Hold buffer = buffers[i];
+            if (output != null) {
+                made.add(output);
+            }
+            if (buffer != null) {
+                holds.add(buffer);
+            }
+            outputs[i] = null;
+            buffers[i] = null;
+        }
+    }
+
+    /** Frees what was made. */
+    void drop() {
+        for (int i = 0; i < buffers.length; i++) {
+            Hold buffer = buffers[i];
+            outputs[i] = null;
+            buffers[i] = null;
+            if (buffer != null) {
+                buffer.close();
+            }
+        }
+    }
+}
