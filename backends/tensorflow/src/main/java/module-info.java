@@ -2,6 +2,7 @@
 module gatun.backend.tensorflow {
     requires static org.jspecify;
     requires com.google.protobuf;
+    requires gatun.backend.support;
     requires gatun.bindings;
     requires gatun.spi;
     requires org.slf4j;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.support.ConfiguredTensors;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
@@ -12,17 +13,20 @@ import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelTensorReshape;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /** Compares a configuration with the model file at load, so that no request is the first to find out. */
 final class ConfigCheck {
     private final ModelConfig config;
     private final ModelDescription model;
+    private final ConfiguredTensors inputs;
+    private final ConfiguredTensors outputs;
     private final SequenceTensors sequenceTensors;
 
     ConfigCheck(ModelConfig config, ModelDescription model) {
         this.config = config;
         this.model = model;
+        inputs = new ConfiguredTensors(config.getName(), "input", model.entryInputs());
+        outputs = new ConfiguredTensors(config.getName(), "output", model.entryOutputs());
         sequenceTensors = new SequenceTensors(config);
     }
 
@@ -39,38 +43,38 @@ final class ConfigCheck {
             }
             check(
                     "input",
-                    model.inputs(),
+                    inputs,
                     input.getName(),
                     Datatypes.of(input.getDataType()),
                     shape(input.getDimsList(), input.hasReshape(), input.getReshape()));
         }
         for (BatchInput input : config.getBatchInputList()) {
             for (String target : input.getTargetNameList()) {
-                find("input", model.inputs(), target, Datatypes.of(input.getDataType()));
+                inputs.find(target, Datatypes.of(input.getDataType()));
             }
         }
         for (SequenceTensors.Described input : sequenceTensors.inputs()) {
-            check("input", model.inputs(), input.name(), input.datatype(), input.dims());
+            check("input", inputs, input.name(), input.datatype(), input.dims());
         }
         for (SequenceTensors.Described output : sequenceTensors.outputs()) {
-            check("output", model.outputs(), output.name(), output.datatype(), output.dims());
+            check("output", outputs, output.name(), output.datatype(), output.dims());
         }
         for (TensorDescription input : model.inputs()) {
             if (!isConfigured(input.name())) {
                 throw GatunException.invalidArgument("unable to load model '" + config.getName()
                         + "', configuration misses input '" + input.name() + "' of the model, inputs are: "
-                        + names(model.inputs()));
+                        + inputs.names());
             }
         }
         for (ModelOutput output : config.getOutputList()) {
             if (isCutByInput(output.getName())) {
                 // Its shape in the file is that of a whole batch, of which the configuration says nothing.
-                find("output", model.outputs(), output.getName(), Datatypes.of(output.getDataType()));
+                outputs.find(output.getName(), Datatypes.of(output.getDataType()));
                 continue;
             }
             check(
                     "output",
-                    model.outputs(),
+                    outputs,
                     output.getName(),
                     Datatypes.of(output.getDataType()),
                     shape(output.getDimsList(), output.hasReshape(), output.getReshape()));
@@ -91,7 +95,8 @@ final class ConfigCheck {
 
     /** A ragged input comes as one row of all elements. */
     private void checkRagged(ModelInput input) {
-        Shape actual = find("input", model.inputs(), input.getName(), Datatypes.of(input.getDataType()))
+        Shape actual = inputs.find(input.getName(), Datatypes.of(input.getDataType()))
+                .spec()
                 .shape();
         if (actual.rank() != 1 || actual.dim(0) != Shape.VARIABLE) {
             throw GatunException.invalidArgument("unable to load model '" + config.getName()
@@ -105,37 +110,18 @@ final class ConfigCheck {
         return Shape.of(actual.stream().mapToLong(Long::longValue).toArray());
     }
 
-    /** The model's tensor of this name, which must be of this datatype. */
-    private TensorDescription find(String kind, List<TensorDescription> tensors, String name, Datatype datatype) {
-        TensorDescription tensor = tensors.stream()
-                .filter(t -> t.name().equals(name))
-                .findFirst()
-                .orElseThrow(() -> GatunException.invalidArgument("unexpected inference " + kind + " '" + name
-                        + "', allowed " + kind + "s are: " + names(tensors)));
-        if (tensor.datatype() == Datatype.INVALID) {
-            throw GatunException.invalidArgument(
-                    "the model file gives " + kind + " '" + name + "' a datatype that no protocol can carry");
-        }
-        if (tensor.datatype() != datatype) {
-            throw GatunException.invalidArgument("unable to load model '" + config.getName()
-                    + "', configuration expects datatype " + Datatypes.configured(datatype) + " for " + kind + " '"
-                    + name + "', model provides " + Datatypes.configured(tensor.datatype()));
-        }
-        return tensor;
-    }
-
-    private void check(String kind, List<TensorDescription> tensors, String name, Datatype datatype, Shape dims) {
-        TensorDescription tensor = find(kind, tensors, name, datatype);
+    private void check(String kind, ConfiguredTensors tensors, String name, Datatype datatype, Shape dims) {
+        Shape actual = tensors.find(name, datatype).spec().shape();
         boolean batching = config.getMaxBatchSize() > 0;
-        if (batching && (tensor.shape().rank() == 0 || tensor.shape().dim(0) != Shape.VARIABLE)) {
+        if (batching && (actual.rank() == 0 || actual.dim(0) != Shape.VARIABLE)) {
             throw GatunException.invalidArgument("unable to load model '" + config.getName() + "', " + kind + " '"
-                    + name + "' has shape " + tensor.shape() + " in the model file, whose first dimension is not"
+                    + name + "' has shape " + actual + " in the model file, whose first dimension is not"
                     + " variable; max_batch_size " + config.getMaxBatchSize() + " needs that, set it to 0");
         }
         Shape full = batching ? dims.prepend(Shape.VARIABLE) : dims;
-        if (!compatible(full, tensor.shape())) {
+        if (!ConfiguredTensors.areCompatible(full, actual)) {
             throw GatunException.invalidArgument("model '" + config.getName() + "', tensor '" + name
-                    + "': the model expects " + tensor.shape().rank() + " dimensions (shape " + tensor.shape()
+                    + "': the model expects " + actual.rank() + " dimensions (shape " + actual
                     + ") but the model configuration specifies " + full.rank() + " dimensions ("
                     + (batching
                             ? "an initial batch dimension because max_batch_size > 0 followed by the explicit"
@@ -143,23 +129,5 @@ final class ConfigCheck {
                             : "shape ")
                     + full + ")");
         }
-    }
-
-    private static boolean compatible(Shape configured, Shape actual) {
-        if (configured.rank() != actual.rank()) {
-            return false;
-        }
-        for (int i = 0; i < actual.rank(); i++) {
-            long a = configured.dim(i);
-            long b = actual.dim(i);
-            if (a != b && a != Shape.VARIABLE && b != Shape.VARIABLE) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static String names(List<TensorDescription> tensors) {
-        return tensors.stream().map(TensorDescription::name).sorted().collect(Collectors.joining(", "));
     }
 }

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.support.EngineTypes;
 import gatun.bindings.onnxruntime.onnxruntime_h;
 import gatun.memory.tensor.Datatype;
 
 /** Translates between ONNX Runtime's element types and {@link Datatype}. */
 final class ElementTypes {
+    private static final EngineTypes TYPES = new EngineTypes(ElementTypes::number);
+
     private ElementTypes() {}
 
     /** The datatype for a value of {@code ONNXTensorElementDataType}; INVALID for those that no protocol can carry. */
     static Datatype datatype(int elementType) {
-        for (Datatype datatype : Datatype.values()) {
-            if (datatype != Datatype.INVALID && elementType(datatype) == elementType) {
-                return datatype;
-            }
-        }
-        return Datatype.INVALID;
+        return TYPES.datatype(elementType);
     }
 
     /** The value of {@code ONNXTensorElementDataType} for a datatype. */
     static int elementType(Datatype datatype) {
+        return TYPES.number(datatype);
+    }
+
+    private static int number(Datatype datatype) {
         return switch (datatype) {
             case BOOL -> onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL();
             case UINT8 -> onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8();

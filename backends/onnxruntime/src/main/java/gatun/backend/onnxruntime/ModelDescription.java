@@ -5,6 +5,7 @@ import gatun.bindings.NativeMemory;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.EntryTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -28,6 +29,16 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
             Reader reader = new Reader(engine, session, scratch);
             return new ModelDescription(reader.all(true), reader.all(false));
         }
+    }
+
+    /** The inputs, without the names of their dimensions. */
+    List<EntryTensor> entryInputs() {
+        return inputs.stream().map(TensorDescription::entryTensor).toList();
+    }
+
+    /** The outputs, without the names of their dimensions. */
+    List<EntryTensor> entryOutputs() {
+        return outputs.stream().map(TensorDescription::entryTensor).toList();
     }
 
     /**

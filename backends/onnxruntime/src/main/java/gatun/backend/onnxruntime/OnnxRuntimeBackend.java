@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.support.ConfigurationCompletion;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeException;
 import gatun.bindings.NativeLibrary;
@@ -123,14 +124,13 @@ public final class OnnxRuntimeBackend implements Backend {
 
     @Override
     public ModelConfig complete(ModelConfig config, Path versionDirectory) {
-        if (!ConfigCompletion.isNeeded(config)) {
+        if (!ConfigurationCompletion.isNeeded(config)) {
             return config;
         }
-        return new ConfigCompletion(
-                        config,
-                        LoadingThread.load(
-                                "describe-" + config.getName(), () -> describe(file(config, versionDirectory))),
-                        defaultMaxBatchSize)
+        ModelDescription described =
+                LoadingThread.load("describe-" + config.getName(), () -> describe(file(config, versionDirectory)));
+        return new ConfigurationCompletion(
+                        config, described.entryInputs(), described.entryOutputs(), defaultMaxBatchSize)
                 .complete();
     }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.support.StringElements;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.onnxruntime_h;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.spi.Execution;
@@ -33,8 +33,6 @@ final class StringTensors {
      */
     MemorySegment value(Tensor tensor) {
         Shape shape = tensor.spec().shape();
-        long count = shape.elementCount();
-        MemorySegment bytes = tensor.bytes();
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
             MemorySegment dims = scratch.allocateFrom(ValueLayout.JAVA_LONG, shape.toArray());
@@ -48,23 +46,12 @@ final class StringTensors {
             MemorySegment value = out.get(ValueLayout.ADDRESS, 0);
             LiveHandles.valueCreated();
             try {
-                long at = 0;
-                for (long i = 0; i < count; i++) {
-                    long length = at + BytesCodec.LENGTH_BYTES <= bytes.byteSize()
-                            ? Integer.toUnsignedLong(bytes.get(ElementLayouts.INT32, at))
-                            : Long.MAX_VALUE;
-                    at += BytesCodec.LENGTH_BYTES;
-                    if (length > bytes.byteSize() - at) {
-                        throw GatunException.invalidArgument("element " + i + " of input '"
-                                + tensor.spec().name() + "' reaches beyond the tensor's " + bytes.byteSize()
-                                + " bytes");
-                    }
-                    engine.check(OrtApi.getResizedStringTensorElementBuffer(engine.api(), value, i, length, out));
+                StringElements.read(tensor, (index, bytes, at, length) -> {
+                    engine.check(OrtApi.getResizedStringTensorElementBuffer(engine.api(), value, index, length, out));
                     MemorySegment element =
                             NativeMemory.segment(out.get(ValueLayout.ADDRESS, 0).address(), length);
                     MemorySegment.copy(bytes, at, element, 0, length);
-                    at += length;
-                }
+                });
                 return value;
             } catch (RuntimeException | Error e) {
                 engine.release(value);

@@ -3,6 +3,8 @@ package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
+import gatun.spi.EntryTensor;
 import java.util.List;
 
 /**
@@ -13,4 +15,9 @@ import java.util.List;
  * @param shape its full dimensions, -1 where the file leaves one open
  * @param symbols a name for each dimension that is open and named, otherwise empty; equal names mean equal sizes
  */
-record TensorDescription(String name, Datatype datatype, Shape shape, List<String> symbols) {}
+record TensorDescription(String name, Datatype datatype, Shape shape, List<String> symbols) {
+    /** The same without the names of its dimensions. */
+    EntryTensor entryTensor() {
+        return EntryTensor.of(new TensorSpec(name, datatype, shape));
+    }
+}

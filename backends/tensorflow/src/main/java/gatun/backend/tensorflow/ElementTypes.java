@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
+import gatun.backend.support.EngineTypes;
 import gatun.bindings.tensorflow.tensorflow_h;
 import gatun.memory.tensor.Datatype;
 
@@ -9,6 +10,8 @@ final class ElementTypes {
     /** What the C API never gives. */
     private static final int NONE = 0;
 
+    private static final EngineTypes TYPES = new EngineTypes(ElementTypes::number);
+
     private ElementTypes() {}
 
     /**
@@ -16,16 +19,15 @@ final class ElementTypes {
      * carry.
      */
     static Datatype datatype(int elementType) {
-        for (Datatype datatype : Datatype.values()) {
-            if (datatype != Datatype.INVALID && elementType(datatype) == elementType) {
-                return datatype;
-            }
-        }
-        return Datatype.INVALID;
+        return TYPES.datatype(elementType);
     }
 
     /** The value of {@code TF_DataType} for a datatype. */
     static int elementType(Datatype datatype) {
+        return TYPES.number(datatype);
+    }
+
+    private static int number(Datatype datatype) {
         return switch (datatype) {
             case BOOL -> tensorflow_h.TF_BOOL();
             case UINT8 -> tensorflow_h.TF_UINT8();

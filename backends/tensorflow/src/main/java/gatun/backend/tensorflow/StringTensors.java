@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
+import gatun.backend.support.StringElements;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.tensorflow.TF_Deallocator;
 import gatun.bindings.tensorflow.TF_TString;
 import gatun.bindings.tensorflow.tensorflow_h;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
-import gatun.memory.tensor.ElementLayouts;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
@@ -42,30 +41,15 @@ final class StringTensors {
         // All of them before anything can fail: zeros are an empty string, which may be freed.
         elements.fill((byte) 0);
         try {
-            fill(elements, tensor);
+            StringElements.read(
+                    tensor,
+                    (index, bytes, at, length) ->
+                            tensorflow_h.TF_StringCopy(element(elements, index), bytes.asSlice(at, length), length));
         } catch (RuntimeException | Error e) {
             free(elements, elements.byteSize(), holder);
             throw e;
         }
         return Tensors.around(spec, elements, FREE, holder, dims);
-    }
-
-    private static void fill(MemorySegment elements, Tensor tensor) {
-        MemorySegment bytes = tensor.bytes();
-        long count = tensor.spec().shape().elementCount();
-        long at = 0;
-        for (long i = 0; i < count; i++) {
-            long length = at + BytesCodec.LENGTH_BYTES <= bytes.byteSize()
-                    ? Integer.toUnsignedLong(bytes.get(ElementLayouts.INT32, at))
-                    : Long.MAX_VALUE;
-            at += BytesCodec.LENGTH_BYTES;
-            if (length > bytes.byteSize() - at) {
-                throw GatunException.invalidArgument("element " + i + " of input '"
-                        + tensor.spec().name() + "' reaches beyond the tensor's " + bytes.byteSize() + " bytes");
-            }
-            tensorflow_h.TF_StringCopy(element(elements, i), bytes.asSlice(at, length), length);
-            at += length;
-        }
     }
 
     private static void free(MemorySegment data, long byteSize, MemorySegment holder) {

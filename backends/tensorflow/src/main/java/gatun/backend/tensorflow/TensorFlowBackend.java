@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
+import gatun.backend.support.ConfigurationCompletion;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeLibrary;
 import gatun.bindings.NativeMemory;
@@ -70,7 +71,7 @@ public final class TensorFlowBackend implements Backend {
 
     @Override
     public ModelConfig complete(ModelConfig config, Path versionDirectory) {
-        if (!ConfigCompletion.isNeeded(config)) {
+        if (!ConfigurationCompletion.isNeeded(config)) {
             return config;
         }
         Path directory = directory(config, versionDirectory);
@@ -79,7 +80,7 @@ public final class TensorFlowBackend implements Backend {
                 Signature.of(file, Settings.signature(config), config.getName()).getFirst();
         // TensorFlow Serving's layout is used as TensorFlow Serving does: requests of any size, and each alone.
         int maxBatchSize = directory.equals(versionDirectory) ? 0 : settings.defaultMaxBatchSize();
-        return new ConfigCompletion(config, described, maxBatchSize).complete();
+        return new ConfigurationCompletion(config, described.inputs(), described.outputs(), maxBatchSize).complete();
     }
 
     @Override

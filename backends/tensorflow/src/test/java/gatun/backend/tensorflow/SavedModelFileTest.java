@@ -4,6 +4,7 @@ package gatun.backend.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.backend.support.ConfigurationCompletion;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.spi.EntryPoint;
@@ -67,11 +68,12 @@ class SavedModelFileTest {
     void shouldCompleteAConfiguration() {
         EntryPoint entryPoint = Signature.of(read("half_plus_two"), "", "m").getFirst();
         ModelConfig empty = ModelConfig.newBuilder().setName("m").build();
-        ModelConfig batched = new ConfigCompletion(empty, entryPoint, 4).complete();
+        ModelConfig batched =
+                new ConfigurationCompletion(empty, entryPoint.inputs(), entryPoint.outputs(), 4).complete();
         assertThat(batched.getMaxBatchSize()).isEqualTo(4);
         assertThat(batched.hasDynamicBatching()).isTrue();
         assertThat(batched.getInput(0).getDimsList()).containsExactly(1L);
-        ModelConfig plain = new ConfigCompletion(empty, entryPoint, 0).complete();
+        ModelConfig plain = new ConfigurationCompletion(empty, entryPoint.inputs(), entryPoint.outputs(), 0).complete();
         assertThat(plain.getMaxBatchSize()).isZero();
         assertThat(plain.getInput(0).getDimsList()).containsExactly(-1L, 1L);
         ConfigCheck.run(plain, entryPoint);

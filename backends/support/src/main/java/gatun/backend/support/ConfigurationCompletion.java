@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.backend.tensorflow;
+package gatun.backend.support;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.spi.Datatypes;
-import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
+import gatun.spi.SequenceTensors;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelDynamicBatching;
 import gatun.wire.inference.ModelInput;
@@ -15,21 +15,33 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Completes a configuration from the signature that it describes, by the rules of Triton's TensorFlow backend. */
-final class ConfigCompletion {
+/**
+ * Completes a configuration from the tensors that a model file describes, by the rules of Triton's backends for ONNX Runtime and TensorFlow.
+ * For one model and one thread.
+ */
+public final class ConfigurationCompletion {
     private final ModelConfig config;
-    private final EntryPoint entryPoint;
+    private final List<EntryTensor> inputs;
+    private final List<EntryTensor> outputs;
     private final int defaultMaxBatchSize;
 
-    /** @param defaultMaxBatchSize for a model that can batch and does not say how much; 0 for none */
-    ConfigCompletion(ModelConfig config, EntryPoint entryPoint, int defaultMaxBatchSize) {
+    /**
+     * Completes {@code config}, which says nothing of some tensors.
+     *
+     * @param inputs all of the file's inputs
+     * @param outputs all of the file's outputs
+     * @param defaultMaxBatchSize for a model that can batch and does not say how much; 0 for none
+     */
+    public ConfigurationCompletion(
+            ModelConfig config, List<EntryTensor> inputs, List<EntryTensor> outputs, int defaultMaxBatchSize) {
         this.config = config;
-        this.entryPoint = entryPoint;
+        this.inputs = List.copyOf(inputs);
+        this.outputs = List.copyOf(outputs);
         this.defaultMaxBatchSize = defaultMaxBatchSize;
     }
 
     /** Whether a configuration leaves something open that a model file knows. */
-    static boolean isNeeded(ModelConfig config) {
+    public static boolean isNeeded(ModelConfig config) {
         return config.getInputCount() == 0 || config.getOutputCount() == 0;
     }
 
@@ -38,9 +50,9 @@ final class ConfigCompletion {
      *
      * @throws GatunException when the configuration asks for batches and the model cannot
      */
-    ModelConfig complete() {
-        boolean canBatch = Stream.concat(entryPoint.inputs().stream(), entryPoint.outputs().stream())
-                .allMatch(ConfigCompletion::firstIsVariable);
+    public ModelConfig complete() {
+        boolean canBatch =
+                Stream.concat(inputs.stream(), outputs.stream()).allMatch(ConfigurationCompletion::firstIsVariable);
         if (!canBatch && config.getMaxBatchSize() > 0) {
             throw GatunException.invalidArgument("autofill failed for model '" + config.getName()
                     + "': model does not support batching while non-zero max_batch_size is specified");
@@ -54,11 +66,16 @@ final class ConfigCompletion {
             completed.setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
         }
         boolean batched = completed.getMaxBatchSize() > 0;
+        SequenceTensors sequenceTensors = new SequenceTensors(config);
         if (config.getInputCount() == 0) {
-            entryPoint.inputs().forEach(input -> completed.addInput(input(input, batched)));
+            inputs.stream()
+                    .filter(input -> !sequenceTensors.hasInput(input.spec().name()))
+                    .forEach(input -> completed.addInput(input(input, batched)));
         }
         if (config.getOutputCount() == 0) {
-            entryPoint.outputs().forEach(output -> completed.addOutput(output(output, batched)));
+            outputs.stream()
+                    .filter(output -> !sequenceTensors.hasOutput(output.spec().name()))
+                    .forEach(output -> completed.addOutput(output(output, batched)));
         }
         return completed.build();
     }
@@ -73,12 +90,11 @@ final class ConfigCompletion {
                 .setName(tensor.spec().name())
                 .setDataType(Datatypes.configured(tensor.spec().datatype()));
         List<Long> dims = dims(tensor, batched);
-        if (dims.isEmpty()) {
-            return input.addDims(1)
-                    .setReshape(ModelTensorReshape.getDefaultInstance())
-                    .build();
-        }
-        return input.addAllDims(dims).build();
+        return dims.isEmpty()
+                ? input.addDims(1)
+                        .setReshape(ModelTensorReshape.getDefaultInstance())
+                        .build()
+                : input.addAllDims(dims).build();
     }
 
     private static ModelOutput output(EntryTensor tensor, boolean batched) {
@@ -86,12 +102,11 @@ final class ConfigCompletion {
                 .setName(tensor.spec().name())
                 .setDataType(Datatypes.configured(tensor.spec().datatype()));
         List<Long> dims = dims(tensor, batched);
-        if (dims.isEmpty()) {
-            return output.addDims(1)
-                    .setReshape(ModelTensorReshape.getDefaultInstance())
-                    .build();
-        }
-        return output.addAllDims(dims).build();
+        return dims.isEmpty()
+                ? output.addDims(1)
+                        .setReshape(ModelTensorReshape.getDefaultInstance())
+                        .build()
+                : output.addAllDims(dims).build();
     }
 
     /**

@@ -1,0 +1,5 @@
+/** Configurations beside model files, element types of engines, and strings. */
+@NullMarked
+package gatun.backend.support;
+
+import org.jspecify.annotations.NullMarked;
