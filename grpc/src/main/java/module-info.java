@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The gRPC edge. {@code gatun.grpc.connection} runs any io.grpc service on HTTP/2 and knows nothing of inference;
+ * The gRPC listener. {@code gatun.grpc.connection} runs any io.grpc service on HTTP/2 and knows nothing of inference;
  * {@code gatun.grpc.message} reads and writes the messages of inferences where they lie; {@code gatun.grpc} joins the
  * services of protocols, which it does not know.
  */

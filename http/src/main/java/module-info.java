@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The HTTP edge on Helidon's web server: connections, routes, JSON, and the metrics page. Knows no protocol; a protocol
- * is a table of routes ({@code gatun.http.routes}).
+ * The HTTP listener on Helidon's web server: connections, routes, JSON, and the metrics page. Knows no protocol; a
+ * protocol is a table of routes ({@code gatun.http.routes}).
  */
 module gatun.http {
     requires static org.jspecify;

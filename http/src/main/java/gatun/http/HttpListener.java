@@ -32,7 +32,7 @@ public final class HttpListener {
     private final StopNotice stop = new StopNotice();
 
     /**
-     * An edge.
+     * The HTTP side of a server.
      *
      * @param buffers where bodies lie; when they run short, connections of slow readers end
      */

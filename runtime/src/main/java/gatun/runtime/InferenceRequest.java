@@ -18,9 +18,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One inference as every protocol asks for it. An edge builds it on one thread and hands it to
- * {@code InferenceServer.infer}, which owns it from then on; an edge that fails before that closes it itself. Owns the
- * holds on the memory of its inputs and output destinations and gives them back in {@link #close()}.
+ * One inference as every protocol asks for it. A protocol builds it on one thread and hands it to
+ * {@code InferenceServer.infer}, which owns it from then on; a protocol that fails before that closes it itself. Owns
+ * the holds on the memory of its inputs and output destinations and gives them back in {@link #close()}.
  */
 public final class InferenceRequest implements AutoCloseable {
     private final ModelVersion model;

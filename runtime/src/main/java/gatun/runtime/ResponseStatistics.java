@@ -8,25 +8,29 @@ package gatun.runtime;
  * @param computeInferNanos from the response before, or from the begin of the run, until the engine had this one
  * @param computeOutputNanos placing outputs and handing them over
  * @param successCount responses with outputs
- * @param failCount failures instead of a response
- * @param failNanos from the response before to the failure
- * @param emptyCount ends of an answer without one more response
- * @param emptyNanos from the response before to the end
- * @param cancelCount responses that nobody wanted any more
- * @param cancelNanos from the response before until that was known
+ * @param fail failures instead of a response, and the time from the response before
+ * @param empty ends without one more response, and the time from the response before
+ * @param cancel responses that nobody wanted any more, and the time from the response before until that was known
  */
 public record ResponseStatistics(
-        long computeInferNanos,
-        long computeOutputNanos,
-        long successCount,
-        long failCount,
-        long failNanos,
-        long emptyCount,
-        long emptyNanos,
-        long cancelCount,
-        long cancelNanos) {
+        long computeInferNanos, long computeOutputNanos, long successCount, Total fail, Total empty, Total cancel) {
     /** Of no response. */
-    public static final ResponseStatistics NONE = new ResponseStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0);
+    public static final ResponseStatistics NONE = new ResponseStatistics(0, 0, 0, Total.NONE, Total.NONE, Total.NONE);
+
+    /**
+     * A number of responses, and their time.
+     *
+     * @param count how many
+     * @param nanos how long they took together
+     */
+    public record Total(long count, long nanos) {
+        /** Of none. */
+        public static final Total NONE = new Total(0, 0);
+
+        private Total plus(Total other) {
+            return new Total(count + other.count, nanos + other.nanos);
+        }
+    }
 
     /** How long the responses with outputs took. */
     public long successNanos() {
@@ -39,11 +43,8 @@ public record ResponseStatistics(
                 computeInferNanos + other.computeInferNanos,
                 computeOutputNanos + other.computeOutputNanos,
                 successCount + other.successCount,
-                failCount + other.failCount,
-                failNanos + other.failNanos,
-                emptyCount + other.emptyCount,
-                emptyNanos + other.emptyNanos,
-                cancelCount + other.cancelCount,
-                cancelNanos + other.cancelNanos);
+                fail.plus(other.fail),
+                empty.plus(other.empty),
+                cancel.plus(other.cancel));
     }
 }

@@ -99,31 +99,25 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * A connection on {@code socket}.
      *
      * @param context what Helidon knows of it
-     * @param routes answer its requests
-     * @param origins which pages of other servers may read the answers
+     * @param resources shared with the listener's other connections
      * @param clientWait tells how long the client is waited for
-     * @param watch notices when its client leaves while a request waits
-     * @param stop how far the stop of its listener has come
      * @param http1Connections makes Helidon's own connection
      */
     ClientConnection(
             ConnectionContext context,
             ClientSocket socket,
-            Routes routes,
-            AllowedOrigins origins,
+            ConnectionResources resources,
             ClientWait clientWait,
-            DisconnectWatch watch,
-            StopNotice stop,
             ServerConnectionSelector http1Connections) {
         this.context = context;
         this.socket = socket;
         this.transport = socket.transport();
         this.clientWait = clientWait;
         this.answers = new ResponseOutput(transport, clientWait);
-        this.watch = watch;
+        this.watch = resources.watch();
         this.presence = new ClientPresence(transport);
-        this.activity = new RequestActivity(stop);
-        this.routing = new RequestRouting(this, routes, origins, context.router());
+        this.activity = new RequestActivity(resources.stop());
+        this.routing = new RequestRouting(this, resources.routes(), resources.origins(), context.router());
         this.direct = new DirectRequests(transport, clientWait, presence, activity, routing, LongHeads.OF_PROCESS);
         this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
         this.remotePeer = context.remotePeer();

@@ -43,12 +43,9 @@ public final class HttpConnections implements ServerConnectionSelector {
                     .build())
             .build();
 
-    private final Routes routes;
-    private final AllowedOrigins origins;
+    private final ConnectionResources resources;
     private final Optional<ServerTls> tls;
     private final long bodyByteRate;
-    private final StopNotice stop;
-    private final DisconnectWatch watch = new DisconnectWatch();
 
     /**
      * Connections whose requests {@code routes} answer, and the listener's routing those that they leave.
@@ -60,10 +57,8 @@ public final class HttpConnections implements ServerConnectionSelector {
      */
     public HttpConnections(
             Routes routes, AllowedOrigins origins, Optional<ServerTls> tls, StopNotice stop, long bodyByteRate) {
-        this.routes = routes;
-        this.origins = origins;
+        resources = new ConnectionResources(routes, origins, new DisconnectWatch(), stop);
         this.tls = tls;
-        this.stop = stop;
         this.bodyByteRate = bodyByteRate;
     }
 
@@ -72,7 +67,7 @@ public final class HttpConnections implements ServerConnectionSelector {
      * nothing.
      */
     public void endSlowReaders() {
-        watch.endSlowReaders();
+        resources.watch().endSlowReaders();
     }
 
     /** What the listener must set up its sockets with. */
@@ -104,7 +99,7 @@ public final class HttpConnections implements ServerConnectionSelector {
 
     private ClientConnection connection(ConnectionContext context, SocketChannel channel) {
         ClientWait clientWait = new ClientWait(bodyByteRate, System::nanoTime);
-        return new ClientConnection(context, socket(context, channel), routes, origins, clientWait, watch, stop, http1);
+        return new ClientConnection(context, socket(context, channel), resources, clientWait, http1);
     }
 
     private ClientSocket socket(ConnectionContext context, SocketChannel channel) {

@@ -2,7 +2,7 @@
 package gatun.http.connection;
 
 /**
- * How far the stop of the listeners of one edge has come; shared by their connections. It only goes forward.
+ * How far the stop of the listeners of one server has come; shared by their connections. It only goes forward.
  * Thread-safe.
  *
  * <p>A connection ends with the response that says so, once its client has sent nothing more, or the server is about to

@@ -2,9 +2,10 @@
 package gatun.memory.tensor;
 
 /**
- * The one failure that crosses module boundaries above {@code gatun.bindings}: a code for the edge's table and a text
- * for the person who reads it. The text says what was wrong, the value, and what was expected; it never holds names
- * internal to the server. Carries no stack trace for client mistakes, which are frequent and not faults of the code.
+ * The one failure that crosses module boundaries above {@code gatun.bindings}: a code for the protocol's table and a
+ * text for the person who reads it. The text says what was wrong, the value, and what was expected; it never holds
+ * names internal to the server. Carries no stack trace for client mistakes, which are frequent and not faults of the
+ * code.
  */
 public class GatunException extends RuntimeException {
     private static final long serialVersionUID = 1;

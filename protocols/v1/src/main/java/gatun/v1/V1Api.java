@@ -4,7 +4,7 @@ package gatun.v1;
 import gatun.runtime.server.InferenceServer;
 
 /**
- * The legacy v1 API of one server. Both edges of the server share one, so that ids of requests and counts go on
+ * The legacy v1 API of one server. HTTP and gRPC share one, so that ids of requests and counts go on
  * whatever the transport. Safe for any thread.
  */
 public final class V1Api {

@@ -51,7 +51,6 @@ public final class Ensemble implements ServedModel {
             long version,
             EnsemblePlan plan,
             ResponseStreams streams,
-            MemberModels members,
             MemberFit fit,
             ComposedRequests requests,
             Supplier<List<String>> readyVersions) {
@@ -60,7 +59,7 @@ public final class Ensemble implements ServedModel {
         this.version = version;
         this.versionText = Long.toString(version);
         this.plan = plan;
-        this.members = members;
+        this.members = fit.members();
         this.fit = fit;
         this.requests = requests;
         this.readyVersions = readyVersions;
@@ -105,7 +104,7 @@ public final class Ensemble implements ServedModel {
         }
         ModelConfig completed = streams.any() ? decoupled(config) : config;
         ComposedRequests requests = new ComposedRequests(completed, allLabels(config, plan, labels, asked), pool);
-        return new Ensemble(completed, version, plan, streams, members, fit, requests, readyVersions);
+        return new Ensemble(completed, version, plan, streams, fit, requests, readyVersions);
     }
 
     /** The same configuration of a model that may give any number of responses, as one of its members does. */

@@ -43,6 +43,11 @@ final class MemberFit {
         latest = new Finding(List.copyOf(found), Optional.empty(), false);
     }
 
+    /** Finds the members as they are served now. */
+    MemberModels members() {
+        return members;
+    }
+
     /** Which rule the members break, in the words of the index; empty when they fit. */
     Optional<String> misfit() {
         try {

@@ -7,7 +7,9 @@ import gatun.runtime.RequestedOutput;
 import java.util.Arrays;
 import java.util.List;
 
-/** The inputs that a checked request brings, and the outputs that it wants. Immutable, but for the tensors' elements. */
+/**
+ * The inputs that a checked request brings, and the outputs that it wants. Immutable, but for the tensors' elements.
+ */
 final class RequestTensors {
     private final Tensor[] inputs;
     private final RequestedOutput[] wanted;
@@ -86,8 +88,8 @@ final class RequestTensors {
     }
 
     /**
-     * Whether the inputs can be gathered behind those of {@code first}: they are the same, and their shapes differ in the batch dimension
-     * only, but for ragged and padded ones.
+     * Whether the inputs can be gathered behind those of {@code first}: they are the same, and their shapes differ in
+     * the batch dimension only, but for ragged and padded ones.
      */
     boolean join(RequestTensors first, ModelSignature signature) {
         if (inputs.length != first.inputs.length) {

@@ -14,8 +14,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has been made of a response and not been handed on: outputs in the order in which the request wants them, the buffers that they lie
- * in, which this owns, and parameters. Used by the instance's thread, and by the request's own when the run is over.
+ * What has been made of a response and not been handed on: outputs in the order in which the request wants them, the
+ * buffers that they lie in, which this owns, and parameters. Used by the instance's thread, and by the request's own
+ * when the run is over.
  */
 final class ResponseBuilder {
     private final @Nullable OutputTensor[] outputs;
@@ -71,7 +72,8 @@ final class ResponseBuilder {
     }
 
     /**
-     * The only response to {@code request}, which takes over output buffers, output regions and, where an output is an input, input buffers.
+     * The only response to {@code request}, which takes over output buffers, output regions and, where an output is an
+     * input, input buffers.
      *
      * @param tensors the outputs that are wanted
      * @param part whether the output regions stay the request's, and outputs may be missing
@@ -102,8 +104,8 @@ final class ResponseBuilder {
     }
 
     /**
-     * The next of several responses to {@code request}, of what has been made since the last. Windows in the client's memory stay the
-     * request's, because later responses are written there too.
+     * The next of several responses to {@code request}, of what has been made since the last. Windows in the client's
+     * memory stay the request's, because later responses are written there too.
      */
     InferenceResponse next(InferenceRequest request) {
         List<OutputTensor> made = new ArrayList<>(outputs.length);

@@ -26,7 +26,7 @@ import gatun.runtime.tracing.Tracing;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** The server without its sockets: what every edge calls. Safe for any thread. */
+/** The server without its sockets: what every protocol calls. Safe for any thread. */
 public interface InferenceServer extends AutoCloseable {
     /** The server's metadata. */
     ServerMetadata metadata();
@@ -46,7 +46,7 @@ public interface InferenceServer extends AutoCloseable {
     boolean ready();
 
     /**
-     * Whether the server was told to stop: it answers what was accepted, and edges refuse what is new. Never takes
+     * Whether the server was told to stop: it answers what was accepted, and protocols refuse what is new. Never takes
      * long.
      */
     default boolean exiting() {
@@ -189,13 +189,13 @@ public interface InferenceServer extends AutoCloseable {
         return LogControl.fixed();
     }
 
-    /** Which requests are traced; the edges begin the traces. */
+    /** Which requests are traced; the protocols begin the traces. */
     Tracing tracing();
 
     /** The shared-memory regions that clients registered. */
     RegionRegistry regions();
 
-    /** What one request may hold; edges check it before they make anything of what a client sent. */
+    /** What one request may hold; protocols check it before they make anything of what a client sent. */
     default RequestLimits limits() {
         return RequestLimits.STANDARD;
     }

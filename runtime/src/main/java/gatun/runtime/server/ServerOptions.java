@@ -229,7 +229,7 @@ public final class ServerOptions {
     }
 
     /**
-     * What complete configurations are to keep to beyond the runtime's own rules, such as what they say to edges. A
+     * What complete configurations are to keep to beyond the runtime's own rules, such as what they say to protocols. A
      * failure that it throws keeps the model from being loaded, with its text as the reason.
      */
     public ServerOptions configurationRule(Consumer<ModelConfig> rule) {

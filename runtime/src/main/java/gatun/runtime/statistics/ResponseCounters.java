@@ -45,11 +45,8 @@ final class ResponseCounters {
                 inferNanos.get(),
                 outputNanos.get(),
                 successes.get(),
-                fails.get(),
-                failNanos.get(),
-                empties.get(),
-                emptyNanos.get(),
-                cancels.get(),
-                cancelNanos.get());
+                new ResponseStatistics.Total(fails.get(), failNanos.get()),
+                new ResponseStatistics.Total(empties.get(), emptyNanos.get()),
+                new ResponseStatistics.Total(cancels.get(), cancelNanos.get()));
     }
 }

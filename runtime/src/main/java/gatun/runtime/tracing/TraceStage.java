@@ -7,7 +7,7 @@ public enum TraceStage {
     HTTP_RECV_START,
     /** An HTTP request has been read. */
     HTTP_RECV_END,
-    /** The edge has the answer, or the first of several. */
+    /** The protocol has the answer, or the first of several. */
     INFER_RESPONSE_COMPLETE,
     /** The answer to an HTTP request begins to be written. */
     HTTP_SEND_START,
@@ -21,7 +21,7 @@ public enum TraceStage {
     GRPC_SEND_START,
     /** The answer to a gRPC message has been written. */
     GRPC_SEND_END,
-    /** The server has taken the request over from the edge. */
+    /** The server has taken the request over from the protocol. */
     REQUEST_START,
     /** The request has been checked and begins to wait for an instance. */
     QUEUE_START,
@@ -33,6 +33,6 @@ public enum TraceStage {
     COMPUTE_OUTPUT_START,
     /** The instance has answered. */
     COMPUTE_END,
-    /** The server gives the answer, or the failure, to the edge. */
+    /** The server gives the answer, or the failure, to the protocol. */
     REQUEST_END
 }

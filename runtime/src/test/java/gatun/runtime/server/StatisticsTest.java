@@ -194,10 +194,10 @@ class StatisticsTest {
                 .hasMessage("enough");
         List<ResponseStatistics> responses = only().responses();
         assertThat(responses).extracting(ResponseStatistics::successCount).containsExactly(3L, 2L, 1L, 0L);
-        assertThat(responses).extracting(ResponseStatistics::emptyCount).containsExactly(0L, 1L, 1L, 0L);
-        assertThat(responses).extracting(ResponseStatistics::failCount).containsExactly(0L, 0L, 0L, 1L);
+        assertThat(responses).extracting(response -> response.empty().count()).containsExactly(0L, 1L, 1L, 0L);
+        assertThat(responses).extracting(response -> response.fail().count()).containsExactly(0L, 0L, 0L, 1L);
         assertThat(responses.getFirst().successNanos()).isPositive();
-        assertThat(responses.get(3).failNanos()).isPositive();
+        assertThat(responses.get(3).fail().nanos()).isPositive();
         Latencies first = test.server().latencies().getFirst().total().firstResponse();
         assertThat(first.count()).as("of answered requests").isEqualTo(2);
     }

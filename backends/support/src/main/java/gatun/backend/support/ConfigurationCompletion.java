@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Completes a configuration from the tensors that a model file describes, by the rules of Triton's backends for ONNX Runtime and TensorFlow.
- * For one model and one thread.
+ * Completes a configuration from the tensors that a model file describes, by the rules of Triton's backends for ONNX
+ * Runtime and TensorFlow. For one model and one thread.
  */
 public final class ConfigurationCompletion {
     private final ModelConfig config;

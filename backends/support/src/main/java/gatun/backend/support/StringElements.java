@@ -15,14 +15,15 @@ public final class StringElements {
     @FunctionalInterface
     public interface Reader {
         /**
-         * Takes element {@code index}: {@code length} bytes of {@code bytes} that begin at {@code at}, which are there. They may change
-         * meanwhile.
+         * Takes element {@code index}: {@code length} bytes of {@code bytes} that begin at {@code at}, which are there.
+         * They may change meanwhile.
          */
         void read(long index, MemorySegment bytes, long at, long length);
     }
 
     /**
-     * Reads every element. Each length is read once and checked against the memory, which may be a client's and change at any time.
+     * Reads every element. Each length is read once and checked against the memory, which may be a client's and change
+     * at any time.
      *
      * @throws GatunException INVALID_ARGUMENT when an element reaches beyond the tensor
      */

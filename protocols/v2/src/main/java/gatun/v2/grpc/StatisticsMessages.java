@@ -64,9 +64,11 @@ public final class StatisticsMessages {
                 .setComputeInfer(duration(successes, responses.computeInferNanos()))
                 .setComputeOutput(duration(successes, responses.computeOutputNanos()))
                 .setSuccess(duration(successes, responses.successNanos()))
-                .setFail(duration(responses.failCount(), responses.failNanos()))
-                .setEmptyResponse(duration(responses.emptyCount(), responses.emptyNanos()))
-                .setCancel(duration(responses.cancelCount(), responses.cancelNanos()))
+                .setFail(duration(responses.fail().count(), responses.fail().nanos()))
+                .setEmptyResponse(
+                        duration(responses.empty().count(), responses.empty().nanos()))
+                .setCancel(
+                        duration(responses.cancel().count(), responses.cancel().nanos()))
                 .build();
     }
 

@@ -101,9 +101,17 @@ final class StatisticsRoutes {
         duration(json, "\"compute_infer\":", successes, responses.computeInferNanos());
         duration(json, ",\"compute_output\":", successes, responses.computeOutputNanos());
         duration(json, ",\"success\":", successes, responses.successNanos());
-        duration(json, ",\"fail\":", responses.failCount(), responses.failNanos());
-        duration(json, ",\"empty_response\":", responses.emptyCount(), responses.emptyNanos());
-        duration(json, ",\"cancel\":", responses.cancelCount(), responses.cancelNanos());
+        duration(json, ",\"fail\":", responses.fail().count(), responses.fail().nanos());
+        duration(
+                json,
+                ",\"empty_response\":",
+                responses.empty().count(),
+                responses.empty().nanos());
+        duration(
+                json,
+                ",\"cancel\":",
+                responses.cancel().count(),
+                responses.cancel().nanos());
         json.raw('}');
     }
 

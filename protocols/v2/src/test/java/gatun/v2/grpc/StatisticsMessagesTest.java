@@ -53,8 +53,20 @@ class StatisticsMessagesTest {
     void shouldTellTheResponsesOfADecoupledModelByTheirPlace() {
         gatun.wire.inference.ModelStatistics message = message(
                 CacheStatistics.NONE,
-                new ResponseStatistics(11, 12, 3, 0, 0, 0, 0, 0, 0),
-                new ResponseStatistics(0, 0, 0, 1, 13, 2, 14, 5, 15));
+                new ResponseStatistics(
+                        11,
+                        12,
+                        3,
+                        new ResponseStatistics.Total(0, 0),
+                        new ResponseStatistics.Total(0, 0),
+                        new ResponseStatistics.Total(0, 0)),
+                new ResponseStatistics(
+                        0,
+                        0,
+                        0,
+                        new ResponseStatistics.Total(1, 13),
+                        new ResponseStatistics.Total(2, 14),
+                        new ResponseStatistics.Total(5, 15)));
         assertThat(message.getResponseStatsMap()).containsOnlyKeys("0", "1");
         InferResponseStatistics first = message.getResponseStatsOrThrow("0");
         assertThat(first.getComputeInfer()).isEqualTo(duration(3, 11));

@@ -39,7 +39,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The edge on a real port, in front of the real runtime with models of the identity backend. */
+/** The listener on a real port, in front of the real runtime with models of the identity backend. */
 public final class ListenerUnderTest implements AutoCloseable {
     /** How long anything may take before a test fails. */
     public static final Duration DEADLINE = Duration.ofSeconds(10);
@@ -152,7 +152,7 @@ public final class ListenerUnderTest implements AutoCloseable {
         return buffers;
     }
 
-    /** What answers behind the edge. */
+    /** What answers behind the listener. */
     public InferenceServer server() {
         return server;
     }

@@ -8,7 +8,7 @@ import gatun.runtime.access.HeaderRules;
 import java.util.Set;
 
 /**
- * How edges under test are set up.
+ * How listeners under test are set up.
  *
  * @param protocol what protocols obey
  * @param http how HTTP is spoken

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Edges on real ports in front of the real runtime, and raw clients of them, for the tests of protocols. */
+/** Listeners on real ports in front of the real runtime, and raw clients of them, for the tests of protocols. */
 @NullMarked
 package gatun.testing.listeners;
 
