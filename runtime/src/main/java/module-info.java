@@ -11,6 +11,8 @@ module gatun.runtime {
     exports gatun.runtime;
     exports gatun.runtime.access;
     exports gatun.runtime.check;
+    exports gatun.runtime.configuration to
+            gatun.server;
     exports gatun.runtime.limits;
     exports gatun.runtime.logging;
     exports gatun.runtime.server;

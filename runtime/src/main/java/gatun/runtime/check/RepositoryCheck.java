@@ -10,8 +10,10 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.repository.ModelLoadException;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
+import gatun.spi.ConfigurationException;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,7 +24,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 
 /**
  * Finds out which models of a repository would be served, and what is wrong with the others. Each model is really
@@ -30,16 +31,17 @@ import java.util.regex.Pattern;
  * one thread.
  */
 public final class RepositoryCheck implements AutoCloseable {
-    /** What a model's file can tell better than its configuration. */
-    private static final Pattern ABOUT_TENSORS =
-            Pattern.compile("input|output|tensor|max_batch_size|shape|dimension|datatype");
+    /** Fields of a configuration that a model's file knows better. */
+    private static final List<String> TENSOR_FIELDS = List.of("input", "output", "max_batch_size");
 
     private final GatunServer server;
-    private final ConfigurationPlaces places;
+    private final List<Path> repositories;
+    private final String configName;
 
-    private RepositoryCheck(GatunServer server, ConfigurationPlaces places) {
+    private RepositoryCheck(GatunServer server, List<Path> repositories, String configName) {
         this.server = server;
-        this.places = places;
+        this.repositories = List.copyOf(repositories);
+        this.configName = configName;
     }
 
     /**
@@ -53,7 +55,7 @@ public final class RepositoryCheck implements AutoCloseable {
     public static RepositoryCheck open(ServerOptions options, List<Path> repositories, String configName) {
         repositories.forEach(options::repository);
         options.configName(configName).controlMode(ControlMode.EXPLICIT).onlyModels(List.of());
-        return new RepositoryCheck(GatunServer.open(options), new ConfigurationPlaces(repositories, configName));
+        return new RepositoryCheck(GatunServer.open(options), repositories, configName);
     }
 
     /** The names of the models that are there. */
@@ -69,60 +71,45 @@ public final class RepositoryCheck implements AutoCloseable {
     }
 
     private ModelReport check(String name) {
-        Optional<String> failure = load(name, ModelOverride.NONE);
+        List<GatunException> failures = load(name, ModelOverride.NONE);
         try {
-            List<ModelStatus> versions = server.index().stream()
-                    .filter(model -> model.name().equals(name))
-                    .toList();
-            List<String> ready = versions.stream()
-                    .filter(model -> model.state() == ModelState.READY)
+            List<String> ready = server.index().stream()
+                    .filter(model -> model.name().equals(name) && model.state() == ModelState.READY)
                     .map(ModelStatus::version)
                     .toList();
             Optional<ModelVersion> served =
                     ready.isEmpty() ? Optional.empty() : Optional.of(server.model(name, ready.getLast()));
-            Set<String> reasons = new LinkedHashSet<>();
-            versions.stream()
-                    .filter(ModelStatus::isFailed)
-                    .map(ModelStatus::reason)
-                    .forEach(reasons::add);
-            if (reasons.isEmpty() && ready.isEmpty()) {
-                failure.ifPresent(reasons::add);
-            }
-            List<Problem> problems = places.problems(name, reasons);
             return new ModelReport(
                     name,
                     ready,
                     served.map(ModelVersion::config),
                     served.map(ModelVersion::choices).orElse(List.of()),
-                    reasons.isEmpty() ? List.of() : described(name, problems));
+                    failures.isEmpty() ? List.of() : problems(name, failures));
         } finally {
             server.unload(name, true);
         }
     }
 
-    /** With what the model's file says, where a problem is about what that knows. */
-    private List<Problem> described(String name, List<Problem> problems) {
-        if (problems.stream()
-                .noneMatch(problem -> ABOUT_TENSORS.matcher(problem.text()).find())) {
-            return problems;
+    /** The problems behind {@code failures}, with what the model's file says where one is about tensors. */
+    private List<Problem> problems(String name, List<GatunException> failures) {
+        ModelFolder folder = new ModelFolder(name, repositories, configName);
+        List<Problem> problems = new ArrayList<>(folder.problems(failures));
+        if (failures.stream().anyMatch(RepositoryCheck::isAboutTensors)) {
+            folder.written().flatMap(written -> tensorsOfFile(name, written)).ifPresent(tensors -> {
+                String advice =
+                        "the model's own file says:\n" + tensors.indent(2).stripTrailing();
+                problems.add(problems.removeLast().with(advice));
+            });
         }
-        Optional<String> tensors = places.written(name).flatMap(written -> tensorsOfFile(name, written));
-        if (tensors.isEmpty()) {
-            return problems;
-        }
-        List<Problem> described = new ArrayList<>(problems);
-        Problem last = described.removeLast();
-        String before = last.advice().isEmpty() ? "" : last.advice() + "\n";
-        described.add(new Problem(
-                last.file(),
-                last.position(),
-                last.text(),
-                before + "the model's own file says:\n"
-                        + tensors.get().indent(2).stripTrailing()));
-        return described;
+        return problems;
     }
 
-    /** The tensors of a model as its file alone tells them, as they would stand in config.pbtxt. */
+    private static boolean isAboutTensors(GatunException failure) {
+        return failure instanceof ConfigurationException mistake
+                && TENSOR_FIELDS.stream().anyMatch(mistake.path()::isIn);
+    }
+
+    /** The tensors of a model as its file alone tells them, in the format of config.pbtxt. */
     private Optional<String> tensorsOfFile(String name, ModelConfig written) {
         if (written.hasEnsembleScheduling()) {
             return Optional.empty();
@@ -135,7 +122,7 @@ public final class RepositoryCheck implements AutoCloseable {
                 .build();
         try {
             String json = JsonFormat.printer().preservingProtoFieldNames().print(bare);
-            if (load(name, new ModelOverride(json, Map.of())).isPresent()) {
+            if (!load(name, new ModelOverride(json, Map.of())).isEmpty()) {
                 return Optional.empty();
             }
             ModelConfig config = server.model(name, "").config();
@@ -147,17 +134,19 @@ public final class RepositoryCheck implements AutoCloseable {
                                     .build()))
                     .filter(text -> !text.isBlank());
         } catch (GatunException | InvalidProtocolBufferException e) {
-            return Optional.empty(); // It cannot be told; the problem stands without it.
+            return Optional.empty(); // The problem stands without it.
         }
     }
 
-    /** Loads a model; answers why that failed. */
-    private Optional<String> load(String name, ModelOverride override) {
+    /** Loads a model; returns the reasons why that failed. */
+    private List<GatunException> load(String name, ModelOverride override) {
         try {
             server.load(name, override);
-            return Optional.empty();
+            return List.of();
+        } catch (ModelLoadException e) {
+            return e.reasons();
         } catch (GatunException e) {
-            return Optional.of(e.getMessage());
+            return List.of(e);
         }
     }
 

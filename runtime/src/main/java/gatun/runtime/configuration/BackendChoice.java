@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +45,7 @@ final class BackendChoice {
      *
      * @param versionDirectory the directory whose files decide when the configuration does not; empty to leave files
      *     alone
-     * @throws GatunException INVALID_ARGUMENT when no backend can be told or platform and backend contradict each other
+     * @throws ConfigurationException when no backend can be told or platform and backend contradict each other
      */
     static ModelConfig complete(ModelConfig config, Optional<Path> versionDirectory) {
         ModelConfig.Builder completed = config.toBuilder();
@@ -95,10 +96,13 @@ final class BackendChoice {
     private static String backendInName(String modelName) {
         int dot = modelName.lastIndexOf('.');
         if (dot < 0 || dot == modelName.length() - 1) {
-            throw GatunException.invalidArgument(
+            throw new ConfigurationException(
+                    ConfigurationPath.MODEL,
                     "Invalid model name: Could not determine backend for model '" + modelName
                             + "' with no backend in model configuration. Expected model name of the form"
-                            + " 'model.<backend_name>'.");
+                            + " 'model.<backend_name>'.",
+                    "put the model's file, such as model.onnx, into each version's folder, or write backend: \"...\" in"
+                            + " config.pbtxt");
         }
         return modelName.substring(dot + 1);
     }
@@ -119,17 +123,25 @@ final class BackendChoice {
         String platform = config.getPlatform();
         String backend = config.getBackend();
         if (platform.isEmpty() && backend.isEmpty()) {
-            throw GatunException.invalidArgument("must specify 'platform' or 'backend' for '" + config.getName() + "'");
+            throw new ConfigurationException(
+                    ConfigurationPath.of("platform"),
+                    "must specify 'platform' or 'backend' for '" + config.getName() + "'",
+                    "write backend: \"onnxruntime\", \"tensorflow\" or the name of another backend");
         }
         if (backend.isEmpty()) {
-            throw GatunException.invalidArgument("unexpected platform type '" + platform + "' for " + config.getName());
+            throw new ConfigurationException(
+                    ConfigurationPath.of("platform"),
+                    "unexpected platform type '" + platform + "' for " + config.getName(),
+                    "write platform: \"onnxruntime_onnx\" or \"tensorflow_savedmodel\", or backend: \"...\"");
         }
         boolean contradict = KINDS.stream()
                 .anyMatch(
                         kind -> !platform.isEmpty() && kind.platform.equals(platform) && !kind.backend.equals(backend));
         if (contradict) {
-            throw GatunException.invalidArgument(
-                    "unexpected 'platform' and 'backend' pair, got:" + platform + ", " + backend);
+            throw new ConfigurationException(
+                    ConfigurationPath.of("platform"),
+                    "unexpected 'platform' and 'backend' pair, got:" + platform + ", " + backend,
+                    "leave one of the two out");
         }
     }
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.memory.tensor.GatunException;
+import static gatun.runtime.configuration.Rule.broken;
+import static gatun.runtime.configuration.Rule.require;
+
 import gatun.memory.tensor.Shape;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.BatchInput;
 import gatun.wire.inference.BatchOutput;
 import gatun.wire.inference.DataType;
@@ -20,61 +24,72 @@ final class BatchTensorRules {
 
     /**
      * @param config whose inputs and outputs are checked already
-     * @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks
+     * @throws ConfigurationException with the first rule that {@code config} breaks
      */
     static void check(ModelConfig config) {
         Set<String> names = new HashSet<>();
         config.getInputList().forEach(input -> names.add(input.getName()));
-        for (BatchInput input : config.getBatchInputList()) {
-            checkInput(config, input, names);
+        for (int i = 0; i < config.getBatchInputCount(); i++) {
+            checkInput(config, config.getBatchInput(i), ConfigurationPath.of("batch_input", i), names);
         }
         names.clear();
-        for (BatchOutput output : config.getBatchOutputList()) {
-            checkOutput(config, output, names);
+        for (int i = 0; i < config.getBatchOutputCount(); i++) {
+            checkOutput(config, config.getBatchOutput(i), ConfigurationPath.of("batch_output", i), names);
         }
         require(
                 config.getMaxBatchSize() > 0 || config.getBatchInputCount() + config.getBatchOutputCount() == 0,
                 config,
+                ConfigurationPath.of("max_batch_size"),
                 "'batch_input' and 'batch_output' need a 'max_batch_size' of at least 1");
     }
 
-    private static void checkInput(ModelConfig config, BatchInput input, Set<String> names) {
+    private static void checkInput(ModelConfig config, BatchInput input, ConfigurationPath path, Set<String> names) {
         require(
                 input.getKind() != BatchInput.Kind.UNRECOGNIZED,
                 config,
+                path.then("kind"),
                 "unknown batch input kind '" + input.getKindValue() + "'");
         int sources = input.getSourceInputCount();
         require(
                 sources == 1,
                 config,
+                path.then("source_input"),
                 "batch input kind '" + input.getKind() + "' expects 1 source input, got " + sources);
         require(
                 input.getDataType() == DataType.TYPE_INT32 || input.getDataType() == DataType.TYPE_FP32,
                 config,
+                path.then("data_type"),
                 "batch input data type must be TYPE_INT32 or TYPE_FP32");
-        source(config, input.getSourceInput(0));
+        source(config, path, input.getSourceInput(0));
         for (String target : input.getTargetNameList()) {
-            require(names.add(target), config, "batch input '" + target + "' is given twice");
+            require(names.add(target), config, path.then("target_name"), "batch input '" + target + "' is given twice");
         }
     }
 
-    private static void checkOutput(ModelConfig config, BatchOutput output, Set<String> names) {
+    private static void checkOutput(ModelConfig config, BatchOutput output, ConfigurationPath path, Set<String> names) {
         require(
                 output.getKind() != BatchOutput.Kind.UNRECOGNIZED,
                 config,
+                path.then("kind"),
                 "unknown batch output kind '" + output.getKindValue() + "'");
         int sources = output.getSourceInputCount();
         require(
                 sources == 1,
                 config,
+                path.then("source_input"),
                 "batch output kind '" + output.getKind() + "' expects 1 source input, got " + sources);
-        ModelInput source = source(config, output.getSourceInput(0));
+        ModelInput source = source(config, path, output.getSourceInput(0));
         for (String target : output.getTargetNameList()) {
             ModelOutput cut = config.getOutputList().stream()
                     .filter(candidate -> candidate.getName().equals(target))
                     .findFirst()
-                    .orElseThrow(() -> broken(config, "unknown target output name '" + target + "'"));
-            require(names.add(target), config, "target output name '" + target + "' can only be specified once");
+                    .orElseThrow(() -> broken(
+                            config, path.then("target_name"), "unknown target output name '" + target + "'", ""));
+            require(
+                    names.add(target),
+                    config,
+                    path.then("target_name"),
+                    "target output name '" + target + "' can only be specified once");
             checkDimensions(config, cut, source);
         }
     }
@@ -87,24 +102,16 @@ final class BatchTensorRules {
         require(
                 last < known,
                 config,
+                ConfigurationPath.of("output", output.getName()).then("dims"),
                 "target output '" + output.getName() + "' has variable dimension " + last + ", source input '"
                         + source.getName() + "' has only " + known + " dimensions to take it from,");
     }
 
-    private static ModelInput source(ModelConfig config, String name) {
+    private static ModelInput source(ModelConfig config, ConfigurationPath path, String name) {
         Optional<ModelInput> source = config.getInputList().stream()
                 .filter(input -> input.getName().equals(name))
                 .findFirst();
-        return source.orElseThrow(() -> broken(config, "unknown source input name '" + name + "'"));
-    }
-
-    private static void require(boolean holds, ModelConfig config, String otherwise) {
-        if (!holds) {
-            throw broken(config, otherwise);
-        }
-    }
-
-    private static GatunException broken(ModelConfig config, String rule) {
-        return GatunException.invalidArgument(rule + " for " + config.getName());
+        return source.orElseThrow(
+                () -> broken(config, path.then("source_input"), "unknown source input name '" + name + "'", ""));
     }
 }

@@ -3,13 +3,14 @@ package gatun.runtime.configuration;
 
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.configuration.ConfigurationSyntaxException.Mistake;
+import gatun.runtime.configuration.ConfigurationText.Position;
 import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.List;
 
 /** Reads {@code config.pbtxt}: a model's configuration in protobuf's text format. */
 public final class ConfigurationFile {
@@ -24,16 +25,13 @@ public final class ConfigurationFile {
             .setSingularOverwritePolicy(TextFormat.Parser.SingularOverwritePolicy.FORBID_SINGULAR_OVERWRITES)
             .build();
 
-    /** How the parser lists the fields that it does not know, of which the first is where it says the failure is. */
-    private static final Pattern UNKNOWN_FIELD =
-            Pattern.compile("\\d+:\\d+:\\tinference\\.(?<message>[\\w.]+)\\.(?<field>\\w+)");
-
     private ConfigurationFile() {}
 
     /**
      * Reads {@code file} without completing or checking what it says.
      *
-     * @throws GatunException INVALID_ARGUMENT with file, line and column when it cannot be read or is not text format
+     * @throws GatunException INVALID_ARGUMENT when it cannot be read
+     * @throws ConfigurationSyntaxException when it is not text format
      */
     public static ModelConfig read(Path file) {
         String text;
@@ -51,28 +49,24 @@ public final class ConfigurationFile {
      * The configuration in a text.
      *
      * @param fileName what a failure calls it
-     * @throws GatunException INVALID_ARGUMENT with line and column when it is not text format
+     * @throws ConfigurationSyntaxException when it is not text format
      */
     static ModelConfig parse(String text, String fileName) {
         ModelConfig.Builder config = ModelConfig.newBuilder();
         try {
             PARSER.merge(text, config);
         } catch (TextFormat.ParseException e) {
-            throw GatunException.invalidArgument(
-                    fileName + ":" + e.getLine() + ":" + e.getColumn() + ": " + problem(e));
+            List<Mistake> unknown = UnknownNames.in(text);
+            throw new ConfigurationSyntaxException(fileName, unknown.isEmpty() ? List.of(mistake(e)) : unknown);
         }
         return config.build();
     }
 
-    /** What the parser says, in one line and without the {@code line:column: } that it starts with. */
-    private static String problem(TextFormat.ParseException e) {
+    /** The failure of the parser, in one line and without the {@code line:column: } that its text starts with. */
+    private static Mistake mistake(TextFormat.ParseException e) {
         String text = String.valueOf(e.getMessage());
-        Matcher unknown = UNKNOWN_FIELD.matcher(text);
-        if (unknown.find()) {
-            return "unknown field '" + unknown.group("field") + "' in " + unknown.group("message");
-        }
         String position = e.getLine() + ":" + e.getColumn() + ": ";
         String problem = text.startsWith(position) ? text.substring(position.length()) : text;
-        return problem.replaceAll("\\s*\\n\\s*", " ");
+        return new Mistake(new Position(e.getLine(), e.getColumn()), problem.replaceAll("\\s*\\n\\s*", " "), "");
     }
 }

@@ -4,6 +4,8 @@ package gatun.runtime.configuration;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.ModelLimits;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelEnsembling;
 import gatun.wire.inference.ModelInput;
@@ -48,6 +50,7 @@ public final class ConfigurationLimits {
 
     private final ModelConfig config;
     private final ModelLimits limits;
+    private ConfigurationPath path = ConfigurationPath.MODEL;
 
     private ConfigurationLimits(ModelConfig config, ModelLimits limits) {
         this.config = config;
@@ -57,29 +60,43 @@ public final class ConfigurationLimits {
     /**
      * Checks a configuration, as it was written or completed.
      *
-     * @throws GatunException INVALID_ARGUMENT for a number beyond a fixed limit, RESOURCE_EXHAUSTED for one beyond a
-     *     setting, which it names
+     * @throws ConfigurationException for a number beyond a fixed limit
+     * @throws GatunException RESOURCE_EXHAUSTED for one beyond a setting, which it names
      */
     public static void check(ModelConfig config, ModelLimits limits) {
         ConfigurationLimits check = new ConfigurationLimits(config, limits);
-        check.checkBatching();
-        long instances = check.checkInstances();
-        check.checkSequences(instances);
+        check.in("max_batch_size").require("max_batch_size", config.getMaxBatchSize(), MAX_BATCH_SIZE);
+        check.in("dynamic_batching").checkBatching();
+        long instances = check.in("instance_group").checkInstances();
+        check.in("sequence_batching").checkSequences(instances);
         check.checkTensors();
-        check.checkWarmUp();
-        check.require("ensemble_scheduling.step", config.getEnsembleScheduling().getStepCount(), STEPS);
+        check.in("model_warmup").checkWarmUp();
+        check.in("ensemble_scheduling").checkSteps();
+        check.in("model_metrics").checkMetrics();
+    }
+
+    /** Has failures be placed at a field. */
+    private ConfigurationLimits in(String field) {
+        path = ConfigurationPath.of(field);
+        return this;
+    }
+
+    private void checkSteps() {
+        require("ensemble_scheduling.step", config.getEnsembleScheduling().getStepCount(), STEPS);
         for (ModelEnsembling.Step step : config.getEnsembleScheduling().getStepList()) {
-            check.require("ensemble_scheduling.step.input_map", step.getInputMapCount(), TENSORS);
-            check.require("ensemble_scheduling.step.output_map", step.getOutputMapCount(), TENSORS);
+            require("ensemble_scheduling.step.input_map", step.getInputMapCount(), TENSORS);
+            require("ensemble_scheduling.step.output_map", step.getOutputMapCount(), TENSORS);
         }
-        check.require("model_metrics.metric_control", config.getModelMetrics().getMetricControlCount(), METRIC_BUCKETS);
+    }
+
+    private void checkMetrics() {
+        require("model_metrics.metric_control", config.getModelMetrics().getMetricControlCount(), METRIC_BUCKETS);
         for (ModelMetrics.MetricControl control : config.getModelMetrics().getMetricControlList()) {
-            check.require("buckets", control.getHistogramOptions().getBucketsCount(), METRIC_BUCKETS);
+            require("buckets", control.getHistogramOptions().getBucketsCount(), METRIC_BUCKETS);
         }
     }
 
     private void checkBatching() {
-        require("max_batch_size", config.getMaxBatchSize(), MAX_BATCH_SIZE);
         require(
                 "dynamic_batching.preferred_batch_size",
                 config.getDynamicBatching().getPreferredBatchSizeCount(),
@@ -144,8 +161,7 @@ public final class ConfigurationLimits {
     }
 
     private void checkTensors() {
-        require("input", config.getInputCount(), TENSORS);
-        require("output", config.getOutputCount(), TENSORS);
+        in("input").require("input", config.getInputCount(), TENSORS);
         for (ModelInput input : config.getInputList()) {
             requireRank(
                     "input",
@@ -153,6 +169,7 @@ public final class ConfigurationLimits {
                     input.getDimsList(),
                     input.getReshape().getShapeCount());
         }
+        in("output").require("output", config.getOutputCount(), TENSORS);
         for (ModelOutput output : config.getOutputList()) {
             requireRank(
                     "output",
@@ -160,8 +177,8 @@ public final class ConfigurationLimits {
                     output.getDimsList(),
                     output.getReshape().getShapeCount());
         }
-        require("batch_input", config.getBatchInputCount(), TENSORS);
-        require("batch_output", config.getBatchOutputCount(), TENSORS);
+        in("batch_input").require("batch_input", config.getBatchInputCount(), TENSORS);
+        in("batch_output").require("batch_output", config.getBatchOutputCount(), TENSORS);
     }
 
     private void requireRank(String what, String name, List<Long> dims, int reshaped) {
@@ -197,8 +214,8 @@ public final class ConfigurationLimits {
         }
     }
 
-    private GatunException exceeded(String what, String value, long limit) {
-        return GatunException.invalidArgument(
-                what + " of model '" + config.getName() + "' is " + value + ", expected at most " + limit);
+    private ConfigurationException exceeded(String what, String value, long limit) {
+        return new ConfigurationException(
+                path, what + " of model '" + config.getName() + "' is " + value + ", expected at most " + limit);
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelEnsembling.Step;
 import gatun.wire.inference.ModelInput;
@@ -48,26 +49,38 @@ final class EnsembleRules {
     }
 
     /**
-     * @throws GatunException INVALID_ARGUMENT with the first rule that {@code config}, to which these rules apply,
-     *     breaks
+     * @throws ConfigurationException with the first rule that {@code config}, to which these rules apply, breaks
      */
     static void check(ModelConfig config) {
         String name = config.getName();
         require(
                 !config.getPlatform().equals(PLATFORM) || config.getBackend().isEmpty(),
+                ConfigurationPath.of("backend"),
                 "Ensemble model '" + name + "' must have platform type 'ensemble' and empty backend type");
         require(
                 config.getPlatform().equals(PLATFORM),
+                ConfigurationPath.of("platform"),
                 "ensemble scheduling cannot be set for model '" + name + "' whose platform is not ensemble");
         require(
                 config.hasEnsembleScheduling(),
+                ConfigurationPath.of("platform"),
                 "ensemble scheduling must be set for ensemble " + name + " whose platform is ensemble");
         require(
                 config.getInstanceGroupCount() == 0,
+                ConfigurationPath.of("instance_group"),
                 "instance group should not be specified for ensemble '" + name + "'");
-        require(!config.hasOptimization(), "optimization should not be specified for ensemble '" + name + "'");
-        require(config.getModelWarmupCount() == 0, "model_warmup can not be specified for ensemble '" + name + "'");
-        require(config.getEnsembleScheduling().getStepCount() > 0, "must specify 'step' for ensemble '" + name + "'");
+        require(
+                !config.hasOptimization(),
+                ConfigurationPath.of("optimization"),
+                "optimization should not be specified for ensemble '" + name + "'");
+        require(
+                config.getModelWarmupCount() == 0,
+                ConfigurationPath.of("model_warmup"),
+                "model_warmup can not be specified for ensemble '" + name + "'");
+        require(
+                config.getEnsembleScheduling().getStepCount() > 0,
+                ConfigurationPath.of("ensemble_scheduling"),
+                "must specify 'step' for ensemble '" + name + "'");
         EnsembleRules rules = new EnsembleRules(config);
         rules.connect();
         rules.checkFlow();
@@ -80,10 +93,11 @@ final class EnsembleRules {
         List<Step> steps = config.getEnsembleScheduling().getStepList();
         for (int i = 0; i < steps.size(); i++) {
             Step step = steps.get(i);
+            ConfigurationPath path = step(i);
             String where = " in step " + i + " of ensemble '" + config.getName() + "'";
-            require(!step.getModelName().isEmpty(), "must specify 'model_name'" + where);
-            require(step.getInputMapCount() > 0, "must specify 'input_map'" + where);
-            require(step.getOutputMapCount() > 0, "must specify 'output_map'" + where);
+            require(!step.getModelName().isEmpty(), path, "must specify 'model_name'" + where);
+            require(step.getInputMapCount() > 0, path, "must specify 'input_map'" + where);
+            require(step.getOutputMapCount() > 0, path, "must specify 'output_map'" + where);
             connect(step, i);
         }
     }
@@ -93,6 +107,7 @@ final class EnsembleRules {
             Node node = node(output);
             require(
                     !node.written,
+                    step(index).then("output_map"),
                     "ensemble tensor '" + output + "' can appear in an output map only once for ensemble '"
                             + config.getName() + "' step " + index);
             node.written = true;
@@ -118,6 +133,7 @@ final class EnsembleRules {
             Node node = node(input.getName());
             require(
                     node.used,
+                    tensor("input", input.getName()),
                     "ensemble input '" + input.getName() + "' for ensemble " + config.getName() + " is not used");
             node.ready = true;
             ready.add(node);
@@ -138,27 +154,42 @@ final class EnsembleRules {
         }
         tensors.forEach((tensor, node) -> require(
                 outputs.contains(tensor) || (node.ready && !node.results.isEmpty()),
+                ConfigurationPath.of("ensemble_scheduling"),
                 "ensemble tensor '" + tensor + "' is unused in ensemble '" + config.getName() + "'"));
     }
 
     private void checkOutput(String output) {
         Optional<Node> node = Optional.ofNullable(tensors.get(output));
-        require(node.isPresent(), "ensemble output '" + output + "' for ensemble " + config.getName() + " is not used");
+        require(
+                node.isPresent(),
+                tensor("output", output),
+                "ensemble output '" + output + "' for ensemble " + config.getName() + " is not used");
         if (node.get().ready) {
             return;
         }
         Optional<String> missing = node.get().sources.stream()
                 .filter(source -> !node(source).ready)
                 .findFirst();
-        throw GatunException.invalidArgument("output '" + output + "' for ensemble '" + config.getName()
-                + "' is not written"
-                + missing.map(tensor -> ": at least one of its depending tensors, '" + tensor + "', is not connected")
-                        .orElse(""));
+        throw new ConfigurationException(
+                tensor("output", output),
+                "output '" + output + "' for ensemble '" + config.getName()
+                        + "' is not written"
+                        + missing.map(tensor ->
+                                        ": at least one of its depending tensors, '" + tensor + "', is not connected")
+                                .orElse(""));
     }
 
-    private static void require(boolean holds, String otherwise) {
+    private static ConfigurationPath step(int index) {
+        return ConfigurationPath.of("ensemble_scheduling").then("step", Integer.toString(index));
+    }
+
+    private static ConfigurationPath tensor(String kind, String name) {
+        return ConfigurationPath.of(kind, name);
+    }
+
+    private static void require(boolean holds, ConfigurationPath path, String otherwise) {
         if (!holds) {
-            throw GatunException.invalidArgument(otherwise);
+            throw new ConfigurationException(path, otherwise);
         }
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 
 /**
@@ -12,7 +13,7 @@ import gatun.wire.inference.ModelConfig;
 final class FileNames {
     private FileNames() {}
 
-    /** @throws GatunException INVALID_ARGUMENT with the first name that leads out of its folder */
+    /** @throws ConfigurationException with the first name that leads out of its folder */
     static void check(ModelConfig config) {
         require("default_model_filename", config.getDefaultModelFilename());
         config.getCcModelFilenamesMap().values().forEach(name -> require("cc_model_filenames", name));
@@ -20,8 +21,10 @@ final class FileNames {
 
     private static void require(String field, String name) {
         if (!staysInside(name)) {
-            throw GatunException.invalidArgument("'" + field + "' is '" + name.replace('\0', '?')
-                    + "', which may lead out of the model's folder; expected a relative path without '..'");
+            throw new ConfigurationException(
+                    ConfigurationPath.of(field),
+                    "'" + field + "' is '" + name.replace('\0', '?')
+                            + "', which may lead out of the model's folder; expected a relative path without '..'");
         }
     }
 

@@ -4,11 +4,17 @@ package gatun.runtime.configuration;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRule;
 import gatun.spi.Backend;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** How a model's configuration comes to be: read, completed by its engine, filled with defaults, checked. */
@@ -61,8 +67,41 @@ public final class ModelConfiguration {
     private static ModelConfig checked(String name, ModelConfig config) {
         ModelConfig written = named(config, name);
         FileNames.check(written);
-        SchedulingRules.check(written);
+        SchedulingRules.check(written, Runnable::run);
         return written;
+    }
+
+    /**
+     * Every rule that a configuration breaks, where loading stops at the first: each part is checked as if it were the
+     * only one.
+     *
+     * @param written a configuration with the name of its model
+     */
+    public static List<ConfigurationException> brokenRules(ModelConfig written) {
+        Map<String, ConfigurationException> broken = new LinkedHashMap<>();
+        Consumer<Runnable> collecting = part -> {
+            try {
+                part.run();
+            } catch (ConfigurationException e) {
+                broken.putIfAbsent(e.getMessage(), e);
+            }
+        };
+        SchedulingRules.check(written, collecting);
+        TensorRules.check(written, collecting);
+        if (EnsembleRules.apply(written)) {
+            collecting.accept(() -> EnsembleRules.check(written));
+        }
+        return List.copyOf(broken.values());
+    }
+
+    /**
+     * The file that a model's configuration is read from, which need not exist.
+     *
+     * @param configName as in {@link #written(String, Path, String, boolean)}
+     */
+    public static Path file(Path directory, String configName) {
+        Path named = directory.resolve(ConfigurationFile.FOLDER).resolve(configName + ".pbtxt");
+        return !configName.isEmpty() && Files.exists(named) ? named : directory.resolve(ConfigurationFile.NAME);
     }
 
     /** Whether a configuration as it was written says itself which requests share runs, or that none can. */
@@ -107,9 +146,9 @@ public final class ModelConfiguration {
         }
         UsableDevices devices = UsableDevices.of(() -> backends.apply(chosen.getBackend()));
         ModelConfig filled = Defaults.fill(ruled, devices);
-        SchedulingRules.check(filled);
+        SchedulingRules.check(filled, Runnable::run);
         SchedulingRules.checkDevices(filled, devices);
-        TensorRules.check(filled);
+        TensorRules.check(filled, Runnable::run);
         return filled;
     }
 
@@ -120,18 +159,12 @@ public final class ModelConfiguration {
                 ? written.toBuilder().setPlatform(EnsembleRules.PLATFORM).build()
                 : written;
         EnsembleRules.check(named);
-        TensorRules.check(named);
+        TensorRules.check(named, Runnable::run);
         return Defaults.fillEnsemble(named);
     }
 
     private static ModelConfig read(Path directory, String configName, boolean autoComplete) {
-        if (!configName.isEmpty()) {
-            Path named = directory.resolve(ConfigurationFile.FOLDER).resolve(configName + ".pbtxt");
-            if (Files.exists(named)) {
-                return ConfigurationFile.read(named);
-            }
-        }
-        Path file = directory.resolve(ConfigurationFile.NAME);
+        Path file = file(directory, configName);
         if (Files.exists(file)) {
             return ConfigurationFile.read(file);
         }
@@ -147,8 +180,11 @@ public final class ModelConfiguration {
             return config.toBuilder().setName(name).build();
         }
         if (!config.getName().equals(name)) {
-            throw GatunException.invalidArgument("unexpected directory name '" + name + "' for model '"
-                    + config.getName() + "', directory name must equal model name");
+            throw new ConfigurationException(
+                    ConfigurationPath.of("name"),
+                    "unexpected directory name '" + name + "' for model '" + config.getName()
+                            + "', directory name must equal model name",
+                    "rename the folder, or leave the line 'name' out");
         }
         return config;
     }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.memory.tensor.GatunException;
+import static gatun.runtime.configuration.Rule.require;
+
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.Device;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelDynamicBatching;
@@ -9,6 +12,7 @@ import gatun.wire.inference.ModelInstanceGroup;
 import gatun.wire.inference.ModelQueuePolicy;
 import gatun.wire.inference.ModelQueuePolicy.TimeoutAction;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** Checks how a configuration wants requests to be batched, queued and spread over instances. */
@@ -16,59 +20,71 @@ final class SchedulingRules {
     /** Each level takes memory, and is looked at for each batch; nobody needs more. */
     private static final long MAX_PRIORITY_LEVELS = 1000;
 
+    private static final ConfigurationPath BATCHING = ConfigurationPath.of("dynamic_batching");
+    private static final String GROUP = "instance_group";
+    private static final String KIND = "kind";
+
     private SchedulingRules() {}
 
     /**
-     * @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks, UNSUPPORTED for what is
-     *     not served
+     * Checks batching, the response cache and each instance group.
+     *
+     * @param parts runs each part of the check
+     * @throws ConfigurationException with the first rule that a part of {@code config} breaks
      */
-    static void check(ModelConfig config) {
-        require(config.getMaxBatchSize() >= 0, config, "'max_batch_size' must be non-negative value");
+    static void check(ModelConfig config, Consumer<Runnable> parts) {
+        parts.accept(() -> require(
+                config.getMaxBatchSize() >= 0,
+                config,
+                ConfigurationPath.of("max_batch_size"),
+                "'max_batch_size' must be non-negative value",
+                "write max_batch_size: 0 for a model that takes no batches"));
         switch (config.getSchedulingChoiceCase()) {
-            case DYNAMIC_BATCHING -> checkBatching(config, config.getDynamicBatching());
-            case SEQUENCE_BATCHING -> SequenceRules.check(config);
+            case DYNAMIC_BATCHING -> parts.accept(() -> checkBatching(config, config.getDynamicBatching()));
+            case SEQUENCE_BATCHING -> parts.accept(() -> SequenceRules.check(config));
             case ENSEMBLE_SCHEDULING, SCHEDULINGCHOICE_NOT_SET -> {}
         }
-        checkResponseCache(config);
+        parts.accept(() -> checkResponseCache(config));
         for (int i = 0; i < config.getInstanceGroupCount(); i++) {
-            ModelInstanceGroup group = config.getInstanceGroup(i);
-            checkGroup(config, group, Defaults.groupName(group.getName(), i, config.getName()));
+            int index = i;
+            parts.accept(() -> checkGroup(config, index));
         }
     }
 
     private static void checkResponseCache(ModelConfig config) {
         boolean decoupled = config.getModelTransactionPolicy().getDecoupled();
         if (config.getResponseCache().getEnable() && (config.hasSequenceBatching() || decoupled)) {
-            throw GatunException.invalidArgument("Response Cache does not currently support model " + config.getName()
-                    + " with "
-                    + (config.hasSequenceBatching() ? "sequence batching scheduler" : "'decoupled' transaction policy")
-                    + ". Please disable the response cache.");
+            throw new ConfigurationException(
+                    ConfigurationPath.of("response_cache"),
+                    "Response Cache does not currently support model " + config.getName()
+                            + " with "
+                            + (config.hasSequenceBatching()
+                                    ? "sequence batching scheduler"
+                                    : "'decoupled' transaction policy")
+                            + ". Please disable the response cache.");
         }
     }
 
     private static void checkBatching(ModelConfig config, ModelDynamicBatching batching) {
-        for (int size : batching.getPreferredBatchSizeList()) {
-            require(size > 0, config, "dynamic batching preferred size must be positive");
-            require(
-                    size <= config.getMaxBatchSize(),
-                    config,
-                    "dynamic batching preferred size must be <= max batch size");
-        }
+        checkPreferredSizes(config, BATCHING, "dynamic batching preferred size", batching.getPreferredBatchSizeList());
         long levels = batching.getPriorityLevels();
         require(
                 Long.compareUnsigned(levels, MAX_PRIORITY_LEVELS) <= 0,
                 config,
+                BATCHING.then("priority_levels"),
                 "dynamic batching has " + Long.toUnsignedString(levels) + " priority levels, expected at most "
                         + MAX_PRIORITY_LEVELS);
         if (levels != 0) {
             require(
                     inLevels(batching.getDefaultPriorityLevel(), levels),
                     config,
+                    BATCHING.then("default_priority_level"),
                     "default priority level must be in range [1, " + Long.toUnsignedString(levels) + "]");
             for (long level : batching.getPriorityQueuePolicyMap().keySet()) {
                 require(
                         inLevels(level, levels),
                         config,
+                        BATCHING.then("priority_queue_policy", Long.toUnsignedString(level)),
                         "priority queue policy must have priority level in range [1, " + Long.toUnsignedString(levels)
                                 + "]");
             }
@@ -77,9 +93,27 @@ final class SchedulingRules {
             require(
                     Long.compareUnsigned(levels, 1) <= 0,
                     config,
+                    BATCHING.then("preserve_ordering"),
                     "Only one priority level is allowed when 'preserve_ordering' is true");
-            checkOrdered(config, batching.getDefaultQueuePolicy());
-            batching.getPriorityQueuePolicyMap().values().forEach(policy -> checkOrdered(config, policy));
+            checkOrdered(config, BATCHING.then("default_queue_policy"), batching.getDefaultQueuePolicy());
+            batching.getPriorityQueuePolicyMap()
+                    .forEach((level, policy) -> checkOrdered(
+                            config, BATCHING.then("priority_queue_policy", Long.toUnsignedString(level)), policy));
+        }
+    }
+
+    /** Checks the preferred batch sizes at {@code scheduler}, which {@code subject} stands for in messages. */
+    static void checkPreferredSizes(
+            ModelConfig config, ConfigurationPath scheduler, String subject, List<Integer> sizes) {
+        ConfigurationPath path = scheduler.then("preferred_batch_size");
+        for (int size : sizes) {
+            require(size > 0, config, path, subject + " must be positive");
+            require(
+                    size <= config.getMaxBatchSize(),
+                    config,
+                    path,
+                    subject + " must be <= max batch size",
+                    "raise max_batch_size, or write a smaller preferred_batch_size");
         }
     }
 
@@ -87,38 +121,52 @@ final class SchedulingRules {
         return level != 0 && Long.compareUnsigned(level, levels) <= 0;
     }
 
-    private static void checkOrdered(ModelConfig config, ModelQueuePolicy policy) {
+    private static void checkOrdered(ModelConfig config, ConfigurationPath path, ModelQueuePolicy policy) {
         require(
                 policy.getTimeoutAction() != TimeoutAction.DELAY || policy.getDefaultTimeoutMicroseconds() == 0,
                 config,
+                path,
                 "Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true");
     }
 
-    private static void checkGroup(ModelConfig config, ModelInstanceGroup group, String name) {
-        String subject = "instance group " + name + " of model " + config.getName() + " has kind " + group.getKind();
+    private static void checkGroup(ModelConfig config, int index) {
+        ModelInstanceGroup group = config.getInstanceGroup(index);
+        ConfigurationPath path = ConfigurationPath.of(GROUP, index);
+        String name = "instance group " + Defaults.groupName(group.getName(), index, config.getName()) + " of model "
+                + config.getName();
+        String subject = name + " has kind " + group.getKind();
         switch (group.getKind()) {
-            case KIND_GPU -> checkGpus(group.getGpusList(), subject, UsableDevices.presentGpus());
+            case KIND_GPU -> checkGpus(group.getGpusList(), subject, path, UsableDevices.presentGpus());
             case KIND_CPU, KIND_MODEL -> {
                 if (group.getGpusCount() > 0) {
-                    throw GatunException.invalidArgument(subject + " but specifies one or more GPUs");
+                    throw new ConfigurationException(
+                            path.then("gpus"),
+                            subject + " but specifies one or more GPUs",
+                            "leave gpus out, or write kind: KIND_GPU");
                 }
             }
             case KIND_AUTO -> {}
             case UNRECOGNIZED ->
-                throw GatunException.invalidArgument("instance group " + name + " of model "
-                        + config.getName() + " has unknown kind " + group.getKindValue()
-                        + "; known: KIND_AUTO, KIND_GPU, KIND_CPU, KIND_MODEL");
+                throw new ConfigurationException(
+                        path.then(KIND),
+                        name + " has unknown kind " + group.getKindValue()
+                                + "; known: KIND_AUTO, KIND_GPU, KIND_CPU, KIND_MODEL");
         }
     }
 
-    private static void checkGpus(List<Integer> wanted, String subject, List<Integer> present) {
+    private static void checkGpus(List<Integer> wanted, String subject, ConfigurationPath path, List<Integer> present) {
         if (present.isEmpty()) {
-            throw GatunException.invalidArgument(subject + " but server does not support GPUs");
+            throw new ConfigurationException(
+                    path.then(KIND),
+                    subject + " but server does not support GPUs",
+                    "write kind: KIND_CPU, or KIND_AUTO for GPUs where there are any");
         }
         for (int gpu : wanted) {
             if (!present.contains(gpu)) {
-                throw GatunException.invalidArgument(subject + " and specifies invalid or unsupported gpu id " + gpu
-                        + ". GPUs are: " + present.stream().map(String::valueOf).collect(Collectors.joining(", ")));
+                throw new ConfigurationException(
+                        path.then("gpus"),
+                        subject + " and specifies invalid or unsupported gpu id " + gpu + ". GPUs are: "
+                                + present.stream().map(String::valueOf).collect(Collectors.joining(", ")));
             }
         }
     }
@@ -126,7 +174,7 @@ final class SchedulingRules {
     /**
      * Checks that the backend runs on the devices that each group asks for; {@code config} has no KIND_AUTO any more.
      *
-     * @throws GatunException INVALID_ARGUMENT with the first group that it does not run on
+     * @throws ConfigurationException with the first group that it does not run on
      */
     static void checkDevices(ModelConfig config, UsableDevices devices) {
         for (ModelInstanceGroup group : config.getInstanceGroupList()) {
@@ -134,17 +182,13 @@ final class SchedulingRules {
             Device.Kind kind = onGpu ? Device.Kind.GPU : Device.Kind.CPU;
             if (group.getKind() != ModelInstanceGroup.Kind.KIND_MODEL && !devices.runsOn(kind)) {
                 String advice = devices.backend().get().advice(kind);
-                throw GatunException.invalidArgument("instance group " + group.getName() + " of model "
-                        + config.getName() + " has kind " + group.getKind() + ", but backend '" + config.getBackend()
-                        + "' runs here on " + (onGpu ? "CPUs" : "GPUs") + " only"
-                        + (advice.isEmpty() ? "" : ": " + advice));
+                throw new ConfigurationException(
+                        ConfigurationPath.of(GROUP, group.getName()).then(KIND),
+                        "instance group " + group.getName() + " of model "
+                                + config.getName() + " has kind " + group.getKind() + ", but backend '"
+                                + config.getBackend() + "' runs here on " + (onGpu ? "CPUs" : "GPUs") + " only"
+                                + (advice.isEmpty() ? "" : ": " + advice));
             }
-        }
-    }
-
-    private static void require(boolean holds, ModelConfig config, String otherwise) {
-        if (!holds) {
-            throw GatunException.invalidArgument(otherwise + " for " + config.getName());
         }
     }
 }

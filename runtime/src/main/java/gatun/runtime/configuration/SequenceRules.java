@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.memory.tensor.GatunException;
+import static gatun.runtime.configuration.Rule.require;
+
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelSequenceBatching;
@@ -18,9 +21,11 @@ final class SequenceRules {
     private static final List<DataType> CORRELATION_ID_TYPES = List.of(
             DataType.TYPE_UINT64, DataType.TYPE_INT64, DataType.TYPE_UINT32, DataType.TYPE_INT32, DataType.TYPE_STRING);
 
+    private static final ConfigurationPath BATCHING = ConfigurationPath.of("sequence_batching");
+
     private SequenceRules() {}
 
-    /** @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks */
+    /** @throws ConfigurationException with the first rule that {@code config} breaks */
     static void check(ModelConfig config) {
         ModelSequenceBatching batching = config.getSequenceBatching();
         switch (batching.getStrategyChoiceCase()) {
@@ -37,85 +42,98 @@ final class SequenceRules {
         require(
                 utilization >= 0 && utilization <= 1,
                 config,
+                BATCHING.then("direct").then("minimum_slot_utilization"),
                 "sequence batching minimum slot utilization must be in range (0.0, 1.0]");
     }
 
     private static void checkOldest(ModelConfig config, ModelSequenceBatching batching) {
-        for (int size : batching.getOldest().getPreferredBatchSizeList()) {
-            require(size > 0, config, "sequence batching preferred batch size must be positive");
-            require(
-                    size <= config.getMaxBatchSize(),
-                    config,
-                    "sequence batching preferred batch size must be <= max batch size");
-        }
+        SchedulingRules.checkPreferredSizes(
+                config,
+                BATCHING.then("oldest"),
+                "sequence batching preferred batch size",
+                batching.getOldest().getPreferredBatchSizeList());
     }
 
     private static void checkControls(ModelConfig config, List<ControlInput> inputs) {
         Set<String> names = new HashSet<>();
         Set<Control.Kind> kinds = EnumSet.noneOf(Control.Kind.class);
         for (ControlInput input : inputs) {
-            require(!input.getName().isEmpty(), config, "sequence batching control tensor must have a name");
+            ConfigurationPath path = control(input);
+            require(!input.getName().isEmpty(), config, path, "sequence batching control tensor must have a name");
             for (Control control : input.getControlList()) {
                 require(
                         names.add(input.getName()),
                         config,
+                        path,
                         "sequence batching control tensor '" + input.getName()
                                 + "' is specified for multiple control kinds");
                 require(
                         control.getKind() != Control.Kind.UNRECOGNIZED,
                         config,
+                        path,
                         "sequence batching control tensor '" + input.getName() + "' has unknown kind "
                                 + control.getKindValue());
                 require(
                         kinds.add(control.getKind()),
                         config,
+                        path,
                         "sequence batching specifies multiple " + control.getKind() + " tensors");
                 if (control.getKind() == Control.Kind.CONTROL_SEQUENCE_CORRID) {
-                    checkCorrelationId(config, control);
+                    checkCorrelationId(config, path, control);
                 } else {
-                    checkFlag(config, control);
+                    checkFlag(config, path, control);
                 }
             }
         }
     }
 
-    private static void checkFlag(ModelConfig config, Control control) {
+    private static ConfigurationPath control(ControlInput input) {
+        return BATCHING.then("control_input", input.getName());
+    }
+
+    private static void checkFlag(ModelConfig config, ConfigurationPath path, Control control) {
         int given = 0;
-        given += checkPair(config, control, "int32", control.getInt32FalseTrueCount());
-        given += checkPair(config, control, "fp32", control.getFp32FalseTrueCount());
-        given += checkPair(config, control, "bool", control.getBoolFalseTrueCount());
+        given += checkPair(config, path, control, "int32", control.getInt32FalseTrueCount());
+        given += checkPair(config, path, control, "fp32", control.getFp32FalseTrueCount());
+        given += checkPair(config, path, control, "bool", control.getBoolFalseTrueCount());
         require(
                 given > 0,
                 config,
+                path,
                 "sequence batching must specify either 'int32_false_true', 'fp32_false_true' or 'bool_false_true' for "
                         + control.getKind());
         require(
                 given == 1,
                 config,
+                path,
                 "sequence batching specifies more than one from 'int32_false_true', 'fp32_false_true' and"
                         + " 'bool_false_true'"
                         + " for " + control.getKind());
     }
 
     /** How many of the ways to tell a flag this is: one, or none when it has no entries. */
-    private static int checkPair(ModelConfig config, Control control, String type, int entries) {
+    private static int checkPair(
+            ModelConfig config, ConfigurationPath path, Control control, String type, int entries) {
         require(
                 entries == 0 || entries == 2,
                 config,
+                path,
                 "sequence batching control '" + type + "_false_true' must have exactly 2 entries for "
                         + control.getKind());
         return entries == 0 ? 0 : 1;
     }
 
-    private static void checkCorrelationId(ModelConfig config, Control control) {
+    private static void checkCorrelationId(ModelConfig config, ConfigurationPath path, Control control) {
         require(
                 control.getInt32FalseTrueCount() + control.getFp32FalseTrueCount() + control.getBoolFalseTrueCount()
                         == 0,
                 config,
+                path,
                 "sequence batching must not specify either 'int32_false_true', 'fp32_false_true' or 'bool_false_true'"
                         + " for CONTROL_SEQUENCE_CORRID");
         if (!CORRELATION_ID_TYPES.contains(control.getDataType())) {
-            throw GatunException.invalidArgument(
+            throw new ConfigurationException(
+                    path,
                     "unexpected data type for control CONTROL_SEQUENCE_CORRID for " + config.getName()
                             + ". Allowed data types are TYPE_UINT64, TYPE_INT64, TYPE_UINT32, TYPE_INT32 and"
                             + " TYPE_STRING");
@@ -123,21 +141,26 @@ final class SequenceRules {
     }
 
     private static void checkStates(ModelConfig config, List<State> states) {
-        for (State state : states) {
+        for (int i = 0; i < states.size(); i++) {
+            State state = states.get(i);
+            ConfigurationPath path = BATCHING.then("state", Integer.toString(i));
             require(
                     !state.getInputName().isEmpty() && !state.getOutputName().isEmpty(),
                     config,
+                    path,
                     "sequence batching state must specify 'input_name' and 'output_name'");
             String subject = "sequence batching state '" + state.getInputName() + "' ";
-            TensorRules.checkDatatype(config, subject, state.getDataType());
-            TensorRules.checkDims(config, subject, state.getDimsList());
+            TensorRules.checkDatatype(config, path, subject, state.getDataType());
+            TensorRules.checkDims(config, path, subject, state.getDimsList());
             require(
                     state.getInitialStateCount() <= 1,
                     config,
+                    path.then("initial_state"),
                     subject + "has " + state.getInitialStateCount() + " initial states, expected at most one,");
             require(
                     state.getUseSameBufferForInputOutput() || !state.getUseGrowableMemory(),
                     config,
+                    path.then("use_growable_memory"),
                     "In order to 'use_growable_memory', you must also enable 'use_same_buffer_for_input_output' for"
                             + " state"
                             + " input name '" + state.getInputName() + "'");
@@ -154,6 +177,7 @@ final class SequenceRules {
             require(
                     control.getControlCount() == 0 || inputs.add(control.getName()),
                     config,
+                    control(control),
                     "model input '" + control.getName() + "' is given twice");
         }
         Set<String> outputs = new HashSet<>();
@@ -161,17 +185,13 @@ final class SequenceRules {
             require(
                     inputs.add(state.getInputName()),
                     config,
+                    BATCHING.then("state", state.getInputName()),
                     "model input '" + state.getInputName() + "' is given twice");
             require(
                     outputs.add(state.getOutputName()),
                     config,
+                    BATCHING.then("state", state.getInputName()).then("output_name"),
                     "model output '" + state.getOutputName() + "' is the state of two inputs");
-        }
-    }
-
-    private static void require(boolean holds, ModelConfig config, String otherwise) {
-        if (!holds) {
-            throw GatunException.invalidArgument(otherwise + " for " + config.getName());
         }
     }
 }

@@ -5,6 +5,7 @@ import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelSequenceBatching.InitialState;
@@ -56,7 +57,8 @@ public record StateTensor(
         for (State state : config.getSequenceBatching().getStateList()) {
             Optional<InitialState> initial =
                     state.getInitialStateCount() == 0 ? Optional.empty() : Optional.of(state.getInitialState(0));
-            states.add(of(state, initial, modelDirectory));
+            ConfigurationPath path = ConfigurationPath.of("sequence_batching").then("state", state.getInputName());
+            states.add(path.then("initial_state").locate(() -> of(state, initial, modelDirectory)));
         }
         return List.copyOf(states);
     }

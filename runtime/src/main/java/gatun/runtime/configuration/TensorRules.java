@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.configuration;
 
-import gatun.memory.tensor.GatunException;
+import static gatun.runtime.configuration.Rule.require;
+
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import gatun.memory.tensor.Shape;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
@@ -12,98 +16,138 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /** Checks the inputs and outputs of a configuration. */
 final class TensorRules {
+    private static final String DATATYPES = DataType.getDescriptor().getValues().stream()
+            .filter(value -> value.getNumber() != DataType.TYPE_INVALID_VALUE)
+            .map(EnumValueDescriptor::getName)
+            .collect(Collectors.joining(", "));
+
     private TensorRules() {}
 
-    /** @throws GatunException INVALID_ARGUMENT with the first rule that {@code config} breaks */
-    static void check(ModelConfig config) {
+    /**
+     * Checks each tensor, and then those that are made of a batch.
+     *
+     * @param parts runs each part of the check
+     * @throws ConfigurationException with the first rule that a part of {@code config} breaks
+     */
+    static void check(ModelConfig config, Consumer<Runnable> parts) {
         Set<String> names = new HashSet<>();
-        for (ModelInput input : config.getInputList()) {
-            checkInput(config, input);
-            require(names.add(input.getName()), config, "model input '" + input.getName() + "' is given twice");
+        for (int i = 0; i < config.getInputCount(); i++) {
+            ModelInput input = config.getInput(i);
+            ConfigurationPath path = ConfigurationPath.of("input", i);
+            parts.accept(() -> checkInput(config, input, path));
+            parts.accept(() -> requireNew(names.add(input.getName()), config, path, "input", input.getName()));
         }
         names.clear();
-        for (ModelOutput output : config.getOutputList()) {
-            checkOutput(config, output);
-            require(names.add(output.getName()), config, "model output '" + output.getName() + "' is given twice");
+        for (int i = 0; i < config.getOutputCount(); i++) {
+            ModelOutput output = config.getOutput(i);
+            ConfigurationPath path = ConfigurationPath.of("output", i);
+            parts.accept(() -> checkOutput(config, output, path));
+            parts.accept(() -> requireNew(names.add(output.getName()), config, path, "output", output.getName()));
         }
-        BatchTensorRules.check(config);
+        parts.accept(() -> BatchTensorRules.check(config));
     }
 
-    private static void checkInput(ModelConfig config, ModelInput input) {
-        require(!input.getName().isEmpty(), config, "model input must specify 'name'");
+    private static void requireNew(
+            boolean isNew, ModelConfig config, ConfigurationPath path, String kind, String name) {
+        require(isNew, config, path, "model " + kind + " '" + name + "' is given twice", "remove one of the two");
+    }
+
+    private static void checkInput(ModelConfig config, ModelInput input, ConfigurationPath path) {
+        require(!input.getName().isEmpty(), config, path, "model input must specify 'name'");
         String subject = "model input '" + input.getName() + "' ";
-        checkTensor(config, subject, input.getDataType(), input.getDimsList(), input.hasReshape(), input.getReshape());
+        checkDatatype(config, path, subject, input.getDataType());
+        checkDims(config, path, subject, input.getDimsList());
+        if (input.hasReshape()) {
+            checkReshape(config, path, subject, input.getDimsList(), input.getReshape());
+        }
         require(
                 input.getFormat() == ModelInput.Format.FORMAT_NONE || input.getDimsCount() == 3,
                 config,
+                path.then("format"),
                 "model input NHWC/NCHW require 3 dims");
-        require(!input.getIsShapeTensor(), config, "shape tensors are only supported for TensorRT platform");
+        checkNoShapeTensor(config, path, input.getIsShapeTensor());
         require(
                 !input.getAllowRaggedBatch() || config.getMaxBatchSize() > 0,
                 config,
+                path.then("allow_ragged_batch"),
                 subject + "sets 'allow_ragged_batch', which needs a 'max_batch_size' of at least 1,");
     }
 
-    private static void checkOutput(ModelConfig config, ModelOutput output) {
-        require(!output.getName().isEmpty(), config, "model output must specify 'name'");
+    private static void checkOutput(ModelConfig config, ModelOutput output, ConfigurationPath path) {
+        require(!output.getName().isEmpty(), config, path, "model output must specify 'name'");
         String subject = "model output '" + output.getName() + "' ";
-        checkTensor(
-                config, subject, output.getDataType(), output.getDimsList(), output.hasReshape(), output.getReshape());
-        require(!output.getIsShapeTensor(), config, "shape tensors are only supported for TensorRT platform");
-    }
-
-    private static void checkTensor(
-            ModelConfig config,
-            String subject,
-            DataType datatype,
-            List<Long> dims,
-            boolean reshaped,
-            ModelTensorReshape reshape) {
-        checkDatatype(config, subject, datatype);
-        checkDims(config, subject, dims);
-        if (reshaped) {
-            checkReshape(config, subject, dims, reshape.getShapeList());
+        checkDatatype(config, path, subject, output.getDataType());
+        checkDims(config, path, subject, output.getDimsList());
+        if (output.hasReshape()) {
+            checkReshape(config, path, subject, output.getDimsList(), output.getReshape());
         }
+        checkNoShapeTensor(config, path, output.getIsShapeTensor());
     }
 
-    static void checkDatatype(ModelConfig config, String subject, DataType datatype) {
+    private static void checkNoShapeTensor(ModelConfig config, ConfigurationPath path, boolean isShapeTensor) {
+        require(
+                !isShapeTensor,
+                config,
+                path.then("is_shape_tensor"),
+                "shape tensors are only supported for TensorRT platform");
+    }
+
+    static void checkDatatype(ModelConfig config, ConfigurationPath path, String subject, DataType datatype) {
         require(
                 datatype != DataType.TYPE_INVALID && datatype != DataType.UNRECOGNIZED,
                 config,
-                subject + "must specify 'data_type'");
+                path.then("data_type"),
+                subject + "must specify 'data_type'",
+                "write data_type: " + DATATYPES + ", without quotes");
     }
 
-    static void checkDims(ModelConfig config, String subject, List<Long> dims) {
-        require(!dims.isEmpty(), config, subject + "must specify 'dims'");
-        for (long dim : dims) {
-            require(
-                    dim >= 1 || dim == Shape.VARIABLE,
-                    config,
-                    subject + "dimension must be integer >= 1, or -1 to indicate a variable-size dimension");
-        }
+    static void checkDims(ModelConfig config, ConfigurationPath path, String subject, List<Long> dims) {
+        require(
+                !dims.isEmpty(),
+                config,
+                path.then("dims"),
+                subject + "must specify 'dims'",
+                "write dims: [ ... ], without the batch dimension where max_batch_size is at least 1");
+        require(
+                dims.stream().allMatch(TensorRules::isDimension),
+                config,
+                path.then("dims"),
+                subject + "dimension must be integer >= 1, or -1 to indicate a variable-size dimension",
+                "write -1 for a dimension of any size; the batch dimension is not written, max_batch_size stands for"
+                        + " it");
     }
 
-    private static void checkReshape(ModelConfig config, String subject, List<Long> dims, List<Long> shape) {
+    private static boolean isDimension(long dim) {
+        return dim >= 1 || dim == Shape.VARIABLE;
+    }
+
+    private static void checkReshape(
+            ModelConfig config, ConfigurationPath path, String subject, List<Long> dims, ModelTensorReshape reshape) {
+        ConfigurationPath place = path.then("reshape");
+        List<Long> shape = reshape.getShapeList();
         require(
                 !shape.isEmpty() || config.getMaxBatchSize() > 0 || BackendChoice.isSavedModel(config),
                 config,
+                place,
                 subject + "cannot have empty reshape for non-batching model as scalar tensors are not supported");
-        for (long dim : shape) {
-            require(
-                    dim >= 1 || dim == Shape.VARIABLE,
-                    config,
-                    subject + "reshape dimensions must be integer >= 1, or -1 to indicate a variable-size dimension");
-        }
+        require(
+                shape.stream().allMatch(TensorRules::isDimension),
+                config,
+                place,
+                subject + "reshape dimensions must be integer >= 1, or -1 to indicate a variable-size dimension");
         List<Long> dimsPieces = piecesBetweenVariables(dims);
         List<Long> shapePieces = piecesBetweenVariables(shape);
         require(
                 dimsPieces.size() == shapePieces.size(),
                 config,
+                place,
                 subject + "has different number of variable-size dimensions for dims and reshape");
-        require(dimsPieces.equals(shapePieces), config, subject + "has different size for dims and reshape");
+        require(dimsPieces.equals(shapePieces), config, place, subject + "has different size for dims and reshape");
     }
 
     /** The products of the dimensions before, between and after the variable ones. */
@@ -120,11 +164,5 @@ final class TensorRules {
         }
         pieces.add(product);
         return pieces;
-    }
-
-    private static void require(boolean holds, ModelConfig config, String otherwise) {
-        if (!holds) {
-            throw GatunException.invalidArgument(otherwise + " for " + config.getName());
-        }
     }
 }

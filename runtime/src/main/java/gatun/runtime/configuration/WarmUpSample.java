@@ -7,6 +7,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.limits.ModelLimits;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelWarmup;
@@ -82,8 +83,15 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
             long left = limits.warmUpByteSize();
             // In an order that does not change from start to start.
             for (Map.Entry<String, ModelWarmup.Input> input : new TreeMap<>(warmUp.getInputsMap()).entrySet()) {
-                Input made =
-                        input(input.getKey(), input.getValue(), config.getMaxBatchSize() > 0, modelDirectory, left);
+                long byteLimit = left;
+                Input made = ConfigurationPath.of("model_warmup", warmUp.getName())
+                        .then("inputs", input.getKey())
+                        .locate(() -> input(
+                                input.getKey(),
+                                input.getValue(),
+                                config.getMaxBatchSize() > 0,
+                                modelDirectory,
+                                byteLimit));
                 left -= made.byteSize();
                 inputs.add(made);
             }

@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelOutput;
 import java.io.IOException;
@@ -31,7 +32,9 @@ final class LabelFiles {
         Map<String, List<String>> labels = new HashMap<>();
         for (ModelOutput output : config.getOutputList()) {
             if (!output.getLabelFilename().isEmpty()) {
-                labels.put(output.getName(), read(output, modelDirectory));
+                ConfigurationPath path =
+                        ConfigurationPath.of("output", output.getName()).then("label_filename");
+                labels.put(output.getName(), path.locate(() -> read(output, modelDirectory)));
             }
         }
         return labels;

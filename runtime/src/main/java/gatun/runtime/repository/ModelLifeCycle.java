@@ -150,8 +150,8 @@ final class ModelLifeCycle {
         try {
             source = sources.read(name, directory, override);
         } catch (GatunException e) {
-            GatunException noted = unreadable(name, directory.isPresent(), e.getMessage());
-            throw override.isEmpty() ? noted : unreadable(name, ": " + e.getMessage());
+            GatunException noted = unreadable(name, directory.isPresent(), e);
+            throw override.isEmpty() ? noted : unreadable(name, ": " + e.getMessage(), e);
         }
         if (directory.isEmpty() && models.find(name).isEmpty() && models.size() >= modelLimit) {
             source.discard();
@@ -168,11 +168,15 @@ final class ModelLifeCycle {
         begin(entry, source, round);
         CompletableFuture<List<ModelLoader.Result>> change = round.changes.get(name);
         if (change == null) {
-            throw unreadable(name, ": " + entry.versions().getFirst().reason());
+            String reason = entry.versions().getFirst().reason();
+            throw unreadable(name, ": " + reason, GatunException.invalidArgument(reason));
         }
         List<ModelLoader.Result> results = await(change);
         if (source.versions().isEmpty()) {
-            throw GatunException.invalidArgument("failed to load '" + name + "', no version is available");
+            throw new ModelLoadException(
+                    ErrorCode.INVALID_ARGUMENT,
+                    "failed to load '" + name + "', no version is available",
+                    failures(results));
         }
         StringBuilder failures = new StringBuilder();
         for (ModelLoader.Result result : results) {
@@ -185,8 +189,13 @@ final class ModelLifeCycle {
                     .append(";\n"));
         }
         if (!failures.isEmpty()) {
-            throw GatunException.invalidArgument("load failed for model '" + name + "': " + failures);
+            throw new ModelLoadException(
+                    ErrorCode.INVALID_ARGUMENT, "load failed for model '" + name + "': " + failures, failures(results));
         }
+    }
+
+    private static List<GatunException> failures(List<ModelLoader.Result> results) {
+        return results.stream().flatMap(result -> result.failure().stream()).toList();
     }
 
     private Optional<ModelDirectory> directory(String name) {
@@ -195,24 +204,28 @@ final class ModelLifeCycle {
             return Optional.empty();
         }
         return switch (found.get()) {
-            case Finding.Conflict conflict -> throw unreadable(name, true, conflict.reason());
+            case Finding.Conflict conflict ->
+                throw unreadable(name, true, GatunException.invalidArgument(conflict.reason()));
             case Finding.Model model -> Optional.of(model.directory());
         };
     }
 
     /** @param found whether there is such a model, so that there is more to say than that there is none */
-    private GatunException unreadable(String name, boolean found, String reason) {
+    private GatunException unreadable(String name, boolean found, GatunException failure) {
+        String reason = failure.getMessage();
         if (found || models.find(name).isPresent()) {
             refuse(models.entry(name), reason);
         } else {
             LOG.warn("Model '{}' cannot be loaded: {}", name, reason);
         }
-        return unreadable(name, found ? ": " + reason : "");
+        return unreadable(name, found ? ": " + reason : "", failure);
     }
 
-    private static GatunException unreadable(String name, String why) {
-        return new GatunException(
-                ErrorCode.INTERNAL, "failed to load '" + name + "', failed to poll from model repository" + why);
+    private static GatunException unreadable(String name, String why, GatunException reason) {
+        return new ModelLoadException(
+                ErrorCode.INTERNAL,
+                "failed to load '" + name + "', failed to poll from model repository" + why,
+                List.of(reason));
     }
 
     private static <T> T await(CompletableFuture<T> change) {

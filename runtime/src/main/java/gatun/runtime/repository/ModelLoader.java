@@ -18,6 +18,8 @@ import gatun.runtime.execution.VersionDefinition;
 import gatun.runtime.execution.WarmUpPlan;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -81,8 +83,10 @@ final class ModelLoader {
         long startedNanos = System.nanoTime();
         String name = source.name();
         if (source.versions().isEmpty()) {
-            GatunException failure = GatunException.invalidArgument(
-                    "at least one version must be available under the version policy of model '" + name + "'");
+            GatunException failure = new ConfigurationException(
+                    ConfigurationPath.MODEL,
+                    "at least one version must be available under the version policy of model '" + name + "'",
+                    "add a folder named by the version's number, such as 1, that holds the model's file");
             return List.of(Result.failed(name, "", VersionEntry.engine(source.config()), failure, Duration.ZERO));
         }
         try {

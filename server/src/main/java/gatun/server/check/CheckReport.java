@@ -4,6 +4,7 @@ package gatun.server.check;
 import com.google.protobuf.TextFormat;
 import gatun.runtime.check.ModelReport;
 import gatun.runtime.check.Problem;
+import gatun.runtime.configuration.ConfigurationText.Position;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -68,7 +69,7 @@ final class CheckReport {
         }
     }
 
-    private void line(Path file, Problem.Position position) {
+    private void line(Path file, Position position) {
         List<String> lines;
         try {
             lines = Files.readAllLines(file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.runtime.check.NearestName;
+import gatun.runtime.configuration.NearestName;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;

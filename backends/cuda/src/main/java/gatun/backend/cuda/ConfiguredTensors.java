@@ -5,6 +5,8 @@ import gatun.backend.cuda.TensorTable.Kind;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.spi.SequenceTensors;
 import gatun.wire.inference.BatchInput;
@@ -35,14 +37,20 @@ final class ConfiguredTensors {
 
     private TensorTable read() {
         if (config.getInputCount() == 0) {
-            throw refused("its configuration has no 'input'; a file of kernels does not tell them, list them all");
+            throw refused(
+                    ConfigurationPath.MODEL,
+                    "its configuration has no 'input'; a file of kernels does not tell them, list them all");
         }
         if (config.getOutputCount() == 0) {
-            throw refused("its configuration has no 'output'; a file of kernels does not tell them, list them all");
+            throw refused(
+                    ConfigurationPath.MODEL,
+                    "its configuration has no 'output'; a file of kernels does not tell them, list them all");
         }
         for (ModelInput input : config.getInputList()) {
             if (input.getOptional()) {
-                throw refused("input '" + input.getName() + "' is optional; kernels need all their inputs");
+                throw refused(
+                        path(Kind.INPUT, input.getName()).then("optional"),
+                        "input '" + input.getName() + "' is optional; kernels need all their inputs");
             }
             // The shape of a ragged input is the file's business in other backends; a kernel takes any.
             Optional<Shape> shape = input.getAllowRaggedBatch()
@@ -71,11 +79,13 @@ final class ConfiguredTensors {
 
     private void add(Kind kind, String name, Datatype datatype, Optional<Shape> shape) {
         if (!datatype.isFixedSize()) {
-            throw refused((kind == Kind.INPUT ? "input '" : "output '") + name + "' is of "
-                    + Datatypes.configured(datatype) + "; kernels take numbers only");
+            throw refused(
+                    path(kind, name).then("data_type"),
+                    (kind == Kind.INPUT ? "input '" : "output '") + name + "' is of " + Datatypes.configured(datatype)
+                            + "; kernels take numbers only");
         }
         if (!tensors.add(kind, name, datatype, shape)) {
-            throw refused("two of its tensors are called '" + name + "'; kernels know them by name");
+            throw refused(path(kind, name), "two of its tensors are called '" + name + "'; kernels know them by name");
         }
     }
 
@@ -89,8 +99,12 @@ final class ConfiguredTensors {
         return config.getMaxBatchSize() > 0 ? shape.prepend(Shape.VARIABLE) : shape;
     }
 
-    private GatunException refused(String reason) {
-        return GatunException.invalidArgument(
-                "the cuda backend cannot run model '" + config.getName() + "': " + reason);
+    private static ConfigurationPath path(Kind kind, String name) {
+        return ConfigurationPath.of(kind == Kind.INPUT ? "input" : "output", name);
+    }
+
+    private GatunException refused(ConfigurationPath path, String reason) {
+        return new ConfigurationException(
+                path, "the cuda backend cannot run model '" + config.getName() + "': " + reason);
     }
 }

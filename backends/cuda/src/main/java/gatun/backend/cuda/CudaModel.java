@@ -7,6 +7,8 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 
@@ -25,8 +27,10 @@ final class CudaModel implements BackendModel {
     @Override
     public BackendInstance newInstance(InstanceSpec spec) {
         if (spec.device().kind() != Device.Kind.GPU) {
-            throw GatunException.invalidArgument("model '" + name
-                    + "': kernels of CUDA run on a GPU only, expected instance_group [ { kind: KIND_GPU } ]");
+            throw new ConfigurationException(
+                    ConfigurationPath.of("instance_group"),
+                    "model '" + name
+                            + "': kernels of CUDA run on a GPU only, expected instance_group [ { kind: KIND_GPU } ]");
         }
         CudaDevices devices = CudaDevices.find();
         CudaDevice device = devices.device(spec.device().ordinal())

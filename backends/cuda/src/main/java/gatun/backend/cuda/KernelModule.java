@@ -4,6 +4,8 @@ package gatun.backend.cuda;
 import gatun.bindings.cuda.cuda_h;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -105,7 +107,8 @@ final class KernelModule implements AutoCloseable {
     }
 
     private GatunException refused(KernelPlan kernel, String reason) {
-        return GatunException.invalidArgument(
+        return new ConfigurationException(
+                ConfigurationPath.ofParameter(kernel.name() + "." + KernelReader.ARGUMENTS),
                 "model '" + model + "': parameter '" + kernel.name() + "." + KernelReader.ARGUMENTS + "': " + reason
                         + " of function '" + kernel.function() + "' in " + file.name());
     }

@@ -2,6 +2,8 @@
 package gatun.backend.cuda;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 
 /**
  * A parameter of a model's configuration. Immutable.
@@ -23,6 +25,7 @@ record Parameter(String model, String key, String text) {
 
     /** To be thrown: the text as a whole is wrong. */
     GatunException refused(String reason) {
-        return GatunException.invalidArgument("model '" + model + "': parameter '" + key + "': " + reason);
+        return new ConfigurationException(
+                ConfigurationPath.ofParameter(key), "model '" + model + "': parameter '" + key + "': " + reason);
     }
 }

@@ -4,6 +4,8 @@ package gatun.backend.delay;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,18 +35,21 @@ public final class DelayBackend implements Backend {
     public BackendModel load(ModelConfig config, Path versionDirectory) {
         String model = config.getName();
         if (config.getInputCount() == 0 || config.getInputCount() != config.getOutputCount()) {
-            throw GatunException.invalidArgument(
+            throw new ConfigurationException(
+                    ConfigurationPath.of("output"),
                     "model '" + model + "' has " + config.getInputCount() + " inputs and " + config.getOutputCount()
                             + " outputs; the delay backend needs as many outputs as inputs, and at least one");
         }
         Map<String, String> inputOfOutput = new HashMap<>();
         for (int i = 0; i < config.getInputCount(); i++) {
             if (config.getInput(i).getDataType() != config.getOutput(i).getDataType()) {
-                throw GatunException.invalidArgument("model '" + model + "': output '"
-                        + config.getOutput(i).getName() + "' has data_type "
-                        + config.getOutput(i).getDataType() + ", expected "
-                        + config.getInput(i).getDataType() + " as input '"
-                        + config.getInput(i).getName() + "', with which it is answered");
+                throw new ConfigurationException(
+                        ConfigurationPath.of("output", i).then("data_type"),
+                        "model '" + model + "': output '"
+                                + config.getOutput(i).getName() + "' has data_type "
+                                + config.getOutput(i).getDataType() + ", expected "
+                                + config.getInput(i).getDataType() + " as input '"
+                                + config.getInput(i).getName() + "', with which it is answered");
             }
             inputOfOutput.put(config.getOutput(i).getName(), config.getInput(i).getName());
         }
@@ -59,7 +64,8 @@ public final class DelayBackend implements Backend {
         try {
             return milliseconds(Long.parseLong(text));
         } catch (NumberFormatException e) {
-            throw GatunException.invalidArgument(
+            throw new ConfigurationException(
+                    ConfigurationPath.ofParameter(PARAMETER),
                     "parameter '" + PARAMETER + "' is '" + text + "', expected milliseconds as a number");
         }
     }
@@ -67,8 +73,10 @@ public final class DelayBackend implements Backend {
     /** @throws GatunException INVALID_ARGUMENT when that is less than nothing or more than {@link #LONGEST} */
     static Duration milliseconds(long count) {
         if (count < 0 || count > LONGEST.toMillis()) {
-            throw GatunException.invalidArgument("parameter '" + PARAMETER + "' is " + count
-                    + ", expected milliseconds from 0 to " + LONGEST.toMillis());
+            throw new ConfigurationException(
+                    ConfigurationPath.ofParameter(PARAMETER),
+                    "parameter '" + PARAMETER + "' is " + count + ", expected milliseconds from 0 to "
+                            + LONGEST.toMillis());
         }
         return Duration.ofMillis(count);
     }

@@ -3,8 +3,9 @@ package gatun.backend.onnxruntime;
 
 import gatun.backend.support.ConfiguredTensors;
 import gatun.memory.tensor.Datatype;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.spi.SequenceTensors;
 import gatun.wire.inference.BatchInput;
@@ -33,7 +34,7 @@ final class ConfigCheck {
     /**
      * Checks names, datatypes and dimensions of every tensor.
      *
-     * @throws GatunException INVALID_ARGUMENT for the first that does not fit
+     * @throws ConfigurationException for the first that does not fit
      */
     void run() {
         for (ModelInput input : config.getInputList()) {
@@ -61,9 +62,11 @@ final class ConfigCheck {
         }
         for (TensorDescription input : model.inputs()) {
             if (!isConfigured(input.name())) {
-                throw GatunException.invalidArgument("unable to load model '" + config.getName()
-                        + "', configuration misses input '" + input.name() + "' of the model, inputs are: "
-                        + inputs.names());
+                throw new ConfigurationException(
+                        ConfigurationPath.of("input"),
+                        "unable to load model '" + config.getName()
+                                + "', configuration misses input '" + input.name() + "' of the model, inputs are: "
+                                + inputs.names());
             }
         }
         for (ModelOutput output : config.getOutputList()) {
@@ -99,9 +102,11 @@ final class ConfigCheck {
                 .spec()
                 .shape();
         if (actual.rank() != 1 || actual.dim(0) != Shape.VARIABLE) {
-            throw GatunException.invalidArgument("unable to load model '" + config.getName()
-                    + "', configuration expects model provides input with shape [-1] for ragged input '"
-                    + input.getName() + "', model provides " + actual);
+            throw new ConfigurationException(
+                    inputs.path(input.getName()).then("allow_ragged_batch"),
+                    "unable to load model '" + config.getName()
+                            + "', configuration expects model provides input with shape [-1] for ragged input '"
+                            + input.getName() + "', model provides " + actual);
         }
     }
 
@@ -114,20 +119,24 @@ final class ConfigCheck {
         Shape actual = tensors.find(name, datatype).spec().shape();
         boolean batching = config.getMaxBatchSize() > 0;
         if (batching && (actual.rank() == 0 || actual.dim(0) != Shape.VARIABLE)) {
-            throw GatunException.invalidArgument("unable to load model '" + config.getName() + "', " + kind + " '"
-                    + name + "' has shape " + actual + " in the model file, whose first dimension is not"
-                    + " variable; max_batch_size " + config.getMaxBatchSize() + " needs that, set it to 0");
+            throw new ConfigurationException(
+                    ConfigurationPath.of("max_batch_size"),
+                    "unable to load model '" + config.getName() + "', " + kind + " '"
+                            + name + "' has shape " + actual + " in the model file, whose first dimension is not"
+                            + " variable; max_batch_size " + config.getMaxBatchSize() + " needs that, set it to 0");
         }
         Shape full = batching ? dims.prepend(Shape.VARIABLE) : dims;
         if (!ConfiguredTensors.areCompatible(full, actual)) {
-            throw GatunException.invalidArgument("model '" + config.getName() + "', tensor '" + name
-                    + "': the model expects " + actual.rank() + " dimensions (shape " + actual
-                    + ") but the model configuration specifies " + full.rank() + " dimensions ("
-                    + (batching
-                            ? "an initial batch dimension because max_batch_size > 0 followed by the explicit"
-                                    + " tensor shape, making complete shape "
-                            : "shape ")
-                    + full + ")");
+            throw new ConfigurationException(
+                    tensors.path(name).then("dims"),
+                    "model '" + config.getName() + "', tensor '" + name
+                            + "': the model expects " + actual.rank() + " dimensions (shape " + actual
+                            + ") but the model configuration specifies " + full.rank() + " dimensions ("
+                            + (batching
+                                    ? "an initial batch dimension because max_batch_size > 0 followed by the explicit"
+                                            + " tensor shape, making complete shape "
+                                    : "shape ")
+                            + full + ")");
         }
     }
 }

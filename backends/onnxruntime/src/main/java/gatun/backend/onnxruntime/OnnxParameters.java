@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import java.util.Locale;
@@ -31,7 +32,7 @@ record OnnxParameters(Map<String, String> values) {
     /**
      * Those of a configuration.
      *
-     * @throws GatunException INVALID_ARGUMENT when one names a file for the engine
+     * @throws ConfigurationException when one names a file for the engine
      */
     static OnnxParameters of(ModelConfig config) {
         Map<String, String> values = new TreeMap<>();
@@ -45,8 +46,8 @@ record OnnxParameters(Map<String, String> values) {
     /** Some entries have the engine read or write files anywhere; whoever may load a model may not do that. */
     private static void requireNoFile(String name) {
         if (isEntry(name) && (name.contains("path") || name.contains("file"))) {
-            throw GatunException.invalidArgument("parameter '" + name
-                    + "' names a file for the engine, which is not allowed; put the model's files into its folder");
+            throw wrong(
+                    name, "names a file for the engine, which is not allowed; put the model's files into its folder");
         }
     }
 
@@ -57,7 +58,7 @@ record OnnxParameters(Map<String, String> values) {
     /**
      * The threads that a session is asked to have within an operator; empty for a choice.
      *
-     * @throws GatunException INVALID_ARGUMENT for no such number
+     * @throws ConfigurationException for no such number
      */
     Optional<Integer> intraOpThreads() {
         return threads("intra_op_thread_count");
@@ -76,8 +77,7 @@ record OnnxParameters(Map<String, String> values) {
         try {
             int value = Integer.parseInt(text);
             if (value > MAX_THREADS) {
-                throw GatunException.invalidArgument(
-                        "parameter '" + name + "' is '" + text + "'; expected at most " + MAX_THREADS);
+                throw wrong(name, "is '" + text + "'; expected at most " + MAX_THREADS);
             }
             if (value >= 0) {
                 return Optional.of(value).filter(count -> count > 0);
@@ -85,14 +85,14 @@ record OnnxParameters(Map<String, String> values) {
         } catch (NumberFormatException e) {
             // Falls through to the one error for everything that is no count.
         }
-        throw GatunException.invalidArgument("parameter '" + name + "' is '" + text + "'; expected a number >= 0");
+        throw wrong(name, "is '" + text + "'; expected a number >= 0");
     }
 
     /**
      * Whether a parameter is 1 or true.
      *
      * @param absent what to answer where there is none of that name
-     * @throws GatunException INVALID_ARGUMENT when it is anything else than 0, 1, true or false
+     * @throws ConfigurationException when it is anything else than 0, 1, true or false
      */
     boolean flag(String name, boolean absent) {
         String text = values.get(name);
@@ -102,9 +102,7 @@ record OnnxParameters(Map<String, String> values) {
         return switch (text.toLowerCase(Locale.ROOT)) {
             case "1", "true" -> true;
             case "0", "false" -> false;
-            default ->
-                throw GatunException.invalidArgument(
-                        "parameter '" + name + "' is '" + text + "'; expected 0, 1, true or false");
+            default -> throw wrong(name, "is '" + text + "'; expected 0, 1, true or false");
         };
     }
 
@@ -119,7 +117,7 @@ record OnnxParameters(Map<String, String> values) {
     /**
      * The entries of the configuration of every run.
      *
-     * @throws GatunException INVALID_ARGUMENT for one that would make every run fail
+     * @throws ConfigurationException for one that would make every run fail
      */
     Map<String, String> runEntries() {
         String devices = values.get(SHRINKAGE);
@@ -127,9 +125,12 @@ record OnnxParameters(Map<String, String> values) {
             return Map.of();
         }
         if (!DEVICES.matcher(devices).matches()) {
-            throw GatunException.invalidArgument("parameter '" + SHRINKAGE + "' is '" + devices
-                    + "'; expected devices such as cpu:0 or cpu:0;gpu:0");
+            throw wrong(SHRINKAGE, "is '" + devices + "'; expected devices such as cpu:0 or cpu:0;gpu:0");
         }
         return Map.of(SHRINKAGE, devices);
+    }
+
+    private static ConfigurationException wrong(String name, String text) {
+        return new ConfigurationException(ConfigurationPath.ofParameter(name), "parameter '" + name + "' " + text);
     }
 }

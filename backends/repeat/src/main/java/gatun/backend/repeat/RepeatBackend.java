@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.repeat;
 
-import gatun.memory.tensor.GatunException;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelSequenceBatching.State;
@@ -61,10 +62,12 @@ public final class RepeatBackend implements Backend {
         require(
                 config.getMaxBatchSize() == 0,
                 config,
+                ConfigurationPath.of("max_batch_size"),
                 "max_batch_size is " + config.getMaxBatchSize() + ", expected 0");
         require(
                 config.getModelTransactionPolicy().getDecoupled(),
                 config,
+                ConfigurationPath.of("model_transaction_policy"),
                 "it is not decoupled; add model_transaction_policy { decoupled: true }");
         input(config, RepeatInstance.IN, DataType.TYPE_INT32);
         input(config, RepeatInstance.DELAY, DataType.TYPE_UINT32);
@@ -72,12 +75,14 @@ public final class RepeatBackend implements Backend {
         require(
                 config.getInputCount() == 3,
                 config,
+                ConfigurationPath.of("input"),
                 "it has " + config.getInputCount() + " inputs, expected IN, DELAY, WAIT");
         output(config, RepeatInstance.OUT, DataType.TYPE_INT32);
         output(config, RepeatInstance.IDX, DataType.TYPE_UINT32);
         require(
                 config.getOutputCount() == 2,
                 config,
+                ConfigurationPath.of("output"),
                 "it has " + config.getOutputCount() + " outputs, expected OUT, IDX");
         if (isIterative(config)) {
             List<State> states = config.getSequenceBatching().getStateList();
@@ -88,6 +93,7 @@ public final class RepeatBackend implements Backend {
                             && states.getFirst().getDataType() == DataType.TYPE_UINT32
                             && states.getFirst().getDimsList().equals(List.of(1L)),
                     config,
+                    ConfigurationPath.of("sequence_batching").then("state"),
                     "it is iterative and has other states than NEXT_IN, NEXT_OUT of TYPE_UINT32 [ 1 ]; leave them out");
         }
         return new RepeatModel(isIterative(config));
@@ -98,6 +104,7 @@ public final class RepeatBackend implements Backend {
                 config.getInputList().stream()
                         .anyMatch(input -> input.getName().equals(name) && input.getDataType() == datatype),
                 config,
+                ConfigurationPath.of("input", name).then("data_type"),
                 "it has no input '" + name + "' of " + datatype);
     }
 
@@ -106,13 +113,14 @@ public final class RepeatBackend implements Backend {
                 config.getOutputList().stream()
                         .anyMatch(output -> output.getName().equals(name) && output.getDataType() == datatype),
                 config,
+                ConfigurationPath.of("output", name).then("data_type"),
                 "it has no output '" + name + "' of " + datatype);
     }
 
-    private static void require(boolean holds, ModelConfig config, String otherwise) {
+    private static void require(boolean holds, ModelConfig config, ConfigurationPath path, String otherwise) {
         if (!holds) {
-            throw GatunException.invalidArgument(
-                    "the repeat backend cannot run model '" + config.getName() + "': " + otherwise);
+            throw new ConfigurationException(
+                    path, "the repeat backend cannot run model '" + config.getName() + "': " + otherwise);
         }
     }
 

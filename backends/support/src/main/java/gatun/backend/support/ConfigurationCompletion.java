@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.support;
 
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.spi.EntryTensor;
 import gatun.spi.SequenceTensors;
@@ -48,14 +49,17 @@ public final class ConfigurationCompletion {
     /**
      * The completed configuration.
      *
-     * @throws GatunException when the configuration asks for batches and the model cannot
+     * @throws ConfigurationException when the configuration asks for batches and the model cannot
      */
     public ModelConfig complete() {
         boolean canBatch =
                 Stream.concat(inputs.stream(), outputs.stream()).allMatch(ConfigurationCompletion::firstIsVariable);
         if (!canBatch && config.getMaxBatchSize() > 0) {
-            throw GatunException.invalidArgument("autofill failed for model '" + config.getName()
-                    + "': model does not support batching while non-zero max_batch_size is specified");
+            throw new ConfigurationException(
+                    ConfigurationPath.of("max_batch_size"),
+                    "autofill failed for model '" + config.getName()
+                            + "': model does not support batching while non-zero max_batch_size is specified",
+                    "write max_batch_size: 0, or leave it out");
         }
         ModelConfig.Builder completed = config.toBuilder();
         if (canBatch && config.getMaxBatchSize() == 0) {

@@ -2,8 +2,9 @@
 package gatun.backend.support;
 
 import gatun.memory.tensor.Datatype;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.spi.EntryTensor;
 import java.util.List;
@@ -29,25 +30,35 @@ public final class ConfiguredTensors {
     /**
      * The model's tensor of this name, which must be of this datatype.
      *
-     * @throws GatunException INVALID_ARGUMENT when there is none, or it is of another datatype
+     * @throws ConfigurationException when there is none, or it is of another datatype
      */
     public EntryTensor find(String name, Datatype datatype) {
         EntryTensor tensor = tensors.stream()
                 .filter(candidate -> candidate.spec().name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> GatunException.invalidArgument(
+                .orElseThrow(() -> new ConfigurationException(
+                        path(name),
                         "unexpected inference " + kind + " '" + name + "', allowed " + kind + "s are: " + names()));
         Datatype actual = tensor.spec().datatype();
         if (actual == Datatype.INVALID) {
-            throw GatunException.invalidArgument(
+            throw new ConfigurationException(
+                    path(name).then("data_type"),
                     "the model file gives " + kind + " '" + name + "' a datatype that no protocol can carry");
         }
         if (actual != datatype) {
-            throw GatunException.invalidArgument("unable to load model '" + modelName
-                    + "', configuration expects datatype " + Datatypes.configured(datatype) + " for " + kind + " '"
-                    + name + "', model provides " + Datatypes.configured(actual));
+            throw new ConfigurationException(
+                    path(name).then("data_type"),
+                    "unable to load model '" + modelName
+                            + "', configuration expects datatype " + Datatypes.configured(datatype) + " for " + kind
+                            + " '"
+                            + name + "', model provides " + Datatypes.configured(actual));
         }
         return tensor;
+    }
+
+    /** The place of a tensor in the configuration. */
+    public ConfigurationPath path(String name) {
+        return ConfigurationPath.of(kind, name);
     }
 
     /** The names of the model's tensors, in order, for messages. */

@@ -3,8 +3,9 @@ package gatun.backend.tensorflow;
 
 import gatun.backend.support.ConfiguredTensors;
 import gatun.memory.tensor.Datatype;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
@@ -26,7 +27,7 @@ final class ConfigCheck {
     /**
      * Checks names, datatypes and dimensions.
      *
-     * @throws GatunException INVALID_ARGUMENT for the first that does not fit
+     * @throws ConfigurationException for the first that does not fit
      */
     static void run(ModelConfig config, EntryPoint entryPoint) {
         ConfigCheck check = new ConfigCheck(config);
@@ -43,9 +44,12 @@ final class ConfigCheck {
         for (EntryTensor input : entryPoint.inputs()) {
             if (config.getInputList().stream()
                     .noneMatch(known -> known.getName().equals(input.spec().name()))) {
-                throw GatunException.invalidArgument("unable to load model '" + config.getName()
-                        + "', configuration misses input '" + input.spec().name() + "' of the model's signature '"
-                        + entryPoint.name() + "', inputs are: " + inputs.names());
+                throw new ConfigurationException(
+                        ConfigurationPath.of("input"),
+                        "unable to load model '" + config.getName()
+                                + "', configuration misses input '"
+                                + input.spec().name() + "' of the model's signature '"
+                                + entryPoint.name() + "', inputs are: " + inputs.names());
             }
         }
         for (ModelOutput output : config.getOutputList()) {
@@ -64,10 +68,13 @@ final class ConfigCheck {
         Shape full = config.getMaxBatchSize() > 0 ? own.prepend(Shape.VARIABLE) : own;
         if (!tensor.anyShape()
                 && !ConfiguredTensors.areCompatible(full, tensor.spec().shape())) {
-            throw GatunException.invalidArgument("unable to load model '" + config.getName()
-                    + "', configuration expects "
-                    + kind + " '" + name + "' with shape " + full + ", the batch dimension included where there is one,"
-                    + " model provides " + tensor.spec().shape());
+            throw new ConfigurationException(
+                    tensors.path(name).then("dims"),
+                    "unable to load model '" + config.getName()
+                            + "', configuration expects "
+                            + kind + " '" + name + "' with shape " + full
+                            + ", the batch dimension included where there is one,"
+                            + " model provides " + tensor.spec().shape());
         }
     }
 }

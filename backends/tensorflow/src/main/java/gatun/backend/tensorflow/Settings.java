@@ -3,6 +3,8 @@ package gatun.backend.tensorflow;
 
 import com.google.protobuf.CodedOutputStream;
 import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -108,7 +110,7 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
 
     private static int count(ModelConfig config, String name, int otherwise) {
         String text = parameter(config, name);
-        return text.isEmpty() ? otherwise : number(name, text);
+        return text.isEmpty() ? otherwise : ConfigurationPath.ofParameter(name).locate(() -> number(name, text));
     }
 
     private static boolean isTrue(ModelConfig config, String name) {
@@ -116,7 +118,8 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
             case "1", "true", "yes", "on" -> true;
             case "", "0", "false", "no", "off" -> false;
             default ->
-                throw GatunException.invalidArgument(
+                throw new ConfigurationException(
+                        ConfigurationPath.ofParameter(name),
                         "parameter '" + name + "' is '" + parameter(config, name) + "'; expected true or false");
         };
     }

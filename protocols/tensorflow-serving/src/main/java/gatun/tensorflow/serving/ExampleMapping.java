@@ -5,6 +5,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
 import gatun.wire.inference.DataType;
@@ -39,6 +40,10 @@ record ExampleMapping(ExampleMethod method, List<FeatureInput> inputs, Map<Strin
         if (!config.containsParameters(key)) {
             return Optional.empty();
         }
+        return ConfigurationPath.ofParameter(key).locate(() -> of(config, method, key));
+    }
+
+    private static Optional<ExampleMapping> of(ModelConfig config, ExampleMethod method, String key) {
         String value = config.getParametersOrThrow(key).getStringValue();
         String subject = "parameter '" + key + "' of model '" + config.getName() + "'";
         if (config.getModelTransactionPolicy().getDecoupled() || config.hasSequenceBatching()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.runtime.check;
+package gatun.runtime.configuration;
 
 import java.util.Collection;
 import java.util.Comparator;

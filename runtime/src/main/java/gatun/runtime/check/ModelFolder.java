@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.check;
+
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.configuration.ConfigurationFile;
+import gatun.runtime.configuration.ConfigurationSyntaxException;
+import gatun.runtime.configuration.ConfigurationText;
+import gatun.runtime.configuration.ConfigurationText.Position;
+import gatun.runtime.configuration.ModelConfiguration;
+import gatun.spi.ConfigurationException;
+import gatun.wire.inference.ModelConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A model's folder, and where in its configuration failures arise. Reads the file anew each time. */
+final class ModelFolder {
+    private final String name;
+    private final Path folder;
+    private final Path file;
+
+    /** @param configName the configuration that counts instead of config.pbtxt where it exists; empty for none */
+    ModelFolder(String name, List<Path> repositories, String configName) {
+        this.name = name;
+        folder = repositories.stream()
+                .map(repository -> repository.resolve(name))
+                .filter(Files::isDirectory)
+                .findFirst()
+                .orElseGet(() -> repositories.getFirst().resolve(name));
+        file = ModelConfiguration.file(folder, configName);
+    }
+
+    /** The configuration as written, with the model's name; empty when there is none that can be read. */
+    Optional<ModelConfig> written() {
+        try {
+            return Optional.of(
+                    ConfigurationFile.read(file).toBuilder().setName(name).build());
+        } catch (GatunException e) {
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * The problems behind failures to load the model. Where one is a rule that the configuration breaks, the other
+     * broken rules are problems too: loading stopped at the first.
+     */
+    List<Problem> problems(List<GatunException> failures) {
+        Map<String, GatunException> all = new LinkedHashMap<>();
+        failures.forEach(failure -> all.putIfAbsent(failure.getMessage(), failure));
+        List<ConfigurationException> broken =
+                written().map(ModelConfiguration::brokenRules).orElse(List.of());
+        if (broken.stream().anyMatch(rule -> all.containsKey(rule.getMessage()))) {
+            broken.forEach(rule -> all.putIfAbsent(rule.getMessage(), rule));
+        }
+        Optional<ConfigurationText> text = text();
+        List<Problem> problems = new ArrayList<>();
+        for (GatunException failure : all.values()) {
+            switch (failure) {
+                case ConfigurationSyntaxException syntax ->
+                    syntax.mistakes()
+                            .forEach(mistake -> problems.add(
+                                    problem(Optional.of(mistake.position()), mistake.text(), mistake.advice())));
+                case ConfigurationException mistake ->
+                    problems.add(problem(
+                            text.flatMap(places -> places.position(mistake.path())),
+                            mistake.getMessage(),
+                            mistake.advice()));
+                default -> problems.add(problem(Optional.empty(), failure.getMessage(), ""));
+            }
+        }
+        return problems;
+    }
+
+    private Problem problem(Optional<Position> position, String text, String advice) {
+        return new Problem(position.isPresent() ? file : folder, position, text, advice);
+    }
+
+    private Optional<ConfigurationText> text() {
+        try {
+            return Optional.of(ConfigurationText.of(Files.readString(file)));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}
