@@ -1,4 +1,6 @@
-/** The load tool: sends inferences to any server of the v2 protocol or TensorFlow Serving, and measures the answers. */
+/**
+ * The load tool: sends inferences to any server of the v2 protocol or TensorFlow Serving, and measures the responses.
+ */
 module gatun.bench {
     requires static org.jspecify;
     requires transitive gatun.client;
@@ -7,7 +9,7 @@ module gatun.bench {
     requires com.fasterxml.jackson.core;
     requires HdrHistogram;
     requires transitive info.picocli;
-    // What the client itself costs: allocated bytes and processor time.
+    // Measures what the client itself costs: allocated bytes and processor time.
     requires jdk.management;
 
     exports gatun.bench;

@@ -19,7 +19,7 @@ module gatun.http {
     exports gatun.http.connection;
     exports gatun.http.json;
     exports gatun.http.routes;
-    // What metrics show is for the server's flags to say.
+    // The server's flags choose which metrics are shown.
     exports gatun.http.metrics to
             gatun.server;
 }

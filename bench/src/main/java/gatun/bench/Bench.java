@@ -90,7 +90,7 @@ final class Bench {
                 .isPresent();
     }
 
-    /** What is wrong with every request is said once, and before there is load. */
+    /** Sends one request before there is load, so that a fault that every request would hit is reported once. */
     private static void requireAnswer(TargetServer endpoint, Target target) {
         try (Caller caller = target.caller(0)) {
             caller.prepare();

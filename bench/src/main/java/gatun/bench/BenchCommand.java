@@ -18,8 +18,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code gatun bench}: puts load on a server and measures its answers. Exits with 0, with 1 when requests failed,
- * answers were wrong or nothing could be measured, and with 2 when it was called wrongly.
+ * {@code gatun bench}: puts load on a server and measures its responses. Exits with 0, with 1 when requests failed,
+ * responses were wrong or nothing could be measured, and with 2 when it was called wrongly.
  */
 @Command(
         name = "bench",
@@ -108,7 +108,7 @@ public final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    /** What was typed, without secrets. */
+    /** The command line as it was typed, without secrets. */
     String commandLine() {
         StringBuilder text = new StringBuilder("gatun bench");
         boolean secret = false;

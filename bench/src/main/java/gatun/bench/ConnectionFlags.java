@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 
 /** The flags that say which server is asked, and how. */
 final class ConnectionFlags {
-    /** What a server speaks. */
+    /** The protocol of a server. */
     enum Protocol {
         V2,
         TENSORFLOW

@@ -85,7 +85,7 @@ final class DataFlags {
         return sequenceLength.isPresent();
     }
 
-    /** What is sent, in words. */
+    /** The data that is sent, in words. */
     String text() {
         return data.equals(RANDOM) || data.equals(ZERO) ? data : "file " + data;
     }

@@ -4,7 +4,7 @@ package gatun.bench;
 import gatun.client.GatunClient;
 import java.nio.file.Path;
 
-/** Serves models within this process: what {@code --embedded} measures. */
+/** Serves models within this process, for {@code --embedded}. */
 @FunctionalInterface
 public interface EmbeddedModels {
     /**

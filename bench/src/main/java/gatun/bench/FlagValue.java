@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** How the values of flags are read. Each reader says what it expected when the value is wrong. */
+/** Readers of the values of flags. Each says what it expected when the value is wrong. */
 final class FlagValue {
     private static final int GREATEST_LIST = 10_000;
 
@@ -102,7 +102,7 @@ final class FlagValue {
                     return count;
                 }
             } catch (NumberFormatException e) {
-                // Said below.
+                // Reported below.
             }
             throw wrong(value, "a whole number from 1 up");
         }
@@ -249,7 +249,7 @@ final class FlagValue {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // Said below.
+            // Reported below.
         }
         throw wrong(value, expected);
     }

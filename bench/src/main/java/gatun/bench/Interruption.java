@@ -5,8 +5,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets what was measured be printed when somebody presses Ctrl-C: from {@link #measuring} on the end of the process
- * waits until {@link #close}. Safe for any thread.
+ * Lets the measurements be printed when somebody presses Ctrl-C: after {@link #measuring}, the end of the process waits
+ * until {@link #close}. Safe for any thread.
  */
 final class Interruption implements AutoCloseable {
     private static final long WAIT_SECONDS = 30;

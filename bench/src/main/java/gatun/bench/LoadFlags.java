@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import picocli.CommandLine.Option;
 
-/** The flags that say how much is asked of a server, and for how long. */
+/** The flags that say how many requests a server gets, and for how long. */
 final class LoadFlags {
     private static final int DEFAULT_MAX_THREADS = 64;
     private static final int DEFAULT_MAX_TRIALS = 10;
@@ -109,12 +109,12 @@ final class LoadFlags {
         return percentile.map(OptionalDouble::of).orElseGet(OptionalDouble::empty);
     }
 
-    /** When enough was measured. */
+    /** The rule that says when enough was measured. */
     StoppingRule rule() {
         return new StoppingRule(stability, countingPercentile(), maxTrials);
     }
 
-    /** How each load is measured. */
+    /** The plan for measuring each load. */
     MeasurementPlan plan() {
         return new MeasurementPlan(warmUp, interval, rule(), maxThreads, seed);
     }

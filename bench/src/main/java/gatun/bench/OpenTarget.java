@@ -17,15 +17,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server that is ready for load, and what it is sent. Owns both.
+ * A server that is ready for load, and the data that is sent to it. Owns both.
  *
  * @param target the server
- * @param data what is sent
+ * @param data the data that is sent
  * @param batch how many inferences a request has
- * @param server what the server calls itself; empty where it does not tell
+ * @param server the server's name for itself; empty where it does not tell
  */
 record OpenTarget(Target target, DataSet data, long batch, Optional<String> server) implements AutoCloseable {
-    /** Connects with {@code endpoint}, asks what the model is, and gets the data ready. */
+    /** Connects to {@code endpoint}, asks for the model's description, and gets the data ready. */
     static OpenTarget open(BenchCommand flags, EmbeddedModels embedded, TargetServer endpoint) {
         return switch (flags.connection.protocol) {
             case V2 -> v2(flags, client(flags, embedded, endpoint), endpoint);

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 final class ReportFiles {
     private ReportFiles() {}
 
-    /** Writes what {@code flags} ask for. */
+    /** Writes the files that {@code flags} ask for. */
     static void write(Report report, ReportFlags flags) {
         flags.json.ifPresent(file -> write(file, JsonReport.text(report)));
         flags.csv.ifPresent(file -> write(file, CsvReport.text(report)));

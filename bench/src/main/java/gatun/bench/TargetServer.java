@@ -13,13 +13,13 @@ import java.util.Set;
  * A server and a way to it.
  *
  * @param url the server; empty for this process
- * @param transport how it is asked
+ * @param transport the transport of its requests
  */
 record TargetServer(String url, LoadTransport transport) {
     static final String DEFAULT_URL = "http://localhost:8000";
 
     /**
-     * All that the flags name: every transport over every address that has it.
+     * All targets of the flags: every transport over every address that has it.
      *
      * @throws IllegalArgumentException when an address or a transport is wrong, or no address has a transport
      */
@@ -60,12 +60,12 @@ record TargetServer(String url, LoadTransport transport) {
         return List.of(json ? "json" : "binary");
     }
 
-    /** Which server it is. */
+    /** The name of the server. */
     String name() {
         return url.isEmpty() ? "in this process" : url;
     }
 
-    /** As a table calls it. */
+    /** The name in a table. */
     String text() {
         return transport.wire() == LoadTransport.Wire.EMBEDDED ? "embedded" : transport.text(ServerAddress.parse(url));
     }

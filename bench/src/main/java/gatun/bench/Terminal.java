@@ -13,7 +13,7 @@ final class Terminal {
 
     private Terminal() {}
 
-    /** Whether somebody looks at the stream of errors, whatever becomes of the output. */
+    /** Whether the error stream goes to a terminal, even where the output does not. */
     static boolean hasErrorStream() {
         try {
             String target = Files.readSymbolicLink(ERROR_STREAM).toString();

@@ -1,3 +1,3 @@
-/** The command {@code gatun bench}: its flags, and what it does with them. */
+/** The command {@code gatun bench}: its flags, and its runs. */
 @org.jspecify.annotations.NullMarked
 package gatun.bench;

@@ -21,10 +21,13 @@ import java.util.Optional;
  * chooses the addresses, TCP or Unix sockets, and starts and stops the listeners. Safe for any thread.
  */
 public final class HttpListener {
-    /** At least so often connections are looked at whose clients should send or take something. */
+    /** At least this often, connections are checked whose clients should send or take something. */
     private static final Duration IDLE_CHECK_PERIOD = Duration.ofSeconds(15);
 
-    /** Whoever reads a body limits it, and answers a client that still sends so that it hears the answer. */
+    /**
+     * Turns Helidon's limit of a body off: each reader of a body has its own, and its response reaches a client that
+     * still sends.
+     */
     private static final long NO_LIMIT = -1;
 
     private final BufferPool buffers;
@@ -45,8 +48,8 @@ public final class HttpListener {
      * Sets up a listener.
      *
      * @param listener the listener's configuration, without TLS
-     * @param routes who answers: the first that knows the path
-     * @param services what else it is to serve, on paths that none of the routes knows
+     * @param routes answer the requests: the first that knows the path
+     * @param services serve other requests, on paths that none of the routes knows
      */
     public void configure(ListenerConfig.BuilderBase<?, ?> listener, List<Routes> routes, HttpService... services) {
         configure(listener, Optional.empty(), routes, services);
@@ -64,15 +67,15 @@ public final class HttpListener {
     }
 
     /**
-     * From now on connections without a request to answer end. To be called when no new connections are wanted, before
-     * the listeners stop.
+     * From now on, connections that have no request to answer end. To be called when no new connections are wanted,
+     * before the listeners stop.
      */
     public void end() {
         stop.end();
     }
 
     /**
-     * From now on the response at hand is the last of its connection. To be called a moment before requests are
+     * From now on, the current response is the last of its connection. To be called a moment before requests are
      * refused.
      */
     public void cutPipelines() {

@@ -4,13 +4,13 @@ package gatun.http;
 import java.util.Set;
 
 /**
- * How HTTP is spoken, whatever the protocol.
+ * The settings of HTTP that all protocols share.
  *
  * @param timeouts how long clients are waited for
- * @param allowedOrigins pages of which other servers a browser lets read responses, by their origins; {@code *} for any
+ * @param allowedOrigins the other origins whose pages may read responses in a browser; {@code *} for any
  */
 public record HttpSettings(HttpTimeouts timeouts, Set<String> allowedOrigins) {
-    /** The usual timeouts, and no pages of other servers. */
+    /** The usual timeouts, and no other origins. */
     public static final HttpSettings STANDARD = new HttpSettings(HttpTimeouts.STANDARD, Set.of());
 
     /** Keeps a copy of the origins. */
@@ -23,7 +23,7 @@ public record HttpSettings(HttpTimeouts timeouts, Set<String> allowedOrigins) {
         return new HttpSettings(other, allowedOrigins);
     }
 
-    /** The same with other pages let in. */
+    /** The same with other allowed origins. */
     public HttpSettings withAllowedOrigins(Set<String> other) {
         return new HttpSettings(timeouts, other);
     }

@@ -4,15 +4,15 @@ package gatun.http;
 import java.time.Duration;
 
 /**
- * How long clients are waited for.
+ * The timeouts for slow clients.
  *
- * @param idleTimeout a connection is closed when its client has sent or taken nothing for so long while it should, or
- *     has not sent the whole head of a request in that time
- * @param bodyByteRate so many bytes a second a client has to send of a body, in the long run: where it sends fewer, the
- *     time that it takes for them counts as if it had sent nothing; 0 for any number
+ * @param idleTimeout a connection is closed when its client should send or take something and has not done so for this
+ *     long, or has not sent the whole head of a request in this time
+ * @param bodyByteRate the bytes a second that a client has to send of a body, in the long run: where it sends fewer,
+ *     the time that it takes for them counts as if it had sent nothing; 0 for any number
  */
 public record HttpTimeouts(Duration idleTimeout, long bodyByteRate) {
-    /** Five minutes of silence, and 240 bytes a second: less than any client that means well sends. */
+    /** Five minutes of silence, and 240 bytes a second: less than any well-meaning client sends. */
     public static final HttpTimeouts STANDARD = new HttpTimeouts(Duration.ofMinutes(5), 240);
 
     /** Checks both. */

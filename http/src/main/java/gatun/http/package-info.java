@@ -1,4 +1,4 @@
-/** The HTTP listener: what a listener is set up with, and how failures are answered. */
+/** The HTTP listener: its settings, and how failures are answered. */
 @NullMarked
 package gatun.http;
 

@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * the channel to its socket options only, and names it by its identity hash to the connection. Safe for any thread.
  */
 public final class AcceptedChannels implements SocketOptions {
-    /** Channels that may wait for their connection before those that never will are looked for. */
+    /** From this many waiting channels on, closed ones are removed, whose connections will never be made. */
     private static final int SWEEP_SIZE = 64;
 
     private final SocketOptions options;

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection, from when it was accepted until its channel is closed. {@link #run} is its thread; what else
- * there is to call, any thread may.
+ * One client's connection, from when it was accepted until its channel is closed. {@link #run} runs on its own thread;
+ * any thread may call the other methods.
  */
 final class AcceptedConnection implements ConnectionContext, Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(AcceptedConnection.class);
@@ -51,7 +51,7 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
      * A connection on {@code socket}.
      *
      * @param scope what it shares with the others of its listener
-     * @param selector makes what speaks the protocol
+     * @param selector makes the connection that speaks the protocol
      * @param watcher hears how it ends
      */
     AcceptedConnection(ListenerScope scope, ChannelSocket socket, ServerConnectionSelector selector, Watcher watcher) {
@@ -76,7 +76,7 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
         try {
             ServerConnection spoken = selector.connection(this);
             connection = spoken;
-            // Whoever stopped it before it was there could not tell it.
+            // A stop that came before the connection was there could not reach it.
             if (!stopped) {
                 spoken.handle(scope.requests());
             }
@@ -119,7 +119,7 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
         stop();
     }
 
-    /** Ends the connection once its client has the answers to what it asked for. */
+    /** Ends the connection once its client has the responses to its requests. */
     void stop() {
         stopped = true;
         ServerConnection spoken = connection;

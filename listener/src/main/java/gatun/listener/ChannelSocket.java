@@ -19,8 +19,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection's channel as Helidon sees it. Holds no buffers while nobody reads or writes, other than Helidon's own
- * sockets, which hold 16 KiB. For the connection's thread, but for {@link #close}, which any may call.
+ * A connection's channel as Helidon sees it. Holds no buffers while nobody reads or writes, unlike Helidon's own
+ * sockets, which hold 16 KiB. For the connection's thread, except {@link #close}, which any thread may call.
  */
 final class ChannelSocket implements HelidonSocket {
     private static final int READ_AT_ONCE = 4 * 1024;
@@ -42,7 +42,7 @@ final class ChannelSocket implements HelidonSocket {
         return "0x" + HexFormat.of().toHexDigits(System.identityHashCode(channel));
     }
 
-    /** What the client sent, at least one byte; waits for it. Null at its end. */
+    /** The next bytes from the client, at least one; waits for them. Null at the end of the stream. */
     @Override
     public byte @Nullable [] get() {
         ByteBuffer bytes = ByteBuffer.allocate(READ_AT_ONCE);

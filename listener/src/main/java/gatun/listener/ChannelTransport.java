@@ -13,10 +13,10 @@ public final class ChannelTransport implements SocketTransport {
 
     private final SocketChannel channel;
 
-    /** What the listener had read before it knew the protocol; the reader's alone. */
+    /** Bytes that the listener read before it knew the protocol; used by the reader only. */
     private final ByteBuffer early;
 
-    /** The bytes of {@code channel}, from which {@code early} was read already. */
+    /** The bytes of {@code channel}, from which {@code early} has been read already. */
     public ChannelTransport(SocketChannel channel, byte[] early) {
         this.channel = channel;
         this.early = ByteBuffer.wrap(early);

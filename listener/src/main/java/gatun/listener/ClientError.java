@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
-/** What a client did that ended its connection before its time. */
+/** The faults of a client that end its connection early. */
 public enum ClientError {
     /** The TLS handshake failed, or a record was not TLS. */
     TLS("tls", true),
-    /** What it sent is not the protocol. */
+    /** It sent something that is not the protocol. */
     MALFORMED("malformed", true),
-    /** It sent more of what costs it nothing than the server takes. */
+    /** It sent too much of what costs a client nothing. */
     FLOOD("flood", true),
     /** It kept the server waiting for too long. */
     TIMEOUT("timeout", false),
-    /** It left amid a request or an answer. */
+    /** It left in the middle of a request or a response. */
     DISCONNECTED("disconnected", false);
 
     private final String label;
@@ -27,7 +27,7 @@ public enum ClientError {
         return label;
     }
 
-    /** Whether the log tells of it: leaving and being slow are too common. */
+    /** Whether it is logged: leaving and being slow are too common for that. */
     boolean isTold() {
         return told;
     }

@@ -15,13 +15,13 @@ public final class ClientErrorException extends CloseConnectionException {
         this.error = error;
     }
 
-    /** With a text for the log, and what showed it. */
+    /** With a text for the log, and the failure that showed it. */
     public ClientErrorException(ClientError error, String message, Throwable cause) {
         super(message, cause);
         this.error = error;
     }
 
-    /** What the client did. */
+    /** The client's fault. */
     ClientError error() {
         return error;
     }

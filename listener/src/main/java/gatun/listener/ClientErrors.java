@@ -10,18 +10,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts the connections that ended because of their clients, for metrics, and tells of them in the log, at most a line
- * a second however many there are. Thread-safe.
+ * Counts the connections that ended because of their clients, for metrics, and logs them, at most one line a second.
+ * Thread-safe.
  */
 public final class ClientErrors {
     private static final Logger LOG = LoggerFactory.getLogger(ClientErrors.class);
 
     private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
-    /** The most of a text that quotes the client. */
+    /** The most characters of a text that quotes the client. */
     private static final int MOST_CHARACTERS = 200;
 
-    /** Never changed; its counters are. */
+    /** The maps never change; their counters do. */
     private final Map<WireProtocol, Map<ClientError, LongAdder>> counters = new EnumMap<>(WireProtocol.class);
 
     private final LogPace pace = new LogPace();
@@ -37,7 +37,7 @@ public final class ClientErrors {
         }
     }
 
-    /** Counts an error; {@code what} says more of it. */
+    /** Counts an error; {@code what} describes it in the log. */
     void add(WireProtocol protocol, ClientError error, String what) {
         counter(protocol, error).increment();
         if (error.isTold()) {
@@ -47,7 +47,7 @@ public final class ClientErrors {
 
     private static void tell(WireProtocol protocol, String what, long untold) {
         String begin = what.length() <= MOST_CHARACTERS ? what : what.substring(0, MOST_CHARACTERS) + "...";
-        // It may quote the client, who must not write lines of its own.
+        // The text may quote the client, which must not write log lines of its own.
         String text = CONTROL.matcher(begin).replaceAll("?");
         if (untold == 0) {
             LOG.info("A client's connection over {} ended: {}", protocol.label(), text);

@@ -4,8 +4,8 @@ package gatun.listener;
 import java.time.Duration;
 
 /**
- * How many connections clients may have open at a time, over all listeners but that of the metrics. A connection beyond
- * a limit is refused when it is accepted, before anything is read from it.
+ * The most connections that clients may have open at a time, over all listeners but that of the metrics. A connection
+ * beyond a limit is refused when it is accepted, before anything is read from it.
  *
  * @param most connections in all
  * @param mostPerAddress connections from one IPv4 address, or from one IPv6 network of 64 bits; 0 for any number. Unix
@@ -14,12 +14,12 @@ import java.time.Duration;
  */
 public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeLimit) {
     /**
-     * More than most servers ever have, and what a heap of 512 MiB holds. One address may have three quarters of them:
-     * a proxy in front of the server is one address, and a hostile client leaves a quarter to the others.
+     * More than most servers ever have, and as many as a heap of 512 MiB holds. One address may have three quarters of
+     * them: a proxy in front of the server is one address, and a hostile client leaves a quarter to the others.
      */
     public static final ConnectionLimits STANDARD = new ConnectionLimits(16_384, 12_288, TlsHandshakes.STANDARD_LIMIT);
 
-    /** For the port of the metrics, which has its own, so that operators see in when clients have all others. */
+    /** For the port of the metrics, which has its own limits, so that operators get in when clients have all others. */
     public static final ConnectionLimits OPERATORS = new ConnectionLimits(64, 0, TlsHandshakes.STANDARD_LIMIT);
 
     /** One of so many connections is left to other addresses where there is room for few. */

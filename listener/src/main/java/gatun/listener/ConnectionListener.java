@@ -22,10 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts connections at one address, in the place of Helidon's listener: within limits, with no buffers for those that
- * are idle, and on while the process has no file descriptor left. Each connection has a virtual thread. It is set up by
- * a Helidon {@link ListenerConfig}, of which it takes the address, the backlog, the one connection selector, the socket
- * options, routing, content encodings, the idle timeout and the grace period. Thread-safe.
+ * Accepts connections at one address, in the place of Helidon's listener: within limits, with no buffers for idle
+ * connections, and it goes on when the process has no file descriptor left. Each connection has a virtual thread. It is
+ * set up by a Helidon {@link ListenerConfig}, from which it takes the address, the backlog, the one connection
+ * selector, the socket options, routing, content encodings, the idle timeout and the grace period. Thread-safe.
  */
 public final class ConnectionListener implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionListener.class);
@@ -33,7 +33,7 @@ public final class ConnectionListener implements AutoCloseable {
     /** How long to wait before accepting is tried again, where the system refuses it. */
     private static final Duration RETRY_PAUSE = Duration.ofMillis(100);
 
-    /** How often, at least, connections are looked at that may have been idle for too long. */
+    /** The longest time between two checks for connections that have been idle for too long. */
     private static final Duration LONGEST_CHECK_PERIOD = Duration.ofSeconds(15);
 
     /** How long the threads of connections that were cut off may take to end. */
@@ -98,7 +98,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /** Where it listens, with the real port. */
+    /** The address where it listens, with the real port. */
     public SocketAddress address() {
         return address;
     }

@@ -8,7 +8,7 @@ public enum ConnectionRefusal {
     /** There are as many from its address as one address may have. */
     ADDRESS;
 
-    /** What a client is told, with the flag by which its operator changes that. */
+    /** The text for the client, with the flag by which the operator changes the limit. */
     String text(ConnectionLimits limits) {
         return switch (this) {
             case SERVER ->

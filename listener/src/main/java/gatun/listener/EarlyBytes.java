@@ -3,13 +3,13 @@ package gatun.listener;
 
 import io.helidon.common.buffers.DataReader;
 
-/** What a listener read from a connection before it knew whose that is. */
+/** Bytes that a listener read from a connection before it knew who handles it. */
 public final class EarlyBytes {
     private EarlyBytes() {}
 
     /**
-     * Takes the bytes that {@code reader}, the listener's own, holds already; waits for none. The connection's
-     * thread's.
+     * Takes the bytes that {@code reader}, the listener's own, holds already; waits for none. For the connection's
+     * thread.
      */
     public static byte[] take(DataReader reader) {
         int available = reader.available();

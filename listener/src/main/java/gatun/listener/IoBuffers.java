@@ -21,10 +21,10 @@ public final class IoBuffers {
     /** Bytes of each buffer, where the constructor is not told another size. */
     public static final int BYTE_SIZE = 64 * 1024;
 
-    /** So many bytes of free buffers are kept for the next connections. */
+    /** Up to this many bytes of free buffers are kept for the next connections. */
     private static final int KEPT_BYTES = 4 << 20;
 
-    /** For how long a buffer must not have been needed before it is freed. */
+    /** The time for which a buffer must not have been needed before it is freed. */
     private static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final int byteSize;

@@ -6,7 +6,7 @@ import java.security.PrivateKey;
 import java.security.Signature;
 import java.security.cert.Certificate;
 
-/** Whether a private key is the one of a certificate: what it signs, the certificate must confirm. */
+/** Checks whether a private key belongs to a certificate: the certificate must verify a signature made with the key. */
 final class KeyMatch {
     private static final byte[] ANYTHING = {1, 2, 3};
 

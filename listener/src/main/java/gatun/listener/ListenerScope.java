@@ -32,7 +32,7 @@ record ListenerScope(
         DirectHandlers directHandlers,
         ExecutorService executor)
         implements ListenerContext {
-    /** What Helidon would make of {@code config}. */
+    /** The same objects as Helidon would make from {@code config}. */
     static ListenerScope of(ListenerConfig config) {
         Router.Builder router = Router.builder();
         router.addRouting(config.routing().orElseGet(HttpRouting::builder));

@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Lets one line a second into the log of what clients can cause as often as they like. Thread-safe. */
+/** Lets one line a second into the log about events that clients can cause as often as they like. Thread-safe. */
 final class LogPace {
     private static final Duration PERIOD = Duration.ofSeconds(1);
 
     private final AtomicLong lastNanos = new AtomicLong(System.nanoTime() - PERIOD.toNanos());
     private final AtomicLong untold = new AtomicLong();
 
-    /** Present when a line may be written now: how many were not since the last. */
+    /** Present when a line may be written now: the number of lines that were left out since the last. */
     OptionalLong take() {
         long now = System.nanoTime();
         long last = lastNanos.get();

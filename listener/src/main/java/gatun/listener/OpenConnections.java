@@ -24,7 +24,7 @@ public final class OpenConnections {
     private final Map<WireProtocol, Integer> openOf = new EnumMap<>(WireProtocol.class);
     private final Map<ConnectionRefusal, Long> refused = new EnumMap<>(ConnectionRefusal.class);
 
-    /** By what {@link #key} says; holds no address without a connection. */
+    /** By {@link #key}; holds an address only while it has a connection. */
     private final Map<Object, Integer> openFrom = new HashMap<>();
 
     /** No connections yet. */
@@ -37,14 +37,13 @@ public final class OpenConnections {
         return limits;
     }
 
-    /** What clients of these connections did wrong. */
+    /** The errors of the clients of these connections. */
     public ClientErrors errors() {
         return errors;
     }
 
     /**
-     * Counts a connection from {@code address} until {@link #closed}, unless a limit is reached: then the answer says
-     * which.
+     * Counts a connection from {@code address} until {@link #closed}, unless a limit is reached: then returns which.
      */
     Optional<ConnectionRefusal> admit(WireProtocol protocol, SocketAddress address) {
         lock.lock();
@@ -113,7 +112,8 @@ public final class OpenConnections {
     }
 
     /**
-     * What stands for one client: whoever has an IPv6 address mostly has all of its network. Null where nothing does.
+     * The key that a client is counted by: its IPv4 address, or the first 64 bits of its IPv6 address, since a client
+     * mostly has all of that network. Null where clients are not counted by address.
      */
     private @Nullable Object key(SocketAddress address) {
         if (limits.mostPerAddress() == 0 || !(address instanceof InetSocketAddress tcp)) {

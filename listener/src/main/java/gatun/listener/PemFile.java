@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  * @param path where it lies
  */
 public record PemFile(String flag, Path path) {
-    /** One object of a PEM file: what it says it is, and its bytes. */
+    /** One object of a PEM file: its label and its bytes. */
     static final class Block {
         private final String label;
         private final byte[] der;
@@ -61,7 +61,7 @@ public record PemFile(String flag, Path path) {
 
     private String text() {
         try {
-            // Whatever else stands in the file, its objects are ASCII.
+            // The file may hold any bytes beside its objects, which are ASCII.
             return Files.readString(path, StandardCharsets.ISO_8859_1);
         } catch (NoSuchFileException e) {
             throw wrong("there is no such file; name a file in PEM format", e);
@@ -70,7 +70,7 @@ public record PemFile(String flag, Path path) {
         }
     }
 
-    /** What is wrong with the file. */
+    /** The failure that says what is wrong with the file. */
     TlsException wrong(String text, Throwable cause) {
         return new TlsException(flag + "=" + path + ": " + text, cause);
     }

@@ -74,7 +74,7 @@ final class PrivateKeys {
             try {
                 return KeyFactory.getInstance(algorithm).generatePrivate(spec);
             } catch (InvalidKeySpecException | NoSuchAlgorithmException e) {
-                // Another algorithm's, or damaged: said when none is left.
+                // A key of another algorithm, or a damaged one: reported when no other key is left.
             }
         }
         throw file.wrong("the private key in it cannot be read, or is encrypted; expected " + EXPECTED);

@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells clients why their connections are refused. A socket that is closed while its client still sends may take the
- * answer away with it, so some refused clients at a time are read from for a moment; the others are closed at once.
- * Thread-safe.
+ * Tells clients why their connections are refused. When a socket is closed while its client still sends, the response
+ * may be lost; so the server goes on reading for a moment from some refused clients at a time, and closes the others at
+ * once. Thread-safe.
  */
 final class RefusedConnections {
     private static final Logger LOG = LoggerFactory.getLogger(RefusedConnections.class);
 
-    /** Refused clients that are read from at a time. */
+    /** Refused clients that are read from at the same time. */
     private static final int AT_A_TIME = 64;
 
     private static final Duration LINGER = Duration.ofMillis(500);

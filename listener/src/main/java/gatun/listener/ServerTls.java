@@ -12,13 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS as a server speaks it, versions 1.2 and 1.3. Files that are replaced while the server runs are read anew for the
- * connections that come then; while they cannot be used, the last good ones are. Safe for any thread.
+ * TLS for a server, versions 1.2 and 1.3. Files that are replaced while the server runs are read again for the
+ * connections that follow; while they cannot be used, the last good ones are. Safe for any thread.
  */
 public final class ServerTls {
     private static final Logger LOG = LoggerFactory.getLogger(ServerTls.class);
 
-    /** How often the files are looked at, at most. */
+    /** The shortest time between two looks at the files. */
     private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
 
     private static final String[] VERSIONS = {"TLSv1.3", "TLSv1.2"};
@@ -29,7 +29,7 @@ public final class ServerTls {
      */
     private static final int REMEMBERED_SESSIONS = 1024;
 
-    /** A record, which has 16 KiB and what protects them, and some of the next. */
+    /** Room for a record, which has 16 KiB of data and its protection, and for some bytes of the next. */
     private static final int BUFFER_BYTES = 20 * 1024;
 
     private final TlsFiles files;
@@ -47,14 +47,14 @@ public final class ServerTls {
     private ServerTls(TlsFiles files, Duration handshakeLimit) {
         this.files = files;
         this.handshakes = new TlsHandshakes(handshakeLimit);
-        // Before the files are read: what is written in between is seen at the next look.
+        // Before the files are read: a change in between is seen at the next look.
         this.stamps = files.stamps();
         this.context = read();
         this.lookedNanos = System.nanoTime();
     }
 
     /**
-     * TLS with what is in {@code files}.
+     * TLS with the contents of {@code files}.
      *
      * @throws TlsException naming the flag of a file that cannot be used
      */
@@ -74,8 +74,8 @@ public final class ServerTls {
     /**
      * TLS on a new connection.
      *
-     * @param early what was read from {@code channel} already
-     * @param protocols as {@link #newEngine} wants them
+     * @param early the bytes that were read from {@code channel} already
+     * @param protocols as for {@link #newEngine}
      */
     public TlsTransport transport(SocketChannel channel, byte[] early, String... protocols) {
         return new TlsTransport(channel, early, newEngine(protocols), buffers, handshakes);
@@ -84,8 +84,8 @@ public final class ServerTls {
     /**
      * An engine for one new connection.
      *
-     * @param protocols what may be spoken over it, as ALPN names it, best first; a client that asks for others only is
-     *     refused
+     * @param protocols the protocols that may be spoken over it, in ALPN's names, best first; a client that asks for
+     *     others only is refused
      */
     public SSLEngine newEngine(String... protocols) {
         SSLEngine engine = context().createSSLEngine();

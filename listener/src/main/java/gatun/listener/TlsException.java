@@ -2,7 +2,8 @@
 package gatun.listener;
 
 /**
- * A file that TLS needs cannot be used. The text tells the operator which flag named it, what is wrong and what to do.
+ * Says that a file for TLS cannot be used. The text tells the operator which flag named it, what is wrong and what to
+ * do.
  */
 public final class TlsException extends RuntimeException {
     private static final long serialVersionUID = 1;

@@ -22,9 +22,10 @@ import javax.net.ssl.TrustManagerFactory;
 /**
  * The certificate that a server shows, and the authorities whose clients it accepts.
  *
- * @param certificate the server's certificate, followed by those that vouch for it
+ * @param certificate the server's certificate, followed by those of its issuers
  * @param privateKey the key of that certificate
- * @param clientRoots who vouches for clients, each of which must show a certificate then; empty to let in everybody
+ * @param clientRoots the authorities that vouch for clients, each of which must then show a certificate; empty to let
+ *     in everybody
  */
 public record TlsFiles(PemFile certificate, PemFile privateKey, Optional<PemFile> clientRoots) {
     /** Protects a key store that never leaves memory. */
@@ -56,7 +57,7 @@ public record TlsFiles(PemFile certificate, PemFile privateKey, Optional<PemFile
         }
     }
 
-    /** When the files were last written to, to see whether they were since. */
+    /** The times of the files' last changes, to see whether they have changed since. */
     List<Object> stamps() {
         List<Object> stamps = new ArrayList<>();
         Stream.concat(Stream.of(certificate, privateKey), clientRoots.stream()).forEach(file -> {
@@ -107,7 +108,7 @@ public record TlsFiles(PemFile certificate, PemFile privateKey, Optional<PemFile
         return certificates;
     }
 
-    /** A key of another certificate would fail every handshake, and only then. */
+    /** Requires that the key belongs to the certificate: otherwise every handshake would fail, and nothing before. */
     private void requireMatch(KeyStore identity, PrivateKey key) throws GeneralSecurityException {
         String algorithm = identity.getCertificate("server").getPublicKey().getAlgorithm();
         if (!algorithm.equals(key.getAlgorithm()) || !KeyMatch.proves(identity.getCertificate("server"), key)) {

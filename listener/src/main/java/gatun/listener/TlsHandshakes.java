@@ -11,17 +11,17 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The TLS handshakes under way. Each has a time limit, after which its connection is closed. Their arithmetic, which
- * takes a processor for a millisecond and more, is done for some at a time and leaves a processor to others.
+ * takes a processor a millisecond or more, runs for a few handshakes at a time and leaves a processor to other work.
  * Thread-safe.
  */
 final class TlsHandshakes {
-    /** How long a client may take for its handshake, where the operator says nothing else. */
+    /** How long a client may take for its handshake by default. */
     static final Duration STANDARD_LIMIT = Duration.ofSeconds(10);
 
     private final Duration limit;
     private final ScheduledThreadPoolExecutor timer;
 
-    /** Who came first is served first. */
+    /** Fair: served in the order of arrival. */
     private final Semaphore processors =
             new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() - 1), true);
 

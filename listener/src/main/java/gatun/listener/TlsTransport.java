@@ -17,10 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS on a socket channel. What is large is decrypted straight to where it belongs and encrypted from where it lies.
- * After the handshake one thread reads while another writes; closing waits for neither. Buffers are held while there is
- * something in them only: a connection that waits for its client holds a small one, and a large one when more than that
- * has come of a record that is not whole.
+ * TLS on a socket channel. Large data is decrypted straight to where it belongs and encrypted from where it lies. After
+ * the handshake one thread reads while another writes; closing waits for neither. A buffer is held only while there is
+ * something in it: a connection that waits for its client holds a small one, and a large one once an incomplete record
+ * has outgrown it.
  */
 public final class TlsTransport implements SocketTransport {
     private static final Logger LOG = LoggerFactory.getLogger(TlsTransport.class);
@@ -28,7 +28,7 @@ public final class TlsTransport implements SocketTransport {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     /**
-     * What a client that is waited for sends is read into so many bytes first: a small request, or a step of the
+     * The size of the first read from a client that is waited for: enough for a small request, or a step of the
      * handshake.
      */
     private static final int FIRST_READ = 1024;
@@ -45,25 +45,25 @@ public final class TlsTransport implements SocketTransport {
     private final IoBuffers buffers;
     private final TlsHandshakes handshakes;
 
-    /** What was read and not decrypted yet, between position and limit; null for nothing. The reading thread's. */
+    /** Bytes that were read and not decrypted yet, between position and limit; null for none. The reading thread's. */
     private @Nullable ByteBuffer cipherIn;
 
-    /** What was decrypted and not taken yet, between position and limit; null for nothing. The reading thread's. */
+    /** Bytes that were decrypted and not taken yet, between position and limit; null for none. The reading thread's. */
     private @Nullable ByteBuffer plainIn;
 
     /**
-     * Where the client is waited for when nothing was read that is not decrypted, and what holds a short record, or the
-     * begin of one, as {@link #cipherIn}; the reading thread's.
+     * The buffer for reading when no undecrypted bytes are left; then it is {@link #cipherIn}, and holds a short record
+     * or the beginning of one. The reading thread's.
      */
     private final ByteBuffer firstIn = ByteBuffer.allocate(FIRST_READ);
 
-    /** Whether what was read and not decrypted lies in {@link #firstIn}. The reading thread's. */
+    /** Whether the bytes that were read and not decrypted lie in {@link #firstIn}. The reading thread's. */
     private boolean inFirst;
 
     /** The reading thread's. */
     private boolean ended;
 
-    /** Whether the reading thread waits for what the client has not sent yet. */
+    /** Whether the reading thread waits for bytes that the client has not sent yet. */
     private boolean waits = true;
 
     /**
@@ -122,7 +122,7 @@ public final class TlsTransport implements SocketTransport {
         }
     }
 
-    /** Sends what TLS itself has to say; false when that is nothing. */
+    /** Sends TLS's own messages; false when there are none. */
     private boolean wrapNothing() throws IOException {
         ByteBuffer out = buffers.take();
         try {
@@ -180,7 +180,7 @@ public final class TlsTransport implements SocketTransport {
         }
     }
 
-    /** Decrypts one record to where it may lie until it is taken; as {@link #unwrap}. */
+    /** Decrypts one record to {@link #plainIn}, where it lies until it is taken; as {@link #unwrap}. */
     private int decryptToPlain() throws IOException {
         if (plainIn != null) {
             buffers.give(plainIn);
@@ -230,8 +230,8 @@ public final class TlsTransport implements SocketTransport {
     }
 
     /**
-     * Decrypts one record to {@code target}, which has room for it; how many bytes it held, -1 when no more will come.
-     * 0 as well when the record holds none, or is not there yet and is not waited for.
+     * Decrypts one record to {@code target}, which has room for it. Returns how many bytes it held; -1 when no more
+     * will come; 0 when the record holds none, or is not there yet and is not waited for.
      */
     private int unwrap(ByteBuffer target) throws IOException {
         while (hasRecord()) {
@@ -272,7 +272,8 @@ public final class TlsTransport implements SocketTransport {
     }
 
     /**
-     * Whether more has to come of the record at hand. What is none, or is too long, is whole: the engine refuses it.
+     * Whether the rest of the current record has still to come. Bytes that are no record, or a record that is too long,
+     * count as whole: the engine refuses them.
      */
     private static boolean isPart(ByteBuffer in) {
         if (in.remaining() < RECORD_HEADER_SIZE) {
@@ -285,8 +286,8 @@ public final class TlsTransport implements SocketTransport {
     }
 
     /**
-     * Reads where nothing is left of what was read before; how much, -1 at the end, 0 when nothing is there and nobody
-     * waits.
+     * Reads when nothing is left of the bytes read before. Returns how many; -1 at the end; 0 when there are none and
+     * nobody waits.
      */
     private int readFirst() throws IOException {
         int count = readChannel(firstIn.clear());
@@ -297,7 +298,7 @@ public final class TlsTransport implements SocketTransport {
         return count;
     }
 
-    /** Reads more of a record of which some is there; as {@link #readFirst}. */
+    /** Reads more of a record of which a part is there; as {@link #readFirst}. */
     private int fill() throws IOException {
         ByteBuffer cipher = Objects.requireNonNull(cipherIn);
         if (inFirst && firstIn.remaining() == FIRST_READ) {
@@ -359,7 +360,7 @@ public final class TlsTransport implements SocketTransport {
         }
     }
 
-    /** The writing thread's, which is done then. */
+    /** For the writing thread, which is done then. */
     @Override
     public void shutdownOutput() {
         try {

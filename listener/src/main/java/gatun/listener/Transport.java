@@ -9,7 +9,7 @@ import javax.net.ssl.SSLSession;
 /** The bytes of one connection. One thread reads and one thread writes at a time; both may wait. */
 public interface Transport {
     /**
-     * Does what comes before the first byte: a handshake, where there is one. The reading thread's, once, before
+     * Does the work before the first byte: a handshake, where there is one. For the reading thread, once, before
      * anything is read or written; may wait for the client.
      *
      * @return the session, where the connection is protected by a handshake of ours
@@ -50,13 +50,13 @@ public interface Transport {
         }
     }
 
-    /** Tells the client that no more bytes will come. Never throws; the writing thread's. */
+    /** Tells the client that no more bytes will come. Never throws; for the writing thread. */
     void shutdownOutput();
 
-    /** Ends the connection and wakes whoever reads or writes. Never throws; any thread. */
+    /** Ends the connection and wakes its reader and writer. Never throws; any thread. */
     void close();
 
-    /** Gives back the buffers that it has; when nobody reads or writes any more. */
+    /** Gives back the buffers that it holds; to be called when nobody reads or writes any more. */
     default void release() {
         // Most have none.
     }

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.nio.ByteBuffer;
 
-/** What is spoken first on the connections of a listener. */
+/** The protocol that is spoken first on the connections of a listener. */
 public enum WireProtocol {
     /** HTTP/1.1. */
     HTTP("http"),
@@ -32,8 +32,8 @@ public enum WireProtocol {
     }
 
     /**
-     * What a client hears whose connection is refused because of {@code reason}, which is ASCII without quotes; nothing
-     * over TLS, where a handshake would have to come first.
+     * The bytes that a client gets whose connection is refused because of {@code reason}, which is ASCII without
+     * quotes; none over TLS, where a handshake would have to come first.
      */
     byte[] refusal(String reason) {
         return switch (this) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which files TLS can be served with, and what is said of the others. */
+/** The files that TLS can be served with, and the errors for the others. */
 class ServerTlsTest {
     /** Where the older form of a 2048-bit RSA key begins within the newer one. */
     private static final int RSA_ENVELOPE = 26;

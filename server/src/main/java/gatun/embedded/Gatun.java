@@ -45,15 +45,15 @@ public final class Gatun implements AutoCloseable {
     }
 
     /**
-     * The client of this server, always the same one. It differs from others in this: its calls are not ended by
-     * interruption of their thread, closing it does nothing, and the memory of a request's inputs must stay until its
-     * call has returned.
+     * The client of this server, always the same one. It differs from other clients: an interrupt of the thread does
+     * not end a call, closing it does nothing, and the memory of a request's inputs must stay until its call has
+     * returned.
      */
     public GatunClient client() {
         return server.client();
     }
 
-    /** Where others reach this server: URLs as {@link GatunClient#connect(String)} understands them. */
+    /** The addresses at which others reach this server: URLs for {@link GatunClient#connect(String)}. */
     public List<String> addresses() {
         return server.addresses();
     }

@@ -6,20 +6,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many connections the Java heap holds beside everything else, while their clients do nothing.
+ * The number of connections that the Java heap holds beside everything else, while their clients do nothing.
  *
  * @param byteSize the greatest size of the heap, in bytes
  */
 record ConnectionHeap(long byteSize) {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHeap.class);
 
-    /** What an idle connection takes of the heap at most, in bytes. */
+    /** The most bytes of heap that an idle connection occupies. */
     private static final int PLAIN = 16 * 1024;
 
-    /** The same over TLS: most of it is the engine's. */
+    /** The same over TLS; most of them are the TLS engine's. */
     private static final int SECURED = 24 * 1024;
 
-    /** What connections may take of the heap; the rest is for requests and models. */
+    /** Part of the heap that connections may use; the rest is for requests and models. */
     private static final double SHARE = 0.6;
 
     /** The heap of this process. */
@@ -27,7 +27,7 @@ record ConnectionHeap(long byteSize) {
         return new ConnectionHeap(Runtime.getRuntime().maxMemory());
     }
 
-    /** {@code limits} as far as the heap holds that many; says so where they are lowered. */
+    /** Lowers {@code limits} to the number of connections that the heap holds, and logs it where that is fewer. */
     ConnectionLimits fit(ConnectionLimits limits, boolean tls) {
         long held = (long) (SHARE * byteSize) / (tls ? SECURED : PLAIN);
         ConnectionLimits fitting = limits.within((int) Math.min(held, Integer.MAX_VALUE));

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many file descriptors the process may have, and has. Each connection takes one; without a free one nothing can be
- * opened, no model loaded and no shared memory mapped.
+ * The number of file descriptors that the process may have, and has. Each connection takes one; without a free one,
+ * nothing can be opened, no model loaded and no shared memory mapped.
  *
  * @param most descriptors that the process may have
  * @param used descriptors that it has
@@ -19,14 +19,16 @@ import org.slf4j.LoggerFactory;
 record DescriptorLimit(long most, long used) {
     private static final Logger LOG = LoggerFactory.getLogger(DescriptorLimit.class);
 
-    /** Left to models, shared memory, logs, the metrics' connections and clients that are being refused. */
+    /**
+     * Descriptors kept for models, shared memory, logs, the metrics' connections and clients that are being refused.
+     */
     private static final int RESERVED = 512;
 
     private static final Path LIMITS = Path.of("/proc/self/limits");
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
     private static final String NAME = "Max open files";
 
-    /** The process's own; no limit where the system does not tell. */
+    /** The limit of this process; none where the system does not tell. */
     static DescriptorLimit ofProcess() {
         try (Stream<Path> descriptors = Files.list(DESCRIPTORS)) {
             return new DescriptorLimit(softLimit(Files.readString(LIMITS)), descriptors.count());
@@ -49,7 +51,7 @@ record DescriptorLimit(long most, long used) {
         return Long.MAX_VALUE;
     }
 
-    /** {@code limits} as far as there are descriptors for them; warns where they are lowered. */
+    /** Lowers {@code limits} to the descriptors that there are, and warns where it does. */
     ConnectionLimits fit(ConnectionLimits limits) {
         long free = most - used;
         long available = Math.max(free - RESERVED, free / 2);

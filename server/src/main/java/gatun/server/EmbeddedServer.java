@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 public final class EmbeddedServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EmbeddedServer.class);
 
-    /** What holds unless the application says otherwise: nobody else is listened to. */
+    /** The flags that apply unless the application sets others: the server listens for nobody else. */
     private static final List<String> NO_LISTENERS =
             List.of("--allow-http=false", "--allow-grpc=false", "--allow-metrics=false");
 
@@ -37,8 +37,8 @@ public final class EmbeddedServer implements AutoCloseable {
     }
 
     /**
-     * The client of a server of its own, which ends when the client is closed, and logs only what is wrong: for a
-     * command of this program.
+     * Starts a server for a command of this program, and returns its client. The server ends when the client is closed,
+     * and logs only warnings and errors.
      *
      * @throws GatunException with the reason when it cannot start
      */
@@ -80,7 +80,7 @@ public final class EmbeddedServer implements AutoCloseable {
         return client;
     }
 
-    /** Where others reach this server. */
+    /** The addresses at which others reach this server. */
     public List<String> addresses() {
         return server.endpoints().stream()
                 .filter(endpoint -> endpoint.protocol() != Endpoint.Protocol.METRICS)

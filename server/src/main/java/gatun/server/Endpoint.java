@@ -10,11 +10,11 @@ import java.util.OptionalInt;
 /**
  * A place where the server listens.
  *
- * @param protocol what it speaks there
- * @param address where; with the real port
+ * @param protocol the protocol there
+ * @param address the address, with the real port
  */
 record Endpoint(Protocol protocol, SocketAddress address) {
-    /** What is spoken at an endpoint. */
+    /** The protocol of an endpoint. */
     enum Protocol {
         /** HTTP requests. */
         HTTP("HTTP", "http", "http://", ""),
@@ -41,18 +41,18 @@ record Endpoint(Protocol protocol, SocketAddress address) {
             this.path = path;
         }
 
-        /** For people to read. */
+        /** The name for people to read. */
         String title() {
             return title;
         }
 
-        /** For files and flags: {@code --http-port} and the like begin with it. */
+        /** The name in files and flags: {@code --http-port} and the like begin with it. */
         String key() {
             return key;
         }
     }
 
-    /** What a client is given: a URL for HTTP, a target for gRPC. */
+    /** The address for clients: a URL for HTTP, a target for gRPC. */
     String url() {
         if (address instanceof UnixDomainSocketAddress unix) {
             return "unix:" + unix.getPath();
@@ -61,7 +61,7 @@ record Endpoint(Protocol protocol, SocketAddress address) {
         return protocol.scheme + host(tcp) + ":" + tcp.getPort() + protocol.path;
     }
 
-    /** As {@code gatun.client} is told where a server is. */
+    /** The address in the form that {@code gatun.client} takes. */
     String clientUrl() {
         boolean grpc = protocol == Protocol.GRPC || protocol == Protocol.TENSORFLOW_GRPC;
         if (address instanceof UnixDomainSocketAddress) {
@@ -80,7 +80,7 @@ record Endpoint(Protocol protocol, SocketAddress address) {
         return address instanceof InetSocketAddress tcp && tcp.getAddress().isAnyLocalAddress();
     }
 
-    /** A name that works from this machine: nobody can connect to 0.0.0.0 everywhere. */
+    /** A host name that works on this machine: not every system can connect to 0.0.0.0. */
     private static String host(InetSocketAddress tcp) {
         InetAddress ip = tcp.getAddress();
         if (ip.isAnyLocalAddress()) {

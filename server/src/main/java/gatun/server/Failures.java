@@ -5,9 +5,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The handling of errors that no thread catches. One request's failure is that request's; a JVM that is out of memory
- * is everybody's: it ends, so that whoever watches over it starts a new one. (The launcher asks the JVM for the same
- * where it runs out by itself; here are those errors that libraries throw and threads die of.)
+ * The handling of errors that no thread catches. A failure of one request concerns that request only; a JVM that is out
+ * of memory concerns all: it ends, so that its supervisor starts a new one. (The launcher asks the JVM to do so where
+ * it runs out by itself; this class handles errors that libraries throw and threads die of.)
  */
 public final class Failures {
     /** As the JVM's own {@code -XX:+ExitOnOutOfMemoryError}. */
@@ -15,7 +15,7 @@ public final class Failures {
 
     private Failures() {}
 
-    /** Watches all threads that do not watch themselves. */
+    /** Handles the uncaught errors of all threads without a handler of their own. */
     static void install() {
         Logger log = LoggerFactory.getLogger(Failures.class);
         Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {

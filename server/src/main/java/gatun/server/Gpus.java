@@ -11,9 +11,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Makes this machine's GPUs ready to be used, and tells the operator of them; a machine without any is told of once.
- */
+/** Makes this machine's GPUs ready for use, and reports them to the operator; reports once that there are none. */
 final class Gpus {
     private static final Logger LOG = LoggerFactory.getLogger(Gpus.class);
     private static final long MIB = 1 << 20;
@@ -21,7 +19,7 @@ final class Gpus {
     private Gpus() {}
 
     /**
-     * Limits the memory that is taken of each, and locks {@code buffers} for copies from there and to there.
+     * Limits the memory that is taken of each, and locks {@code buffers} in memory for copies to and from GPUs.
      *
      * @throws StartException when a limit is for a GPU that is not there
      */

@@ -58,8 +58,8 @@ public final class Listener implements AutoCloseable {
     /**
      * Listens.
      *
-     * @param endpoint what is spoken, and where; a port of 0 stands for any free one
-     * @param wire what is spoken first on a connection
+     * @param endpoint the protocol and the address; a port of 0 stands for any free one
+     * @param wire the protocol that is spoken first on a connection
      * @param open counts the connections and limits them
      * @param grace how long running requests may take to finish once the listener is closed
      * @param speak sets up the protocol
@@ -94,7 +94,7 @@ public final class Listener implements AutoCloseable {
         }
     }
 
-    /** Where it listens. */
+    /** The endpoint where it listens. */
     Endpoint endpoint() {
         return endpoint;
     }
@@ -110,7 +110,7 @@ public final class Listener implements AutoCloseable {
         Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw----"));
     }
 
-    /** Removes the socket of a server that is gone; leaves alone what is in use or not a socket. */
+    /** Removes the socket of a server that is gone; leaves a file alone that is in use or no socket. */
     private static void removeStale(Endpoint.Protocol protocol, UnixDomainSocketAddress address) throws IOException {
         Path path = address.getPath();
         String flag = "--" + protocol.key() + "-unix-socket=" + path;

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 final class Listeners implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Listeners.class);
 
-    /** An idle listener stops at once; one that has not by then waits for a client. */
+    /** An idle listener stops at once; one that has not stopped by then waits for a client. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final List<Listener> listeners = new ArrayList<>();
@@ -23,7 +23,7 @@ final class Listeners implements AutoCloseable {
         listeners.add(listener);
     }
 
-    /** Where they listen. */
+    /** The endpoints where they listen. */
     List<Endpoint> endpoints() {
         return listeners.stream().map(Listener::endpoint).toList();
     }

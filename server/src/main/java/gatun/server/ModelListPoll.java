@@ -20,7 +20,7 @@ final class ModelListPoll implements AutoCloseable {
     private final ModelListSettings settings;
     private final InferenceServer server;
 
-    /** What the file said when it was last read; used by the thread only. */
+    /** The models that the file listed when it was last read; used by the thread only. */
     private List<ListedModel> latest;
 
     private ModelListPoll(ModelListSettings settings, InferenceServer server, List<ListedModel> latest) {
@@ -29,7 +29,7 @@ final class ModelListPoll implements AutoCloseable {
         this.latest = latest;
     }
 
-    /** Begins; the server serves what the file says now. */
+    /** Starts the thread; the server serves the models that the file lists now. */
     static ModelListPoll start(ModelListSettings settings, InferenceServer server) {
         ModelListPoll poll = new ModelListPoll(settings, server, server.listed());
         Thread thread = SupervisedThread.unstarted("model-list-poll", poll::run);
@@ -47,7 +47,7 @@ final class ModelListPoll implements AutoCloseable {
         try {
             return closed.await(settings.filePoll().toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            // Left by something that the last look called: nobody interrupts this thread to end it.
+            // The interrupt was left by something that the last look called: nobody interrupts this thread to end it.
             return closed.getCount() == 0;
         }
     }

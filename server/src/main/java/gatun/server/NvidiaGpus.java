@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /**
- * The GPUs of this machine, as NVIDIA's driver tells of them each time; none where there is no driver. Safe for any
+ * The GPUs of this machine, as NVIDIA's driver reports them at each call; none where there is no driver. Safe for any
  * thread.
  */
 final class NvidiaGpus implements Supplier<List<GpuUse>> {

@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The resources that were opened so far, closed in reverse. One failure does not skip the next; later ones are
- * suppressed into the first. For one thread.
+ * The resources that were opened so far, closed in reverse order. If closing one fails, the others are closed all the
+ * same; later failures are suppressed into the first. For one thread.
  */
 final class OpenResources implements AutoCloseable {
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();

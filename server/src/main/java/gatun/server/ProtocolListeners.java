@@ -41,7 +41,7 @@ import java.util.ServiceLoader;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Which protocols are spoken where. */
+/** The protocols, and the addresses where each is spoken. */
 final class ProtocolListeners {
     private final ServerSettings settings;
     private final Optional<ServerTls> httpTls;
@@ -54,7 +54,7 @@ final class ProtocolListeners {
     private Optional<GrpcListener> grpc = Optional.empty();
 
     /**
-     * Reads what TLS is served with, and what is counted for TensorFlow Serving's metrics.
+     * Reads the TLS files and TensorFlow Serving's monitoring file.
      *
      * @throws StartException naming the flag of a file that cannot be used
      */
@@ -139,7 +139,7 @@ final class ProtocolListeners {
     }
 
     /**
-     * Speaks every protocol of {@code inference} where the settings say so; what that opens, {@code opened} owns.
+     * Serves every protocol of {@code inference} where the settings say so; {@code opened} owns the listeners.
      *
      * @return where the server now listens
      * @throws StartException when an address cannot be listened on after all
@@ -197,10 +197,7 @@ final class ProtocolListeners {
         return listeners.endpoints();
     }
 
-    /**
-     * From now on clients hear with each response, and on each gRPC connection, that they should go elsewhere; all are
-     * still served.
-     */
+    /** From now on, every response and every gRPC connection tells clients to go elsewhere; all are still served. */
     void drain() {
         http.ifPresent(HttpListener::drain);
         grpc.ifPresent(GrpcListener::askClientsToLeave);
@@ -215,8 +212,8 @@ final class ProtocolListeners {
     }
 
     /**
-     * Lets HTTP connections end with the response at hand, whatever waits behind it. To be called a moment before
-     * requests are refused.
+     * Lets HTTP connections end with the current response, even if more requests wait behind it. To be called a moment
+     * before requests are refused.
      */
     void cutHttpPipelines() {
         http.ifPresent(HttpListener::cutPipelines);
@@ -228,7 +225,7 @@ final class ProtocolListeners {
         grpcTls.ifPresent(ServerTls::reload);
     }
 
-    /** Over TLS where there is any, but for Unix sockets. */
+    /** Whether TLS is served there: where there is any, except on Unix sockets. */
     private boolean securesGrpc(ListenAddress address) {
         return grpcTls.isPresent() && address.address() instanceof InetSocketAddress;
     }

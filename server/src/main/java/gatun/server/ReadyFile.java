@@ -78,7 +78,7 @@ final class ReadyFile implements AutoCloseable {
                 cause);
     }
 
-    /** One property, with what the format gives a meaning escaped. */
+    /** Writes one property, with the characters escaped that have a meaning in the format. */
     private static void line(StringBuilder text, String key, String value) {
         text.append(key).append('=');
         for (int i = 0; i < value.length(); i++) {

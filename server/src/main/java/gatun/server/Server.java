@@ -39,12 +39,10 @@ import org.slf4j.LoggerFactory;
 final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
 
-    /** How long what clients have sent already may take to be read when the server stops. */
+    /** How long reading the bytes that clients have sent already may take when the server stops. */
     private static final Duration ARRIVAL = Duration.ofMillis(80);
 
-    /**
-     * How long a request may take to be submitted that was begun behind a response which did not end its connection.
-     */
+    /** How long submitting a request may take that was begun behind a response which did not end its connection. */
     private static final Duration BEGIN = Duration.ofMillis(20);
 
     private final OpenResources opened;
@@ -60,9 +58,9 @@ final class Server implements AutoCloseable {
     }
 
     /**
-     * Loads the models, shows them in {@code report}, and listens.
+     * Loads the models, shows them in {@code report}, and starts to listen.
      *
-     * @param log what clients may change of the log
+     * @param log the part of the log that clients may change
      * @throws StartException when that is not possible; nothing is left open then
      */
     static Server start(ServerSettings settings, LogControl log, StartReport report) {
@@ -133,8 +131,8 @@ final class Server implements AutoCloseable {
     }
 
     /**
-     * What clients sent before they could know is read, before anything is refused; their connections end with the
-     * responses.
+     * Waits until the requests are read that clients sent before they could know of the stop, before anything is
+     * refused; their connections end with the responses.
      */
     private static void letArrive(ProtocolListeners edges) throws InterruptedException {
         edges.endHttp();

@@ -2,8 +2,8 @@
 package gatun.server;
 
 /**
- * Decides how many threads look for data on sockets. The JVM reads that from a system property when the first virtual
- * thread waits for some; what the operator gave on the command line stays.
+ * Decides how many threads poll sockets for data. The JVM reads the number from a system property when the first
+ * virtual thread waits for data; a value from the command line stays.
  */
 public final class SocketReaders {
     private static final String READERS = "jdk.readPollers";
@@ -11,14 +11,14 @@ public final class SocketReaders {
     private SocketReaders() {}
 
     /**
-     * Sets what is not set yet, for the cores that the JVM was given, a container's limit included. Call before any
-     * virtual thread.
+     * Sets the property unless it is set, for the cores that the JVM was given, a container's limit included. To be
+     * called before any virtual thread runs.
      */
     public static void configure() {
         if (System.getProperty(READERS) == null) {
             int cores = Runtime.getRuntime().availableProcessors();
-            // The JVM would have a reader for each core. Fewer find more at a time, and wake others less often; it asks
-            // for powers of two.
+            // The JVM would start a reader for each core. Fewer find more at a time, and wake others less often; the
+            // JVM asks for a power of two.
             System.setProperty(READERS, Integer.toString(Integer.highestOneBit(Math.max(1, cores / 4))));
         }
     }

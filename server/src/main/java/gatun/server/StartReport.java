@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
-/** What the operator sees on standard output: the table of models, then the URLs. Everything else is log. */
+/** The report on standard output for the operator: the table of models, then the URLs. Everything else is logged. */
 final class StartReport {
     private final PrintStream out;
     private final StartTable table;
@@ -29,13 +29,13 @@ final class StartReport {
                 new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8), StartTable.ascii());
     }
 
-    /** Shows what was loaded and what was not. */
+    /** Shows the models that were loaded and those that were not. */
     void models(List<ModelStatus> models) {
         out.print(models.isEmpty() ? "No models.\n" : table.render(models));
         out.flush();
     }
 
-    /** Shows where the server listens, and that it does. */
+    /** Shows the addresses where the server listens, and that it is ready. */
     void ready(List<Endpoint> endpoints, Duration startTime) {
         for (Endpoint endpoint : endpoints) {
             String everywhere = endpoint.open() ? "  (on every address)" : "";

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** The one table that a start prints: what is served, by what, in which state, and why not. */
+/** The one table that a start prints: the models, their backends, their states, and the reasons of failures. */
 final class StartTable {
     private static final List<String> TITLES = List.of("Model", "Version", "Engine", "State", "Load time");
     private static final int LOAD_TIME = 4;
@@ -37,7 +37,8 @@ final class StartTable {
     }
 
     /**
-     * The table of {@code models}, with the reasons of those that cannot answer beneath; each line ends with a newline.
+     * The table of {@code models}, followed by the reasons of those that cannot answer requests; each line ends with a
+     * newline.
      */
     String render(List<ModelStatus> models) {
         List<List<String>> rows = new ArrayList<>();

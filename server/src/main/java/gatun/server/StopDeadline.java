@@ -5,14 +5,14 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Ends a process whose stop hangs, say in an engine that does not return. */
+/** Ends a process whose stop hangs, for example in an engine that does not return. */
 final class StopDeadline {
     private static final Duration BEYOND_GRACE = Duration.ofSeconds(10);
     private static final int HUNG = 1;
 
     private StopDeadline() {}
 
-    /** From now on the process has {@code grace}, and some seconds to clean up, to be gone. */
+    /** From now on, the process must end within {@code grace} and some seconds to clean up. */
     static void start(Duration grace) {
         Thread.ofPlatform().daemon().name("stop-deadline").start(() -> {
             try {

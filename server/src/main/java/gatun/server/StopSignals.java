@@ -10,13 +10,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Turns SIGTERM and SIGINT into an orderly stop, and SIGHUP into a call that ends nothing. Without it the JVM would
- * exit with 143, 130 or 129 however well the stop went, and a second Ctrl-C would wait for the first. Thread-safe.
+ * exit with 143, 130 or 129 even after an orderly stop, and a second Ctrl-C would wait for the first. Thread-safe.
  *
- * <p>The JDK offers signals only in {@code sun.misc}, which it supports (module {@code jdk.unsupported}) but about
- * which the compiler warns beyond recall. Hence the one use of reflection.
+ * <p>The JDK offers signals only in {@code sun.misc}, which it supports (module {@code jdk.unsupported}), but about
+ * which the compiler prints a warning that cannot be suppressed. Hence the one use of reflection.
  */
 final class StopSignals {
-    /** What a shell reports for a program that SIGINT ended. */
+    /** The exit status that a shell reports for a program that SIGINT ended. */
     private static final int KILLED_BY_SIGINT = 130;
 
     private final CountDownLatch asked = new CountDownLatch(1);

@@ -1,4 +1,6 @@
-/** Start, stop and what the operator sees of both; the flags are in {@code commandline}, the log in {@code logging}. */
+/**
+ * Start and stop, and their output for the operator; the flags are in {@code commandline}, the log in {@code logging}.
+ */
 @NullMarked
 package gatun.server;
 

@@ -7,7 +7,7 @@ import gatun.listener.ConnectionLimits;
 import org.junit.jupiter.api.Test;
 
 class ConnectionHeapTest {
-    /** What the JVM makes of the launcher's 512 MiB. */
+    /** The maximum heap that the JVM reports for the launcher's 512 MiB. */
     private static final ConnectionHeap LAUNCHERS = new ConnectionHeap(455L << 20);
 
     @Test

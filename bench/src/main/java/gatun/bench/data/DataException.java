@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.data;
 
-/** What was to be sent or expected cannot be: the text says where, what was found, and what was expected. */
+/** Says that data cannot be sent, or cannot be expected: the text says where, what was found, and what was expected. */
 public final class DataException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -7,10 +7,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A file of requests and expected outputs, as perf_analyzer has them: {@code {"data": [...], "validation_data":
- * [...]}}. Both are lists of objects, each with tensors by their names; or lists of such lists, each a sequence.
+ * A file of requests and expected outputs, in perf_analyzer's format:
+ * {@code {"data": [...], "validation_data": [...]}}. Both are lists of objects, each with tensors by their names; or
+ * lists of such lists, each a sequence.
  *
- * @param file what was read
+ * @param file the file as it was read
  * @param data sequences of requests
  * @param expected sequences of expected outputs; empty where nothing is expected
  */

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where the data of a run comes from.
+ * The sources of the data of a run.
  *
  * @param shapes the dimensions that a model leaves open
  * @param generated tensors that no file has

@@ -50,7 +50,7 @@ public final class DataSet implements AutoCloseable {
         return (index + 1) % steps.size();
     }
 
-    /** Whether something is expected of any answer. */
+    /** Whether anything is expected of any response. */
     public boolean checksAnswers() {
         return steps.stream().anyMatch(step -> !step.expected().isNothing());
     }

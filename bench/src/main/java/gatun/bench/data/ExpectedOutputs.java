@@ -21,12 +21,12 @@ public record ExpectedOutputs(List<Tensor> outputs, double tolerance) {
         outputs = List.copyOf(outputs);
     }
 
-    /** Whether every answer is right. */
+    /** Whether nothing is expected, so that every response is right. */
     public boolean isNothing() {
         return outputs.isEmpty();
     }
 
-    /** What is wrong with the outputs that came; empty when nothing is. */
+    /** The first difference between {@code actual} and the expected outputs, as text; empty when there is none. */
     public String differences(List<Tensor> actual) {
         if (isNothing()) {
             return "";

@@ -14,11 +14,11 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Makes tensors that nobody wrote down. The same settings and seed make the same tensors.
+ * Makes tensors without a file. The same settings and seed make the same tensors.
  *
  * @param random whether elements are random: numbers with a fraction from 0 to 1, integers from 0 to 99, letters;
  *     otherwise they are zero, and strings are of blanks
- * @param text what every string is; empty for made-up ones
+ * @param text the value of every string; empty for made-up ones
  * @param stringLength how long made-up strings are, in bytes
  * @param seed of the random elements
  */

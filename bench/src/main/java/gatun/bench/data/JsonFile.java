@@ -20,8 +20,8 @@ import java.util.Map;
 /**
  * Reads JSON as a whole, where it does not matter how long that takes.
  *
- * @param name the file, or what else it is, for error texts
- * @param root what it holds
+ * @param name the name of the file, or of another source, for error texts
+ * @param root the value that it holds
  */
 public record JsonFile(String name, JsonValue root) {
     private static final JsonFactory FACTORY = JsonFactory.builder()
@@ -48,7 +48,7 @@ public record JsonFile(String name, JsonValue root) {
     }
 
     /**
-     * Reads what {@code bytes} have.
+     * Reads the JSON in {@code bytes}.
      *
      * @throws DataException when it is not JSON
      */

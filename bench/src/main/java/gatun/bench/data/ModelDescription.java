@@ -11,7 +11,7 @@ import java.util.List;
  * @param inputs its inputs, a batch's dimension included
  * @param outputs its outputs, likewise
  * @param batched whether the first dimension of every tensor is that of a batch
- * @param decoupled whether a request may have any number of answers
+ * @param decoupled whether a request may have any number of responses
  * @param optionalInputs the inputs that may be left out
  */
 public record ModelDescription(

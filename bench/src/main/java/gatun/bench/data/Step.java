@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * One request of a data set.
  *
- * @param inputs what is sent; borrowed from the data set
- * @param expected what should come back
+ * @param inputs the inputs that are sent; borrowed from the data set
+ * @param expected the outputs that are expected
  * @param start whether it begins a sequence
  * @param end whether it ends one
  */

@@ -17,8 +17,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Makes tensors of what a data file says of them: {@code [1, 2, 3]}, nested or flat; {@code {"content": [1, 2, 3],
- * "shape": [3]}}; or the raw bytes as {@code {"b64": "AQID"}}, also as content. For one thread.
+ * Makes tensors from the values in a data file: {@code [1, 2, 3]}, nested or flat;
+ * {@code {"content": [1, 2, 3], "shape": [3]}}; or the raw bytes as {@code {"b64": "AQID"}}, also as content. For one
+ * thread.
  */
 public final class TensorReader {
     private static final long ALIGNMENT = 64;
@@ -41,7 +42,7 @@ public final class TensorReader {
     }
 
     /**
-     * The tensor of {@code spec}, whose shape may have variable dimensions, of {@code value}.
+     * Makes the tensor of {@code spec}, whose shape may have variable dimensions, from {@code value}.
      *
      * @throws DataException when it is none
      */
@@ -135,7 +136,7 @@ public final class TensorReader {
         return filled(spec, decoded.length / size, bytes, text);
     }
 
-    /** A single string is itself; more of them come as the protocol has them, each with its length before it. */
+    /** A single string stands for itself; several come in the protocol's form, each with its length before it. */
     private Tensor ofRawStrings(TensorSpec spec, JsonValue.Text text, MemorySegment bytes) {
         Shape shape = spec.shape();
         long count = shape.elementCount();
@@ -253,7 +254,7 @@ public final class TensorReader {
                     return value.toBigIntegerExact();
                 }
             } catch (ArithmeticException | NumberFormatException e) {
-                // Said below.
+                // Reported below.
             }
         }
         throw wrongElement(spec, leaf, "a whole number");

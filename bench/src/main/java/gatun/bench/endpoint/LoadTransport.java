@@ -7,11 +7,11 @@ import java.util.Optional;
 /**
  * How requests travel, and where their tensors lie.
  *
- * @param wire what is spoken
+ * @param wire the protocol and encoding
  * @param placement where tensors lie
  */
 public record LoadTransport(Wire wire, Placement placement) {
-    /** What is spoken. */
+    /** The protocol and encoding of requests and responses. */
     public enum Wire {
         /** HTTP with tensors as bytes. */
         HTTP_BINARY,
@@ -21,13 +21,13 @@ public record LoadTransport(Wire wire, Placement placement) {
         GRPC,
         /** gRPC, each worker's requests on a stream. */
         GRPC_STREAM,
-        /** Nothing: the server is in this process. */
+        /** None: the server is in this process. */
         EMBEDDED
     }
 
     /** Where tensors lie. */
     public enum Placement {
-        /** They travel with requests and answers. */
+        /** They travel with requests and responses. */
         SENT,
         /** In a POSIX shared-memory object. */
         POSIX,
@@ -39,7 +39,7 @@ public record LoadTransport(Wire wire, Placement placement) {
 
     /**
      * Understands parts that are put together by a plus sign, such as {@code json} or {@code stream+sealed}, for a
-     * server that is spoken to by {@code protocol}; empty when that protocol does not have it.
+     * server that speaks {@code protocol}; empty when that protocol does not have it.
      *
      * @throws IllegalArgumentException when it is no transport at all
      */
@@ -71,7 +71,7 @@ public record LoadTransport(Wire wire, Placement placement) {
         return possible ? Optional.of(new LoadTransport(wire, placement)) : Optional.empty();
     }
 
-    /** As a table calls it, for the server at {@code address}. */
+    /** Its name in a table, for the server at {@code address}. */
     public String text(ServerAddress address) {
         String scheme = address.isUnix() ? "unix" : address.tls() ? "https" : "http";
         String words =

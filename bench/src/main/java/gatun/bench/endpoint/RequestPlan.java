@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * The parts that requests of the v2 protocol are made of. Safe for any thread.
  *
- * @param model what is asked
+ * @param model the model that is asked
  * @param version which version; empty for the server's choice
- * @param data what is sent
+ * @param data the data that is sent
  * @param inSequences whether requests belong to sequences
  * @param sequences the number of the last sequence
  */
@@ -31,7 +31,7 @@ record RequestPlan(ModelDescription model, String version, DataSet data, boolean
         return new StepCursor(data, worker, sequences);
     }
 
-    /** A request with the tensors of {@code step}; only what is of a sequence is not. */
+    /** A request with the tensors of {@code step}, without anything about sequences. */
     InferRequest.Builder request(Step step) {
         InferRequest.Builder request = InferRequest.to(model.name()).version(version);
         for (Tensor input : step.inputs()) {

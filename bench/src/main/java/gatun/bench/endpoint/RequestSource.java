@@ -8,7 +8,7 @@ interface RequestSource extends AutoCloseable {
     /** Gets the request of a cursor's step ready. */
     InferRequest prepare(int index, StepCursor cursor);
 
-    /** Bytes of outputs that lie elsewhere than in an answer. */
+    /** Bytes of outputs that are not sent in a response but lie in shared memory. */
     long sharedOutputByteSize();
 
     @Override

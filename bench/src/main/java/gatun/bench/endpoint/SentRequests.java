@@ -4,7 +4,7 @@ package gatun.bench.endpoint;
 import gatun.bench.data.Step;
 import gatun.client.InferRequest;
 
-/** Requests whose tensors travel with them. Each is put together once, but for those of sequences. */
+/** Requests whose tensors are sent with them. Each is built once, except those of sequences. */
 final class SentRequests implements RequestSource {
     private final RequestPlan plan;
     private final InferRequest[] prepared;

@@ -17,8 +17,8 @@ import java.util.Map;
 /**
  * The room that tensors need in shared memory.
  *
- * @param placement which memory
- * @param inputs what the inputs are
+ * @param placement the kind of memory
+ * @param inputs the specs of the inputs
  * @param inputBytes the most bytes of each input
  * @param outputBytes the most bytes of each output
  */
@@ -52,7 +52,7 @@ record SharedLayout(
         return new SharedLayout(placement, inputs, inputBytes, outputBytes(client, plan));
     }
 
-    /** Makes such memory and registers it. The caller closes what it gets. */
+    /** Allocates this memory and registers it. The caller closes the result. */
     SharedRequests open(GatunClient client, RequestPlan plan) {
         String model = plan.model().name();
         SharedTensorsBuilder builder =

@@ -51,7 +51,10 @@ final class SharedRequests implements RequestSource {
         }
     }
 
-    /** What is wrong with the outputs of the last answer; empty when nothing is. */
+    /**
+     * The first difference between the outputs of the last response and the expected ones, as text; empty when there is
+     * none.
+     */
     String differences(ExpectedOutputs expected) {
         if (expected.isNothing()) {
             return "";

@@ -27,7 +27,7 @@ final class StepCursor {
         index = data.first(worker);
     }
 
-    /** Goes to the next request and answers which one it is. */
+    /** Goes to the next request and returns its index. */
     int next() {
         if (first) {
             first = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.endpoint;
 
-/** A server cannot be put under load as it was asked: the text says why, and what to do. */
+/** Says that a server cannot be put under the load that was asked for: the text says why, and what to do. */
 public final class TargetException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -8,7 +8,7 @@ import gatun.wire.tensorflow.DataType;
 final class TensorFlowDatatypes {
     private TensorFlowDatatypes() {}
 
-    /** What TensorFlow calls {@code datatype}. */
+    /** TensorFlow's datatype for {@code datatype}. */
     static DataType of(Datatype datatype) {
         return switch (datatype) {
             case BOOL -> DataType.DT_BOOL;

@@ -146,10 +146,10 @@ final class TensorFlowGrpc implements TensorFlowServer {
     }
 
     /**
-     * The answer to a request.
+     * The response to a request.
      *
-     * @param response as it came
-     * @param expected what it should be
+     * @param response the message as it came
+     * @param expected the outputs that it should have
      */
     private record GrpcAnswer(PredictResponse response, ExpectedOutputs expected) implements Answer {
         @Override

@@ -7,7 +7,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 
-/** Makes of a signature what is known of a model. */
+/** Makes a model's description from a signature. */
 final class TensorFlowModels {
     private TensorFlowModels() {}
 
@@ -23,7 +23,7 @@ final class TensorFlowModels {
                         + "' is of a datatype that cannot be sent: expected numbers, truth values or strings");
             }
         }
-        // There is no word for batches: a signature whose inputs all begin with an open dimension takes them.
+        // Signatures do not tell of batches: one whose inputs all begin with a variable dimension takes them.
         boolean batched = !inputs.isEmpty()
                 && inputs.stream()
                         .allMatch(input ->

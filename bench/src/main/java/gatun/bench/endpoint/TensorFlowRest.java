@@ -91,7 +91,7 @@ final class TensorFlowRest implements TensorFlowServer {
         exchanges.close();
     }
 
-    /** Of outputs whose size the signature tells; JSON itself has no sizes. */
+    /** Bytes of the outputs, as far as the signature tells their sizes; JSON itself has no sizes. */
     private static long byteSize(List<TensorSpec> outputs, Step step) {
         Shape first = step.inputs().getFirst().spec().shape();
         long byteSize = 0;
@@ -209,10 +209,10 @@ final class TensorFlowRest implements TensorFlowServer {
     }
 
     /**
-     * The answer to a request.
+     * The response to a request.
      *
-     * @param reply as it came
-     * @param prediction what was asked
+     * @param reply the response as it came
+     * @param prediction the request
      */
     private record RestAnswer(HttpResult reply, RestPrediction prediction) implements Answer {
         @Override

@@ -8,7 +8,7 @@ import java.util.List;
 /** A signature of a model on a server of TensorFlow Serving. Owns the connection. Safe for any thread. */
 interface TensorFlowServer extends AutoCloseable {
     /**
-     * What the signature takes and gives.
+     * The inputs and outputs of the signature.
      *
      * @throws TargetException when there is no such model or signature, or the server cannot be asked
      */
@@ -22,13 +22,13 @@ interface TensorFlowServer extends AutoCloseable {
 
     /** A request that can be made any number of times. */
     interface Prediction {
-        /** Makes it, and waits for the answer. */
+        /** Sends the request, and waits for the response. */
         Answer make();
     }
 
-    /** What came back. */
+    /** The response to a request. */
     interface Answer {
-        /** What is not as expected; empty when nothing is. */
+        /** The first difference from the expected outputs, as text; empty when there is none. */
         String differences();
 
         /** Bytes of the outputs. */

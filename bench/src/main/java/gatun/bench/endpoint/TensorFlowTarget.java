@@ -26,7 +26,8 @@ public final class TensorFlowTarget implements Target {
     }
 
     /**
-     * A connection to a server, before it is known what to send. The caller closes it, unless a target was made of it.
+     * A connection to a server, before it is known what to send. The caller closes it, unless a target was made from
+     * it.
      */
     public static final class Connection implements AutoCloseable {
         private final TensorFlowServer server;
@@ -35,7 +36,7 @@ public final class TensorFlowTarget implements Target {
             this.server = server;
         }
 
-        /** What the signature takes and gives. */
+        /** The inputs and outputs of the signature. */
         public ModelDescription describe() {
             return server.describe();
         }

@@ -13,12 +13,12 @@ import gatun.wire.inference.ModelInput;
 import java.util.List;
 import java.util.Optional;
 
-/** Asks a server of the v2 protocol what a model is. */
+/** Asks a server of the v2 protocol for the description of a model. */
 public final class V2Models {
     private V2Models() {}
 
     /**
-     * What {@code model} is.
+     * The description of {@code model}.
      *
      * @throws TargetException when there is no such model, or the server cannot be asked
      */

@@ -10,21 +10,21 @@ public interface Caller extends AutoCloseable {
     void prepare();
 
     /**
-     * Sends the request and waits until all of the answer has come. This is what is measured.
+     * Sends the request and waits until the whole response has come. This is what is measured.
      *
      * @throws RuntimeException when it fails; the text says why
      */
     void call();
 
     /**
-     * Looks at the answer, where something is expected of it, and gives its memory back. Called after each
+     * Checks the response, where something is expected of it, and gives its memory back. Called after each
      * {@link #call} that did not fail; not measured.
      *
-     * @return what is wrong with the answer; empty when nothing is
+     * @return how the response differs from what is expected; empty when it does not
      */
     String finish();
 
-    /** How many bytes of tensors the last request that was finished and its answer had, wherever they lie. */
+    /** Bytes of tensors in the last finished request and its response, wherever they lie. */
     long tensorByteSize();
 
     @Override

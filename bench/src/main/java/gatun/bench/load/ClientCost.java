@@ -12,7 +12,7 @@ public record ClientCost(long workerHeapBytes, long heapBytes, long processorNan
     /** Nothing. */
     public static final ClientCost NONE = new ClientCost(0, 0, 0);
 
-    /** What was spent since {@code earlier}. */
+    /** The cost since {@code earlier}. */
     public ClientCost since(ClientCost earlier) {
         return new ClientCost(
                 workerHeapBytes - earlier.workerHeapBytes,
@@ -20,7 +20,7 @@ public record ClientCost(long workerHeapBytes, long heapBytes, long processorNan
                 processorNanos - earlier.processorNanos);
     }
 
-    /** Both together. */
+    /** The sum of both. */
     public ClientCost plus(ClientCost other) {
         return new ClientCost(
                 workerHeapBytes + other.workerHeapBytes,

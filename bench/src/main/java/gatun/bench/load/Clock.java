@@ -6,9 +6,9 @@ import java.util.function.BooleanSupplier;
 
 /** The time, and waiting for it. Readings are those of {@link System#nanoTime}. */
 public interface Clock {
-    /** What the machine's clock says. */
+    /** The machine's clock. */
     Clock SYSTEM = new Clock() {
-        // A thread that parks comes back later than it asked by about so much.
+        // A parked thread wakes up later than it asked for, by about this much.
         private static final long WAKE_UP_NANOS = 60_000;
         private static final long LONGEST_PARK_NANOS = 50_000_000;
 
@@ -32,7 +32,7 @@ public interface Clock {
         }
     };
 
-    /** Now, in nanoseconds from a beginning that nobody knows. */
+    /** The time now, in nanoseconds from an arbitrary origin. */
     long nanoTime();
 
     /** Returns at {@code due}, at once when it has passed, or soon after {@code stopped} says so. */

@@ -11,7 +11,7 @@ final class CostMeter {
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
-    /** What was spent until now; {@code workers} are alive. */
+    /** The cost so far; {@code workers} are alive. */
     ClientCost read(List<Thread> workers) {
         long[] ids = new long[workers.size()];
         for (int i = 0; i < ids.length; i++) {

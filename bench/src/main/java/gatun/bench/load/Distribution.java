@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
-/** How the gaps between requests of an open loop are spread. */
+/** The distribution of the gaps between requests of an open loop. */
 public enum Distribution {
-    /** As independent callers come: exponential gaps. */
+    /** Exponential gaps, as from independent callers. */
     POISSON,
     /** All gaps are equal. */
     CONSTANT

@@ -15,7 +15,8 @@ public sealed interface Load {
     Pace pace(long start, long seed);
 
     /**
-     * A closed loop: so many requests are under way at any time, each followed by the next when its answer came.
+     * A closed loop: so many requests are under way at any time; each is followed by the next when its response has
+     * come.
      *
      * @param requests how many; at least 1
      */

@@ -39,9 +39,9 @@ public final class LoadRun {
     }
 
     /**
-     * Puts {@code load} on {@code target} until enough was measured, or {@code interrupted} says so.
+     * Puts {@code load} on {@code target} until enough was measured, or {@code interrupted} returns true.
      *
-     * @param listener told several times per second how far it is, on this thread
+     * @param listener told several times per second how far the run is, on this thread
      */
     public static Measurement measure(
             Target target,
@@ -94,7 +94,7 @@ public final class LoadRun {
                 load, last, windows.size(), verdict, everything.failures(), everything.wrongAnswers(), overdue);
     }
 
-    /** Where every request fails, more of them tell nothing new. */
+    /** Whether no request was answered: where every one fails, more of them tell nothing new. */
     private static boolean answersNothing(Window window) {
         return window.answered() == 0 && window.failed() > 0;
     }
@@ -151,7 +151,7 @@ public final class LoadRun {
     private void end() {
         workers.forEach(Worker::stop);
         if (!join()) {
-            // What does not end by itself does so without its connection.
+            // Calls that do not end by themselves end when their connection closes.
             target.close();
             join();
         }

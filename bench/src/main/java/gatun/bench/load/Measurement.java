@@ -10,8 +10,8 @@ import java.util.Map;
  * @param window the last windows as one
  * @param windows how many windows there were in all
  * @param verdict whether the last windows are alike; CONTINUE when it was interrupted
- * @param failures requests that failed from the warm-up on, by what the failure said
- * @param wrongAnswers answers from the warm-up on that were not as expected, by what was wrong
+ * @param failures requests that failed from the warm-up on, counted by the text of the failure
+ * @param wrongAnswers responses from the warm-up on that were not as expected, counted by what was wrong
  * @param overdue requests that were due at the end, and were not sent
  */
 public record Measurement(
@@ -27,7 +27,7 @@ public record Measurement(
         return failures.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** How many answers were not as expected, the warm-up's included. */
+    /** How many responses were not as expected, the warm-up's included. */
     public long wrong() {
         return wrongAnswers.values().stream().mapToLong(Long::longValue).sum();
     }

@@ -4,12 +4,12 @@ package gatun.bench.load;
 import java.time.Duration;
 
 /**
- * How a load is measured.
+ * The plan of a measurement.
  *
  * @param warmUp how long requests are made before they count
  * @param window how long a window is
- * @param rule when enough was measured
- * @param maxThreads how many requests of an open loop can be under way at most
- * @param seed of what is left to chance
+ * @param rule says when enough was measured
+ * @param maxThreads the most requests of an open loop that can be under way
+ * @param seed the seed of random choices
  */
 public record MeasurementPlan(Duration warmUp, Duration window, StoppingRule rule, int maxThreads, long seed) {}

@@ -4,7 +4,7 @@ package gatun.bench.load;
 /**
  * How far a measurement is.
  *
- * @param load what is asked of the server
+ * @param load the load on the server
  * @param window the number of the window that is measured, from 1; 0 for the warm-up
  * @param part how much of it has passed, from 0 to 1
  * @param previous the window before; an empty one in the first

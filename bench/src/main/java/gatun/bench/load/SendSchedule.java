@@ -6,7 +6,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The times at which an open loop sends its requests. They depend on the rate and the seed alone: neither on the
- * answers nor on how many workers take them, so a slow server is not spared. Safe for any thread.
+ * responses nor on the number of workers, so a slow server is not spared. Safe for any thread.
  */
 final class SendSchedule implements Pace {
     private static final double NANOS_PER_SECOND = 1e9;

@@ -8,7 +8,7 @@ package gatun.bench.load;
  * @param executions how often the model was run, a batch being one
  * @param requests requests that were answered
  * @param cacheHits requests that were answered from the response cache, without waiting or computing
- * @param requestNanos from when a request came until its answer was there
+ * @param requestNanos from when a request came until its response was ready
  * @param queueNanos waiting for the model
  * @param inputNanos getting the inputs ready
  * @param inferNanos computing
@@ -24,7 +24,7 @@ public record ServerCounters(
         long inputNanos,
         long inferNanos,
         long outputNanos) {
-    /** What was counted since {@code earlier}. */
+    /** The counts since {@code earlier}. */
     public ServerCounters since(ServerCounters earlier) {
         return new ServerCounters(
                 inferences - earlier.inferences,
@@ -38,7 +38,7 @@ public record ServerCounters(
                 outputNanos - earlier.outputNanos);
     }
 
-    /** Both together. */
+    /** The sum of both. */
     public ServerCounters plus(ServerCounters other) {
         return new ServerCounters(
                 inferences + other.inferences,

@@ -5,18 +5,18 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * When enough was measured: when in the last three windows neither the throughput nor the latency differs from their
- * mean by more than the stability allows. Pure: the same windows give the same verdict.
+ * Decides when enough was measured: when, in the last three windows, neither the throughput nor the latency differs
+ * from their mean by more than the stability allows. Pure: the same windows give the same verdict.
  *
  * @param stability the greatest difference from the mean, as a part of it: 0.1 for ten percent
  * @param percentile the percentile of the latency that counts; empty for the average
- * @param maxWindows after so many windows it ends in any case; at least 1
+ * @param maxWindows the most windows, after which the measurement ends in any case; at least 1
  */
 public record StoppingRule(double stability, OptionalDouble percentile, int maxWindows) {
     /** How many windows are compared, and make up the result. */
     public static final int COMPARED_WINDOWS = 3;
 
-    /** What is to be done after a window. */
+    /** The decision after a window. */
     public enum Verdict {
         /** Measure another window. */
         CONTINUE,
@@ -26,7 +26,7 @@ public record StoppingRule(double stability, OptionalDouble percentile, int maxW
         UNSTABLE
     }
 
-    /** What to do after these windows, the last of which has just ended. */
+    /** Decides whether to go on after these windows, the last of which has just ended. */
     public Verdict decide(List<Window> windows) {
         if (windows.size() >= COMPARED_WINDOWS && isStable(last(windows))) {
             return Verdict.STABLE;

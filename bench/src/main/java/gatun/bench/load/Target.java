@@ -6,13 +6,13 @@ import java.util.Optional;
 /** A server under load, over one transport. Safe for any thread. */
 public interface Target extends AutoCloseable {
     /**
-     * Opens what one worker makes its requests by.
+     * Opens a caller, by which one worker makes its requests.
      *
-     * @param worker its number, from 0
+     * @param worker the worker's number, from 0
      */
     Caller caller(int worker);
 
-    /** What the server counted until now; empty where it tells of no statistics. */
+    /** The server's counters now; empty where the server has no statistics. */
     Optional<ServerCounters> counters();
 
     /** Closes all connections; requests that are under way fail. */

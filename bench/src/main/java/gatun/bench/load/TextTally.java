@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts by text, of which it keeps so many and no more. Safe for any thread. */
+/** Counts by text; keeps a limited number of different texts. Safe for any thread. */
 final class TextTally {
     private static final int GREATEST_COUNT_OF_TEXTS = 20;
     private static final String OTHERS = "other texts";

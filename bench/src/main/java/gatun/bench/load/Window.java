@@ -11,12 +11,12 @@ import org.HdrHistogram.Histogram;
  *
  * @param nanos how long it was
  * @param latencies of answered requests, in nanoseconds from when they were due; not to be changed
- * @param failures how many requests failed, by what the failure said
- * @param wrongAnswers how many answers were not as expected, by what was wrong
- * @param tensorBytes bytes of the tensors of answered requests and their answers
+ * @param failures how many requests failed, by the text of the failure
+ * @param wrongAnswers how many responses were not as expected, by what was wrong
+ * @param tensorBytes bytes of the tensors of answered requests and of their responses
  * @param longestLagNanos the longest time by which a request was sent later than it was due
  * @param cost what the client spent
- * @param server what the server counted; empty where it tells of none
+ * @param server the server's counters; empty where it has none
  */
 public record Window(
         long nanos,
@@ -42,7 +42,7 @@ public record Window(
                 Optional.empty());
     }
 
-    /** Both as if they were one. */
+    /** Both as if they were one window. */
     public Window plus(Window other) {
         if (nanos == 0) {
             return other;
@@ -70,7 +70,7 @@ public record Window(
         return total(failures);
     }
 
-    /** How many answers were not as expected. */
+    /** How many responses were not as expected. */
     public long wrong() {
         return total(wrongAnswers);
     }
@@ -85,12 +85,14 @@ public record Window(
         return nanos == 0 ? 0 : tensorBytes * NANOS_PER_SECOND / (double) nanos;
     }
 
-    /** The mean latency in nanoseconds; 0 without answers. */
+    /** The mean latency in nanoseconds; 0 without responses. */
     public double averageNanos() {
         return answered() == 0 ? 0 : latencies.getMean();
     }
 
-    /** The latency in nanoseconds that {@code percentile} percent of the answers did not exceed; 0 without answers. */
+    /**
+     * The latency in nanoseconds that {@code percentile} percent of the responses did not exceed; 0 without responses.
+     */
     public long percentileNanos(double percentile) {
         return answered() == 0 ? 0 : latencies.getValueAtPercentile(percentile);
     }

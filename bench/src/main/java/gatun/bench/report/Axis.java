@@ -6,10 +6,10 @@ import java.util.List;
 
 /** One direction of a plot. */
 interface Axis {
-    /** What is shown along it. */
+    /** The quantity along the axis. */
     String label();
 
-    /** Where a value is: from 0, the axis's beginning, to 1. */
+    /** The position of a value, from 0 at the beginning of the axis to 1 at its end. */
     double position(double value);
 
     /** The marked values, in their order. */
@@ -18,12 +18,12 @@ interface Axis {
     /**
      * A marked value.
      *
-     * @param value where it is
-     * @param text what stands there
+     * @param value its place on the axis
+     * @param text its label
      */
     record Tick(double value, String text) {}
 
-    /** Says a value in words. */
+    /** Writes a value as text. */
     @FunctionalInterface
     interface Text {
         String of(double value);

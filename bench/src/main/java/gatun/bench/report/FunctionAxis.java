@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * An axis whose positions a function tells.
+ * An axis whose positions come from a function.
  *
- * @param label what is shown along it
+ * @param label the quantity along the axis
  * @param ticks the marked values
  * @param function from a value to its position, from 0 to 1
  */

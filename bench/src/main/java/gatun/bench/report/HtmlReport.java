@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The result as a page that needs nothing but itself. */
+/** The result as a page that needs no other files. */
 public final class HtmlReport {
     private static final double MEGA = 1e6;
     private static final String STYLE = """

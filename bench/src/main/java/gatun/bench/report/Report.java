@@ -9,13 +9,13 @@ import java.util.OptionalDouble;
 /**
  * The whole result.
  *
- * @param model what was asked
+ * @param model the model that was asked
  * @param version which version; empty for the server's choice
  * @param data what was sent, in words
  * @param began when the first load began
  * @param environment where and how it was measured, by name
  * @param percentile the latency that decided about stability; empty for the average
- * @param answersChecked whether answers were compared with expected ones
+ * @param answersChecked whether responses were compared with expected ones
  * @param rows the loads in their order
  */
 public record Report(
@@ -37,7 +37,7 @@ public record Report(
         return rows.stream().mapToLong(row -> row.measurement().failed()).sum();
     }
 
-    /** Answers that were not as expected, of all rows. */
+    /** Responses that were not as expected, of all rows. */
     public long wrong() {
         return rows.stream().mapToLong(row -> row.measurement().wrong()).sum();
     }

@@ -12,12 +12,12 @@ import java.util.Optional;
  * A line of the result: one load over one transport.
  *
  * @param url the server
- * @param transport what it is called
+ * @param transport its name
  * @param batch how many inferences a request has
- * @param measurement what came out
+ * @param measurement the result
  */
 public record Row(String url, String transport, long batch, Measurement measurement) {
-    /** What the row is about, for legends: the transport and the load. */
+    /** The row's label in legends: the transport and the load. */
     public String text() {
         return transport + ", " + loadText();
     }
@@ -30,7 +30,7 @@ public record Row(String url, String transport, long batch, Measurement measurem
         };
     }
 
-    /** What was measured. */
+    /** The measurements of the row. */
     public Window window() {
         return measurement.window();
     }
@@ -45,14 +45,14 @@ public record Row(String url, String transport, long batch, Measurement measurem
         return measurement.verdict() == StoppingRule.Verdict.STABLE;
     }
 
-    /** What the server counted; empty where it tells of nothing, or counted no request. */
+    /** The server's counters; empty where it has none, or counted no request. */
     public Optional<ServerCounters> server() {
         return window().server().filter(counters -> counters.requests() > 0);
     }
 
     /**
-     * What of the average latency the server does not account for, in nanoseconds: the network, both ends of it, and
-     * waiting to be sent.
+     * The part of the average latency, in nanoseconds, that the server does not account for: the network, both ends of
+     * it, and the wait before sending.
      */
     public double elsewhereNanos(ServerCounters counters) {
         return Math.max(0, window().averageNanos() - counters.perRequest(counters.requestNanos()));

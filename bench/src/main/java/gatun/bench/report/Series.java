@@ -6,11 +6,11 @@ import java.util.List;
 /**
  * A line of a plot.
  *
- * @param name as the legend calls it
+ * @param name the name in the legend
  * @param points in the order they are joined
  * @param marked whether each point has a mark
  */
 record Series(String name, List<Point> points, boolean marked) {
-    /** A point, by the values of both axes, and what it is. */
+    /** A point: the values on both axes, and a label. */
     record Point(double x, double y, String text) {}
 }

@@ -155,7 +155,7 @@ public final class TextReport {
         return notes.toString();
     }
 
-    /** Says in few lines which figures are worth less than others. */
+    /** Says in a few lines which figures are less reliable than others. */
     private static void alike(StringBuilder notes, List<Row> rows) {
         String unstable = rows.stream()
                 .filter(row -> row.measurement().verdict() == StoppingRule.Verdict.UNSTABLE)

@@ -1,3 +1,3 @@
-/** What is shown and written: progress, table, JSON, CSV, plots. */
+/** The output of the load tool: progress, table, JSON, CSV, plots. */
 @org.jspecify.annotations.NullMarked
 package gatun.bench.report;

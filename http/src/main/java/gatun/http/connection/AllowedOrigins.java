@@ -4,7 +4,7 @@ package gatun.http.connection;
 import java.util.Set;
 
 /**
- * Pages of which other servers a browser lets read the answers, by their origins ({@code https://console.example}).
+ * The other origins ({@code https://console.example}) whose pages may read responses in a browser.
  *
  * @param origins the origins; {@code *} stands for any
  */
@@ -26,7 +26,7 @@ public record AllowedOrigins(Set<String> origins) {
         return origins.isEmpty();
     }
 
-    /** Whether pages of {@code origin} are let in; of one that could end a header's line never. */
+    /** Whether pages of {@code origin} are let in; never those of an origin that could end a header's line. */
     boolean contain(String origin) {
         boolean plain = origin.chars().allMatch(c -> c > ' ' && c < 0x7F);
         return plain && !origin.isEmpty() && (origins.contains(ANY) || origins.contains(origin));

@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * The lines among the chunks of one body: sizes with their extensions, and trailers. Refuses whatever somebody in front
- * of the server may read otherwise, and bounds what has no use. Not thread-safe.
+ * The lines among the chunks of one body: sizes with their extensions, and trailers. Refuses everything that a proxy in
+ * front of the server may read differently, and bounds what has no use. Not thread-safe.
  */
 final class ChunkSyntax {
     /** The most bytes of a line. */

@@ -7,9 +7,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes that a client sends, as Helidon reads them. Bodies may be taken past Helidon, straight into native memory;
- * it is then told that what it expects next is at its end: an empty buffer in place of a body's bytes, a last chunk in
- * place of chunks. For the connection's thread.
+ * The bytes that a client sends, as Helidon reads them. Bodies may bypass Helidon, straight into native memory; Helidon
+ * is then told that the part it expects next is at its end: it gets an empty buffer in place of a body's bytes, and a
+ * last chunk in place of chunks. For the connection's thread.
  */
 final class ClientBytes extends DataReader {
     private static final byte[] NONE = {};
@@ -39,9 +39,9 @@ final class ClientBytes extends DataReader {
     }
 
     /**
-     * Reads what {@code early} has read from the socket already, then {@code socket}, but first what looks at it have
-     * read. What begins between two requests is {@code direct}'s before it is Helidon's, and with it what came together
-     * with a head.
+     * Reads first the bytes that {@code early} has read from the socket already, then those that {@code presence} has
+     * read while a request waited, then {@code socket}. Bytes that begin between two requests, or that came together
+     * with a head, go to {@code direct} before Helidon.
      */
     static ClientBytes of(
             DataReader early,
@@ -84,7 +84,7 @@ final class ClientBytes extends DataReader {
         return source.wasOld();
     }
 
-    /** What has been read from the socket and not been used. */
+    /** Takes the bytes that have been read from the socket and not been used. */
     byte[] takeBuffered() {
         int byteSize = super.available();
         return byteSize == 0 ? NONE : readBytes(byteSize);

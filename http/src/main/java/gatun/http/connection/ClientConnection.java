@@ -36,22 +36,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the answers with
- * tensors go past Helidon, between the transport and native memory. Used by its one thread, but for {@link #idleTime},
- * {@link #close} and {@link #look}, which any may call.
+ * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the responses with
+ * tensors bypass Helidon, between the transport and native memory. Used by its one thread, except {@link #idleTime},
+ * {@link #close} and {@link #look}, which any thread may call.
  */
 public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
     private static final Logger LOG = LoggerFactory.getLogger(ClientConnection.class);
 
-    /** An answer of up to so many bytes is put together and written as one piece: cheaper than a gathering write. */
+    /** A response of up to this many bytes is put together and written as one piece: cheaper than a gathering write. */
     private static final int SMALL_ANSWER = 16 * 1024;
 
     /**
-     * Before a connection is closed, so many bytes of a body that nobody wants are read, so that the answer arrives.
+     * Before a connection is closed, up to this many bytes of an unwanted body are read, so that the response arrives.
      */
     private static final long LINGERING_BYTES = 64L << 20;
 
-    /** So many bytes of a next request are read while the server drains, to see whether there is one. */
+    /** Up to this many bytes of a next request are read while the server drains, to see whether there is one. */
     private static final int READ_AHEAD = 4 * 1024;
 
     private static final byte[] NO_HEADERS = {};
@@ -59,7 +59,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private static final String LINE_END = "\r\n";
     private static final String LAST_CHUNK = "0\r\n\r\n";
 
-    /** What ends a chunk, as a piece of an answer. */
+    /** The end of a chunk, as a piece of a response. */
     private static final MemorySegment[] CHUNK_END = {MemorySegment.ofArray(new byte[] {'\r', '\n'})};
 
     private final ConnectionContext context;
@@ -79,7 +79,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Made when the first body is waited for. */
     private @Nullable Sender sender;
 
-    /** Lines for the head of the answer to the present request; mostly none. */
+    /** Header lines for the head of the current response; mostly none. */
     private byte[] moreHeaders = NO_HEADERS;
 
     /** Whether the connection was ended because its client reads too slowly. */
@@ -88,7 +88,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Whether the client sends no more, though a body is not whole. */
     private boolean endedWithinBody;
 
-    /** Whether the pieces of the present answer are chunks. */
+    /** Whether the pieces of the current response are chunks. */
     private boolean inChunks;
 
     private final RequestRouting routing;
@@ -139,20 +139,20 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         activity.beginRequest();
     }
 
-    /** A request that Helidon has read is answered; passes over what nobody wanted of its body. */
+    /** A request that Helidon has read is answered; skips the unread rest of its body. */
     void endRequest(HelidonRequest request) {
         request.skipBody();
         direct.begin(bytes.takeBuffered());
         activity.endRequest();
     }
 
-    /** The answer is sent: what it took of the heap is kept only where it is little. */
+    /** Frees the texts of the response, which has been sent; keeps their memory for the next where it is little. */
     void releaseTexts() {
         json.clear();
         head.clear();
     }
 
-    /** Adds whole lines, each with its line end, to the head of the answer to the present request. */
+    /** Adds whole lines, each with its line end, to the head of the current response. */
     void addHeaders(String lines) {
         byte[] added = lines.getBytes(StandardCharsets.ISO_8859_1);
         int before = moreHeaders.length;
@@ -160,14 +160,14 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         System.arraycopy(added, 0, moreHeaders, before, added.length);
     }
 
-    /** An empty writer for the text of an answer; the next request on this connection uses it again. */
+    /** An empty writer for the text of a response; the next request on this connection uses it again. */
     public JsonWriter json() {
         json.clear();
         return json;
     }
 
     /**
-     * Sends the answer to a request: {@code headers}, then {@code text}, then the first {@code count} of
+     * Sends the response to a request: {@code headers}, then {@code text}, then the first {@code count} of
      * {@code tensors}.
      *
      * @param close whether the client is told that the connection ends
@@ -207,7 +207,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 : new ServerConnectionException("the client does not take the answer", e);
     }
 
-    /** Ends the connection where its client reads an answer too slowly. For any thread, when others find no memory. */
+    /** Ends the connection where its client reads a response too slowly. For any thread, when others find no memory. */
     void endIfReadTooSlowly() {
         if (answers.isReadTooSlowly()) {
             cutOff = true;
@@ -215,14 +215,14 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
     }
 
-    /** Sends the head of the answer that {@link #send} would give, for a client that asked for no more. */
+    /** Sends the head of the response that {@link #send} would give, for a client that asked for the head only. */
     void sendHeadOf(ResponseHeaders headers, boolean close, long byteSize) {
         head.clear();
         headers.writeTo(head, byteSize, moreHeaders, close);
         sendHead();
     }
 
-    /** Sends an answer of a status that has no body. */
+    /** Sends a response of a status that has no body. */
     void sendBodiless(ResponseHeaders headers, boolean close) {
         head.clear();
         headers.writeBodilessTo(head, moreHeaders, close);
@@ -230,8 +230,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Begins an answer in pieces: chunks, or for HTTP/1.0 all up to the connection's end. Nothing is sent before the
-     * first piece.
+     * Begins a response in pieces: chunks, or for HTTP/1.0 all bytes up to the connection's end. Nothing is sent before
+     * the first piece.
      */
     void beginPieces(ResponseHeaders headers, boolean close) {
         head.clear();
@@ -244,7 +244,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Begins an answer of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the
+     * Begins a response of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the
      * first piece.
      */
     void beginSized(ResponseHeaders headers, boolean close, long byteSize) {
@@ -254,7 +254,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Sends a piece of an answer, which is not the last; waits for a client that reads slowly. May be called while the
+     * Sends a piece of a response, which is not the last; waits for a client that reads slowly. May be called while the
      * client waits.
      *
      * @throws ServerConnectionException when the client is gone
@@ -267,8 +267,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Sends the last piece of an answer, which may be empty, and then the first {@code count} of {@code tensors}, and
-     * ends it.
+     * Sends the last piece of a response, which may be empty, and then the first {@code count} of {@code tensors}; ends
+     * the response.
      */
     void sendLast(JsonWriter piece, MemorySegment[] tensors, int count) {
         if (inChunks) {
@@ -281,7 +281,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
     }
 
-    /** Ends an answer in pieces. */
+    /** Ends a response in pieces. */
     void endPieces() {
         if (inChunks) {
             head.raw(LAST_CHUNK);
@@ -318,15 +318,15 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Ends the connection after an answer that told so: reads on for a while, since a client that is still sending when
-     * the socket closes may lose the answer. While the server stops, nothing is waited for.
+     * Ends the connection after a response that announced the end: reads on for a while, since a client that is still
+     * sending when the socket closes may lose the response. While the server stops, nothing is waited for.
      *
      * @throws CloseConnectionException always
      */
     public CloseConnectionException linger() {
         try {
             transport.shutdownOutput();
-            clientWait.startWaiting(); // for all that comes: who drips does not hold the connection for longer
+            clientWait.startWaiting(); // once, for all bytes: a slow client does not extend it
             if (activity.mayLinger()) {
                 socket.discard(LINGERING_BYTES);
             }
@@ -339,10 +339,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Waits for {@code answer}, and notices meanwhile when the client leaves.
+     * Waits for {@code answer}, and notices if the client leaves meanwhile.
      *
-     * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the answer has come
-     * @throws CloseConnectionException when the client is gone and there is no answer
+     * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the response has come
+     * @throws CloseConnectionException when the client is gone and there is no response
      */
     <T> T whileClientWaits(Runnable onGone, Supplier<T> answer) {
         presence.startWaiting(onGone, hasMore());
@@ -360,13 +360,13 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
     }
 
-    /** Whether the client has sent more than the present request. */
+    /** Whether the client has sent more than the current request. */
     private boolean hasMore() {
         return direct.hasMore() || bytes.buffered(1) > 0;
     }
 
     /**
-     * Whether the server drains and the client has sent nothing more, so that the response at hand ends the connection.
+     * Whether the server drains and the client has sent nothing more, so that the current response ends the connection.
      */
     boolean isLast() {
         return activity.draining()
@@ -423,7 +423,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return true;
     }
 
-    /** Who sends here, among all who share the buffer pool. */
+    /** The sender that stands for this client among all that share the buffer pool. */
     Sender sender() {
         if (sender == null) {
             sender = Sender.at(remotePeer.address());
@@ -446,7 +446,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         clientWait.stopWaiting();
     }
 
-    /** What the client sends, as Helidon sees it. */
+    /** The client's bytes, as Helidon reads them. */
     ClientBytes bytes() {
         return bytes;
     }
@@ -474,8 +474,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     @Override
     public void close(boolean interrupt) {
         if (!socket.opened() || (!interrupt && !canInterrupt() && idleTime().compareTo(timeout()) > 0)) {
-            // The client stopped amidst a handshake, a request or an answer: nothing but the end of the channel wakes
-            // our thread.
+            // The client stopped in the middle of a handshake, a request or a response: nothing but the end of the
+            // channel wakes our thread.
             socket.close();
         }
         if (interrupt) {

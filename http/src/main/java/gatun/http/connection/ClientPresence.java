@@ -8,12 +8,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a client is still there while its request waits. The connection's thread says when that is; another thread
- * then looks at the socket, by a read that does not wait. What comes in by that, the begin of a next request, is kept
- * for the connection's thread.
+ * Whether a client is still there while its request waits. The connection's thread says when a request waits; another
+ * thread then looks at the socket, by a read that does not wait. The bytes that it reads, the beginning of a next
+ * request, are kept for the connection's thread.
  */
 final class ClientPresence {
-    /** What a look found. */
+    /** The result of a look. */
     enum Look {
         /** No request waits. */
         NOTHING_WAITS,
@@ -77,8 +77,8 @@ final class ClientPresence {
     }
 
     /**
-     * As {@link #stopWaiting}, for a while: {@link #startWaiting} with what this answers goes on. Null when the client
-     * was found gone, or no request waits.
+     * As {@link #stopWaiting}, but for a while: {@link #startWaiting} with the returned action goes on. Null when the
+     * client was found gone, or no request waits.
      */
     @Nullable
     Runnable pause() {
@@ -93,8 +93,8 @@ final class ClientPresence {
     }
 
     /**
-     * What looks have read of a next request, once; null when there is nothing. For the connection's thread, while
-     * nothing waits.
+     * Takes the bytes of a next request that looks have read, once; null when there are none. For the connection's
+     * thread, while nothing waits.
      */
     byte @Nullable [] takeKept() {
         byte[] bytes = kept;
@@ -103,7 +103,7 @@ final class ClientPresence {
     }
 
     /**
-     * Looks whether the client has sent something that nobody has read yet, and keeps it. For the connection's thread.
+     * Checks whether the client has sent bytes that nobody has read yet, and keeps them. For the connection's thread.
      */
     boolean hasSentMore(ByteBuffer scratch) {
         lock.lock();
@@ -133,7 +133,8 @@ final class ClientPresence {
     }
 
     /**
-     * Looks whether the client is gone, and if so does what was said about that. For any thread but the connection's.
+     * Checks whether the client is gone, and if so runs the action that was given for that. For any thread but the
+     * connection's.
      *
      * @param scratch what is read goes there first
      */

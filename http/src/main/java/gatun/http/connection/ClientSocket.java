@@ -17,8 +17,9 @@ import java.nio.channels.SocketChannel;
 import java.util.function.Supplier;
 
 /**
- * A client's socket, with TLS or without: the transport that bodies and answers with tensors go over, and what Helidon
- * reads and writes the rest with. For the connection's thread, but for {@link #close}, which any may call.
+ * A client's socket, with TLS or without: the transport for bodies and for responses with tensors, and the reader and
+ * writer with which Helidon transfers the rest. For the connection's thread, except {@link #close}, which any thread
+ * may call.
  */
 final class ClientSocket {
     private static final byte[] NOTHING_EARLY = {};
@@ -90,12 +91,12 @@ final class ClientSocket {
         return secure;
     }
 
-    /** The bytes of requests and answers. */
+    /** The transport of requests and responses. */
     SocketTransport transport() {
         return transport;
     }
 
-    /** What the client sends, in pieces on the heap; null at its end. */
+    /** The bytes that the client sends, in pieces on the heap; null at their end. */
     Supplier<byte[]> reader() {
         return reader;
     }
@@ -106,8 +107,8 @@ final class ClientSocket {
     }
 
     /**
-     * Reads what nobody wants, past TLS, until no more comes or some {@code byteLimit} bytes have. Nothing else can be
-     * read from then on.
+     * Reads and drops unwanted bytes, below TLS, until no more come or about {@code byteLimit} bytes have. Nothing else
+     * can be read from then on.
      *
      * @throws IOException when the connection fails
      */
@@ -123,7 +124,7 @@ final class ClientSocket {
         }
     }
 
-    /** The last that the connection's thread does: tells the client that TLS ends, and gives back what TLS has used. */
+    /** The last call of the connection's thread: tells the client that TLS ends, and gives back the buffers of TLS. */
     void end() {
         if (secure) {
             if (opened) {

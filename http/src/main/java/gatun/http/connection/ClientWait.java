@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Since when a connection waits for its client. Of a body each byte makes up for the time that the least rate gives it,
- * and no more: a client that sends faster is as if it had just sent something, one that sends slower falls behind.
- * Written by the connection's thread, read by any.
+ * Since when a connection waits for its client. Each byte of a body makes up for the time that the least rate gives it,
+ * and no more: a client that sends faster counts as one that has just sent something, one that sends slower falls
+ * behind. Written by the connection's thread, read by any.
  */
 final class ClientWait {
     /** Stands for "the server is at work, not the client". */
@@ -22,7 +22,7 @@ final class ClientWait {
     /** A reading of the clock, or {@link #AT_WORK}. */
     private volatile long waitingSince;
 
-    /** What of a request is under way. For the connection's thread. */
+    /** The part of a request that is under way. For the connection's thread. */
     private Part part = Part.NOTHING;
 
     /** Since when the client, for all that it has sent of the body, is behind; 0 until it has been waited for. */
@@ -75,7 +75,7 @@ final class ClientWait {
                 part = Part.HEAD;
             }
             case HEAD -> {
-                // What has come since the head began makes no difference.
+                // Bytes that come after the head's first give the client no more time for the head.
             }
             case BODY -> {
                 behindSince = caughtUp(byteSize);

@@ -5,7 +5,7 @@ package gatun.http.connection;
  * The objects that all connections of a listener share.
  *
  * @param routes answer their requests
- * @param origins which pages of other servers may read the responses
+ * @param origins the other origins whose pages may read the responses
  * @param watch notices when a client leaves while a request waits
  * @param stop how far the stop of the listener has come
  */

@@ -83,7 +83,7 @@ public final class Decompression {
         }
     }
 
-    /** How a body is refused that is too long when decompressed. */
+    /** The failure of a body that is too long when decompressed. */
     public GatunException tooLong(long byteSize) {
         return GatunException.invalidArgument("Decompressed data size exceeds the maximum allowed value of "
                 + maxByteSize + " bytes. Use --http-max-input-size to increase the limit.");

@@ -11,8 +11,8 @@ import java.util.function.BiConsumer;
 /**
  * A request whose head is read where it lies, if it is of the plain kind that nearly all are: GET or POST of HTTP/1.1,
  * its head all there, a path without anything to decode or to resolve, a host, at most an announced length for a body,
- * and nothing asked of the connection but that it lives on. Whatever else there is, also all that is malformed, is not
- * looked into further and left to Helidon. One object serves one request after the other. For the connection's thread.
+ * and nothing asked of the connection but that it stays open. Any other head, malformed ones included, is not read
+ * further and left to Helidon. One object serves one request after the other. For the connection's thread.
  */
 final class DirectRequest implements IncomingRequest {
     private static final int MOST_HEADERS = 32;
@@ -28,7 +28,10 @@ final class DirectRequest implements IncomingRequest {
     private static final boolean[] IN_HOSTS = characters("-._~:[]");
     private static final boolean[] IN_NAMES = characters("!#$%&'*+-.^_`|~");
 
-    /** What a request asks of the connection, or of what is to come: none of it is plain. */
+    /**
+     * Headers that ask something of the connection, or of the bytes that follow: a request with any of them is not
+     * plain.
+     */
     private static final String[] NOT_PLAIN = {
         "transfer-encoding", "expect", "upgrade", "http2-settings", "trailer", "te", "x-helidon-cn"
     };
@@ -91,7 +94,7 @@ final class DirectRequest implements IncomingRequest {
         return whole ? at + VERSION.length : -1;
     }
 
-    /** Notes the header that begins at {@code begin}, and answers where the next begins, or -1. */
+    /** Notes the header that begins at {@code begin}, and returns where the next begins, or -1. */
     private int header(int begin, int end) {
         int nameEnd = begin;
         while (nameEnd < end && isIn(IN_NAMES, bytes[nameEnd])) {

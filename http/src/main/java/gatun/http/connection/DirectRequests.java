@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class DirectRequests {
     /**
-     * Room for a head and a small body. What goes beyond stays with the transport, from where bodies are read straight
-     * to their place.
+     * Room for a head and a small body. Bytes beyond it stay with the transport, from where bodies are read straight to
+     * their place.
      */
     private static final int AT_ONCE = 6 * 1024;
 
-    /** Room until a client has sent more at a time: a connection that waits holds it. */
+    /** Room until a client has sent more at a time: the size that a waiting connection holds. */
     private static final int AT_FIRST = 1024;
 
     private static final byte[] NONE = {};
@@ -37,18 +37,18 @@ final class DirectRequests {
     private final RequestActivity activity;
     private final LongHeads longHeads;
 
-    /** What of {@link #longHeads} the buffer takes. */
+    /** Bytes of the buffer that count towards {@link #longHeads}. */
     private int taken;
 
-    /** What was read and not used lies in it, up to its limit. */
+    /** Holds the bytes that were read and not used, up to its limit. */
     private ByteBuffer bytes = ByteBuffer.allocate(0);
 
-    /** What the buffer has room for while nothing is in it: more once the client has filled it. */
+    /** The capacity of the buffer while nothing is in it, in bytes; grows once the client has filled it. */
     private int room = AT_FIRST;
 
     private final RequestHeadSyntax syntax = new RequestHeadSyntax();
 
-    /** Whether what comes next is the begin of a request. */
+    /** Whether the next byte is the beginning of a request. */
     private boolean atBegin = true;
 
     DirectRequests(
@@ -67,16 +67,16 @@ final class DirectRequests {
     }
 
     /**
-     * Says that Helidon is through with a request.
+     * Says that Helidon has finished with a request.
      *
-     * @param unused what it has read and not used, the first of what comes next
+     * @param unused the bytes that it has read and not used, the first of those that come next
      */
     void begin(byte[] unused) {
         putBack(unused);
         atBegin = true;
     }
 
-    /** Takes back what was read from the socket before anything else. */
+    /** Takes back bytes that were read from the socket before all others. */
     void putBack(byte[] unused) {
         if (unused.length > 0) {
             byte[] all = Arrays.copyOf(unused, Math.max(unused.length + bytes.remaining(), AT_ONCE));
@@ -89,8 +89,8 @@ final class DirectRequests {
     /**
      * Answers plain requests, for as long as they come, and refuses those whose heads are malformed.
      *
-     * @return the head of a request for Helidon, and then what has been read of its body, empty when that is nothing;
-     *     null when the client will send nothing more
+     * @return the head of a request for Helidon, and then the bytes that have been read of its body, empty when there
+     *     are none; null when the client will send nothing more
      * @throws CloseConnectionException when the connection is to end
      */
     byte @Nullable [] untilOther() {
@@ -122,7 +122,7 @@ final class DirectRequests {
         return null;
     }
 
-    /** Where the head ends that is not plain, or -1 when more of it must come. */
+    /** The end of a head that is not plain, or -1 when more of it must come. */
     private int headEnd() {
         try {
             int headEnd = syntax.check(bytes.array(), bytes.position(), bytes.limit());
@@ -144,7 +144,7 @@ final class DirectRequests {
         return taken;
     }
 
-    /** Reads behind what has not been used; false when the client will send nothing more. */
+    /** Reads more bytes behind the unused ones; false when the client will send nothing more. */
     private boolean read() {
         byte[] kept = presence.takeKept();
         if (kept != null) {
@@ -167,7 +167,9 @@ final class DirectRequests {
         }
     }
 
-    /** Has the next bytes go behind what has not been used. A long head makes the buffer grow for its own time. */
+    /**
+     * Makes room for the next bytes behind the unused ones. A long head makes the buffer grow until it has been read.
+     */
     private void makeRoom() {
         int unused = bytes.remaining();
         if (bytes.limit() == bytes.capacity() && bytes.limit() > 0) {
@@ -195,7 +197,7 @@ final class DirectRequests {
         bytes = ByteBuffer.allocate(byteSize).put(bytes);
     }
 
-    /** Gives back what a long head took; when nothing of it is needed any more. */
+    /** Gives back the memory of a long head; when nothing of it is needed any more. */
     void release() {
         longHeads.give(taken);
         taken = 0;
@@ -214,7 +216,7 @@ final class DirectRequests {
         }
     }
 
-    /** Passes over a body that no route wanted, so that the next request is found. */
+    /** Skips a body that no route wanted, so that the next request is found. */
     private void skipBody() {
         long left = request.bodyConsumed() ? 0 : request.announcedByteSize();
         while (left > 0) {
@@ -227,7 +229,7 @@ final class DirectRequests {
         }
     }
 
-    /** Moves what was read and not used into {@code target}, as far as it has room. */
+    /** Moves bytes that were read and not used into {@code target}, as far as it has room. */
     void moveTo(ByteBuffer target) {
         int count = Math.min(bytes.remaining(), target.remaining());
         if (count > 0) {
@@ -241,7 +243,7 @@ final class DirectRequests {
         return bytes.remaining();
     }
 
-    /** Whether the client has sent more than what was used. */
+    /** Whether the client has sent more than the bytes that were used. */
     boolean hasMore() {
         return bytes.hasRemaining();
     }

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds clients that leave while their requests wait. Nobody reads from a connection then, so nobody would notice
- * before the answer is written. One thread looks at all connections whose requests have waited for some time already;
+ * before the response is written. One thread looks at all connections whose requests have waited for some time already;
  * it exists only while there are any. Requests that are answered sooner are never looked at. Safe for any thread.
  */
 final class DisconnectWatch {
@@ -22,10 +22,10 @@ final class DisconnectWatch {
     /** How long between two rounds; a request is looked at from its second round on. */
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** How many sockets may be looked at in one period: with more, rounds take longer. */
+    /** How many sockets may be looked at in one period; with more of them, rounds take longer. */
     private static final int LOOKS_IN_A_PERIOD = 1000;
 
-    /** After so many rounds in which no request waited the thread ends. */
+    /** After this many rounds in which no request waited, the thread ends. */
     private static final int IDLE_ROUNDS = 40;
 
     private static final int READ_AT_ONCE = 1024;
@@ -50,7 +50,7 @@ final class DisconnectWatch {
     }
 
     /**
-     * Ends the connections whose clients read answers too slowly, when others find no memory. Any thread; waits for
+     * Ends the connections whose clients read responses too slowly, when others find no memory. Any thread; waits for
      * nothing.
      */
     void endSlowReaders() {
@@ -86,7 +86,7 @@ final class DisconnectWatch {
         return false;
     }
 
-    /** As {@link #round}; a fault ends one round and not the watch, which nobody would begin anew. */
+    /** As {@link #round}; a failure ends one round and not the watch, which nobody would begin anew. */
     private boolean roundOrFailure() {
         try {
             return round();
@@ -96,7 +96,7 @@ final class DisconnectWatch {
         }
     }
 
-    /** Looks at every connection once; answers whether a request waited on any. */
+    /** Looks at every connection once; returns whether a request waited on any. */
     private boolean round() {
         boolean waiting = false;
         int looks = 0;

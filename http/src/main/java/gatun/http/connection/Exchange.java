@@ -15,18 +15,18 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
-/** One request and its answer. For the connection's thread. */
+/** One request and its response. For the connection's thread. */
 public final class Exchange {
-    /** A body that nobody wants is read to its end when it is at most so long; else the connection is closed. */
+    /** An unwanted body of at most this many bytes is read to its end; with a longer one the connection is closed. */
     private static final long UNWANTED_BYTES = 1 << 20;
 
-    /** What a page of another server may read of an answer's head, beside what every page may. */
+    /** The response headers that a page of another origin may read, besides those that every page may. */
     private static final String EXPOSED = "Inference-Header-Content-Length, Content-Encoding";
 
     /** How long a browser may remember what a page of another server may do. */
     private static final String MAX_AGE_SECONDS = "600";
 
-    /** What an answer that the request failed says at most; more of it is what the client has sent. */
+    /** The most characters of the text of a failure; the text repeats parts of the request, and those may be long. */
     private static final int SHOWN_CHARS = 4096;
 
     private static final MemorySegment[] NO_TENSORS = {};
@@ -42,9 +42,9 @@ public final class Exchange {
     private boolean lastAsked;
 
     private boolean last;
-    /** Whether the text of the answer has been too long for one piece, so that part of it is sent. */
+    /** Whether the text of the response has been too long for one piece, so that part of it is sent. */
     private boolean begun;
-    /** The page of another server that may read the answer; empty for none. */
+    /** The other origin whose page may read the response; empty for none. */
     private String allowedOrigin = "";
 
     /** {@code request}, which came over {@code connection}. */
@@ -55,7 +55,7 @@ public final class Exchange {
     }
 
     /**
-     * The path as it was sent, without the query; of a whole address, as proxies are asked for it, the part behind the
+     * The path as it was sent, without the query; from an absolute URI, as proxies receive it, the part after the
      * server.
      */
     public String path() {
@@ -97,21 +97,23 @@ public final class Exchange {
         return body;
     }
 
-    /** An empty writer for the text of the answer. */
+    /** An empty writer for the text of the response. */
     public JsonWriter json() {
         return connection.json();
     }
 
     /**
-     * An empty writer for the text of an answer with {@code headers}, which may be of any length: what does not fit a
-     * window is sent while it is written, in pieces. {@link #answer(ResponseHeaders, JsonWriter)} sends the rest of it,
+     * An empty writer for the text of a response with {@code headers}, which may be of any length: a text that does not
+     * fit a window is sent in pieces while it is written. {@link #answer(ResponseHeaders, JsonWriter)} sends the rest,
      * or a short text as a whole.
      */
     public JsonWriter json(ResponseHeaders headers) {
         return window(json(), headers);
     }
 
-    /** The same with a writer of its own, for who makes the answer of what is written to {@link #json()}. */
+    /**
+     * The same with a writer of its own, for a caller that makes the response from the text written to {@link #json()}.
+     */
     public JsonWriter window(ResponseHeaders headers) {
         return window(new JsonWriter(), headers);
     }
@@ -130,8 +132,9 @@ public final class Exchange {
     }
 
     /**
-     * Begins an answer of {@code byteSize} bytes, and answers an empty writer for its text, which is sent while it is
-     * written. {@link #answer(ResponseHeaders, JsonWriter, MemorySegment[], int)} sends the rest of it, and tensors.
+     * Begins a response of {@code byteSize} bytes, and returns an empty writer for its text, which is sent while it is
+     * written. {@link #answer(ResponseHeaders, JsonWriter, MemorySegment[], int)} sends the rest of the text, and the
+     * tensors.
      */
     public JsonWriter json(ResponseHeaders headers, long byteSize) {
         answered = true;
@@ -140,18 +143,16 @@ public final class Exchange {
         return json().overflowTo(connection::sendPiece);
     }
 
-    /**
-     * An empty writer for an answer of pieces that {@link #beginPieces} has begun; what fills a window is sent at once.
-     */
+    /** An empty writer for a response in pieces that {@link #beginPieces} has begun; a full window is sent at once. */
     public JsonWriter piece() {
         return json().overflowTo(connection::sendPiece);
     }
 
     /**
-     * Waits for {@code answer}, and notices meanwhile when the client leaves. The body must have been read before.
+     * Waits for {@code answer}, and notices if the client leaves meanwhile. The body must have been read before.
      *
-     * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the answer has come
-     * @throws CloseConnectionException when the client is gone and there is no answer
+     * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the response has come
+     * @throws CloseConnectionException when the client is gone and there is no response
      */
     public <T> T whileClientWaits(Runnable onGone, Supplier<T> answer) {
         return connection.whileClientWaits(onGone, answer);
@@ -181,7 +182,7 @@ public final class Exchange {
     }
 
     /**
-     * Begins an answer of pieces, for {@link #sendPiece} and {@link #endPieces}. From then on no other answer can be
+     * Begins a response in pieces, for {@link #sendPiece} and {@link #endPieces}. From then on no other response can be
      * given. Nothing is sent before the first piece.
      */
     public void beginPieces(ResponseHeaders headers) {
@@ -189,12 +190,12 @@ public final class Exchange {
         connection.beginPieces(headers, closes());
     }
 
-    /** Sends a piece of the answer, also while the client waits; waits for a client that reads slowly. */
+    /** Sends a piece of the response, also while the client waits; waits for a client that reads slowly. */
     public void sendPiece(JsonWriter piece) {
         connection.sendPiece(piece);
     }
 
-    /** Ends an answer of pieces. */
+    /** Ends a response in pieces. */
     public void endPieces() {
         connection.endPieces();
     }
@@ -215,7 +216,7 @@ public final class Exchange {
         answer(ResponseHeaders.of(ResponseHeaders.constant(status, "Content-Type: application/json")), json);
     }
 
-    /** A text that is not longer than anybody reads: of a long one its begin and its end. */
+    /** Shortens a text that is longer than anybody reads: keeps the beginning and the end. */
     public static String shortened(String text) {
         int surplus = text.length() - SHOWN_CHARS;
         return surplus <= 0
@@ -229,12 +230,12 @@ public final class Exchange {
         answerFailure(status(failure.code()), failure.getMessage());
     }
 
-    /** Adds a header to the answer, before it is given; {@code value} is ASCII without line ends. */
+    /** Adds a header to the response, before the response is given; {@code value} is ASCII without line ends. */
     public void header(HeaderName name, String value) {
         connection.addHeaders(name.defaultCase() + ": " + value + "\r\n");
     }
 
-    /** Lets the page that sends this request read its answer, where {@code origins} have it. */
+    /** Lets the page that sends this request read its response, where {@code origins} contain its origin. */
     void allowOrigin(AllowedOrigins origins) {
         if (origins.isNone() || !hasHeader(HeaderNames.ORIGIN)) {
             return;
@@ -248,8 +249,8 @@ public final class Exchange {
     }
 
     /**
-     * Answers a client that asks what it may do with a path: the methods, and for a page of another server that is let
-     * in the headers too.
+     * Answers a client that asks which requests a path allows: with the methods, and for a page of another origin that
+     * is let in, with the headers too.
      *
      * @param methods separated by commas
      */
@@ -266,13 +267,13 @@ public final class Exchange {
         connection.sendBodiless(ResponseHeaders.of(NO_CONTENT), closes());
     }
 
-    /** Whether an answer has been begun, so that no other can be given. */
+    /** Whether a response has been begun, so that no other can be given. */
     boolean answered() {
         return answered;
     }
 
     /**
-     * What remains to be done after the answer.
+     * Does the rest after the response: frees texts, and closes the connection where it has to end.
      *
      * @throws CloseConnectionException when the connection is to end
      */
@@ -299,13 +300,13 @@ public final class Exchange {
         };
     }
 
-    /** The body of an answer that the request failed. */
+    /** The body of a response that says that the request failed. */
     static byte[] failureBody(String text) {
         JsonWriter json = new JsonWriter().raw("{\"error\":").string(text).raw('}');
         return Arrays.copyOf(json.array(), json.size());
     }
 
-    /** Whether the response ends the connection; the same answer from the response's head on. */
+    /** Whether the response ends the connection; does not change once the response's head is made. */
     boolean closes() {
         if (request.closes() || body.broken()) {
             return true;
@@ -313,7 +314,8 @@ public final class Exchange {
         if (request.bodyConsumed()) {
             return isLast();
         }
-        // Who asked whether to send the body, and is refused, may send it or not: what comes next could be either.
+        // A client that asked whether to send the body, and is refused, may send it or not: the next bytes could be
+        // either.
         return body.announcedByteSize() == RequestBody.IN_CHUNKS
                 || body.announcedByteSize() > UNWANTED_BYTES
                 || hasHeader(HeaderNames.EXPECT);

@@ -7,12 +7,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes that a client sends, where a first request of HTTP/1.0 is turned into one of HTTP/1.1 that closes the
- * connection. Helidon refuses 1.0, which benchmark programs and proxies in front of servers still speak. What it
- * answers is understood by both; answers in pieces are ours, and ask {@link #wasOld}. For the connection's thread.
+ * The bytes that a client sends; a first request of HTTP/1.0 is turned into one of HTTP/1.1 that closes the connection.
+ * Helidon refuses 1.0, which benchmark programs and proxies in front of servers still speak. Clients of both versions
+ * understand Helidon's responses; responses in pieces are ours, and ask {@link #wasOld}. For the connection's thread.
  */
 final class FirstRequest implements Supplier<byte[]> {
-    /** Without a line end in so many bytes it is left to Helidon to refuse them. */
+    /** Where so many bytes contain no line end, Helidon refuses the request. */
     private static final int LONGEST_LINE = 16 * 1024;
 
     private static final byte[] OLD = "HTTP/1.0\r".getBytes(StandardCharsets.US_ASCII);

@@ -24,7 +24,7 @@ final class HelidonRequest implements IncomingRequest {
 
     private final boolean malformed;
 
-    /** What Helidon would have the body read from; empty before {@link #beginBody}. */
+    /** The stream that Helidon would have the body read from; empty before {@link #beginBody}. */
     private InputStream body = InputStream.nullInputStream();
 
     /** The request that came in {@code bytes}. */
@@ -38,8 +38,8 @@ final class HelidonRequest implements IncomingRequest {
     }
 
     /**
-     * Whether a header is none, such as one with a blank before its colon. Somebody in front of the server may
-     * understand it otherwise than Helidon, which takes the blank for a part of the name: then the two disagree where
+     * Whether a header is malformed, such as one with a blank before its colon. A proxy in front of the server may
+     * understand it differently from Helidon, which takes the blank for a part of the name: then the two disagree where
      * the body ends.
      */
     boolean malformed() {
@@ -121,7 +121,7 @@ final class HelidonRequest implements IncomingRequest {
             bytes.tookAnnouncedBody();
         }
         try {
-            // Makes Helidon find the end of the body that was taken past it.
+            // Makes Helidon find the end of the body, which bypassed it.
             if (body.read() >= 0) {
                 throw new IllegalStateException("a body was read twice");
             }
@@ -130,7 +130,7 @@ final class HelidonRequest implements IncomingRequest {
         }
     }
 
-    /** Reads what nobody wanted of the body. */
+    /** Reads the rest of the body, which nobody wanted. */
     void skipBody() {
         if (!bodyConsumed()) {
             request.content().consume();

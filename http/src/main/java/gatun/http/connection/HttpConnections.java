@@ -27,11 +27,11 @@ public final class HttpConnections implements ServerConnectionSelector {
     private static final String PROTOCOL = "http/1.1";
 
     private final AcceptedChannels channels = new AcceptedChannels(
-            // Without it, an answer to a pipelining client may wait for that client's delayed acknowledgement.
+            // Without it, a response to a pipelining client may wait for that client's delayed acknowledgement.
             SocketOptions.builder().tcpNoDelay(true).build());
 
-    // Paths are matched as they are, also those that are no URI. Headers are not validated: Content-Encoding would be
-    // refused, which is dealt with where a body is wanted.
+    // Paths are matched as they are, also those that are no URI. Headers are not validated: Helidon would refuse
+    // Content-Encoding, which is handled where a body is read.
     private final Http1ConnectionSelector http1 = Http1ConnectionSelector.builder()
             .config(Http1Config.builder()
                     .maxPrologueLength(MAX_PROLOGUE_BYTES)
@@ -48,10 +48,10 @@ public final class HttpConnections implements ServerConnectionSelector {
     private final long bodyByteRate;
 
     /**
-     * Connections whose requests {@code routes} answer, and the listener's routing those that they leave.
+     * Connections whose requests {@code routes} answer; the listener's own routing answers those that they leave.
      *
-     * @param origins which pages of other servers may read the answers
-     * @param tls what TLS is spoken with, and nothing but TLS; empty for none
+     * @param origins the other origins whose pages may read the responses
+     * @param tls the TLS that is spoken, and nothing but TLS; empty for none
      * @param stop tells the connections how far the stop of the listener has come
      * @param bodyByteRate the bytes a second that clients have to send of a body, in the long run; 0 for any number
      */
@@ -63,14 +63,14 @@ public final class HttpConnections implements ServerConnectionSelector {
     }
 
     /**
-     * Ends the connections whose clients read answers too slowly, when others find no memory. Any thread; waits for
+     * Ends the connections whose clients read responses too slowly, when others find no memory. Any thread; waits for
      * nothing.
      */
     public void endSlowReaders() {
         resources.watch().endSlowReaders();
     }
 
-    /** What the listener must set up its sockets with. */
+    /** The options that the listener must set on its sockets. */
     public SocketOptions socketOptions() {
         return channels;
     }

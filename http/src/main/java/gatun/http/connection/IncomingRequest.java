@@ -15,7 +15,7 @@ interface IncomingRequest {
     Method method();
 
     /**
-     * The path as it was sent, without the query; of a whole address, as proxies are asked for it, the part behind the
+     * The path as it was sent, without the query; from an absolute URI, as proxies receive it, the part after the
      * server.
      */
     String path();
@@ -32,7 +32,7 @@ interface IncomingRequest {
     /** Shows {@code reader} the name, as the client wrote it, and the first value of each header. */
     void eachHeader(BiConsumer<String, String> reader);
 
-    /** Whether the client wants the connection to end after the answer. */
+    /** Whether the client wants the connection to end after the response. */
     boolean closes();
 
     /**
@@ -44,7 +44,7 @@ interface IncomingRequest {
     /** Says that the body is going to be read, which sends {@code 100 Continue} to a client that waits for it. */
     void beginBody();
 
-    /** Says that the body has been read to its end, past whoever read the head. */
+    /** Says that the body has been read to its end, bypassing the reader of the head. */
     void endBody();
 
     /** Whether nothing is left of the body. */

@@ -4,24 +4,24 @@ package gatun.http.connection;
 import java.util.concurrent.Semaphore;
 
 /**
- * Heap for the heads of requests that are longer than most, over all connections: heads that come slowly, or never as a
- * whole, would fill the heap otherwise. Thread-safe.
+ * Heap for the heads of requests that are longer than most, over all connections: otherwise heads that come slowly, or
+ * never as a whole, would fill the heap. Thread-safe.
  */
 final class LongHeads {
-    /** There is one heap. */
+    /** One for the process, since there is one heap. */
     static final LongHeads OF_PROCESS = new LongHeads(16 << 20);
 
     private final int most;
     private final Semaphore bytes;
 
-    /** Heads that take at most {@code most} bytes at a time. */
+    /** A limit of {@code most} bytes for all long heads at a time. */
     LongHeads(int most) {
         this.most = most;
         this.bytes = new Semaphore(most);
     }
 
     /**
-     * Takes {@code byteSize} more bytes until {@link #give}.
+     * Takes {@code byteSize} more bytes, to be given back by {@link #give}.
      *
      * @throws RequestHeadSyntax.RefusedHead when others have them
      */
@@ -32,7 +32,7 @@ final class LongHeads {
         }
     }
 
-    /** Gives back {@code byteSize} of what was taken. */
+    /** Gives back {@code byteSize} of the bytes taken. */
     void give(int byteSize) {
         bytes.release(byteSize);
     }

@@ -6,7 +6,7 @@ import io.helidon.http.Method;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 
-/** A request whose head is refused: nothing of it is known but that its connection ends. */
+/** A request whose head is refused: nothing is known of it except that its connection ends. */
 final class MalformedRequest implements IncomingRequest {
     @Override
     public Method method() {

@@ -7,7 +7,7 @@ import io.helidon.http.ServerResponseHeaders;
 import io.helidon.http.Status;
 import io.helidon.webserver.http.DirectHandlers;
 
-/** Answers, as JSON like all failures, what Helidon refuses before any route sees it. */
+/** Answers requests that Helidon refuses before any route sees them, with JSON as for all failures. */
 public final class RefusedRequests {
     private RefusedRequests() {}
 

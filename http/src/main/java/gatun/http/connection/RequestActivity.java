@@ -5,9 +5,9 @@ import io.helidon.webserver.CloseConnectionException;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Whether a connection has a request to answer, decided in one word between its thread and whoever stops the listener:
- * a request whose head was read is answered before the connection ends. For the connection's thread, but for
- * {@link #endIfIdle} and {@link #isBusy}, which any may call.
+ * Whether a connection has a request to answer, decided in one word between its thread and the thread that stops the
+ * listener: a request whose head was read is answered before the connection ends. For the connection's thread, but for
+ * {@link #endIfIdle} and {@link #isBusy}, which any thread may call.
  */
 final class RequestActivity {
     private enum State {
@@ -60,15 +60,15 @@ final class RequestActivity {
         if (state.get() == State.BUSY) {
             state.set(State.IDLE);
         }
-        // After the state was set: whoever ends all has said so before it looks at the state.
+        // After the state was set: the thread that ends all connections has said so before it looks at the state.
         if (stop.ending() || state.get() == State.ENDED) {
             throw stopped();
         }
     }
 
     /**
-     * The last response has been sent: the connection may be ended from now on. Whether its client may still be waited
-     * for.
+     * The last response has been sent: the connection may be ended from now on. Returns whether its client may still be
+     * waited for.
      */
     boolean mayLinger() {
         state.compareAndSet(State.BUSY, State.IDLE);
@@ -81,14 +81,16 @@ final class RequestActivity {
     }
 
     /**
-     * Counts a response while the listener drains; whether it must be the last, whatever the client has sent or goes on
+     * Counts a response while the listener drains; returns whether it must be the last, even if the client goes on
      * sending.
      */
     boolean mustBeLast() {
         return ++answeredWhileDraining >= MOST_PIPELINED || stop.cuttingPipelines();
     }
 
-    /** Ends the connection unless a request is answered; whether it has ended. The caller then wakes its thread. */
+    /**
+     * Ends the connection unless a request is answered; returns whether it has ended. The caller then wakes its thread.
+     */
     boolean endIfIdle() {
         return state.compareAndSet(State.IDLE, State.ENDED) || state.get() == State.ENDED;
     }

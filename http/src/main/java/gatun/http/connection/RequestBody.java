@@ -15,7 +15,7 @@ import java.util.function.LongConsumer;
  * connection's thread, and valid until its request is answered.
  */
 public final class RequestBody {
-    /** What {@link #announcedByteSize} answers for a body in chunks. */
+    /** The value of {@link #announcedByteSize} for a body in chunks. */
     public static final long IN_CHUNKS = -1;
 
     /** The more chunks, the more they cost. */
@@ -29,7 +29,7 @@ public final class RequestBody {
     private final long announcedByteSize;
     private boolean broken;
 
-    /** How a body too long is refused. */
+    /** Makes the failure of a body that is too long. */
     @FunctionalInterface
     public interface Refusal {
         /** The failure for a body of at least {@code byteSize} bytes. */
@@ -39,7 +39,7 @@ public final class RequestBody {
     /**
      * A body that lies in native memory.
      *
-     * @param buffer owns the memory; whoever gets this closes it
+     * @param buffer owns the memory; whoever gets this record closes the buffer
      * @param offset where the body begins in the buffer
      * @param byteSize its size in bytes
      */
@@ -62,7 +62,7 @@ public final class RequestBody {
         return announcedByteSize;
     }
 
-    /** Whether the connection cannot be used any more after this request, since where its body ends is not known. */
+    /** Whether the connection cannot be used any more after this request, since the end of its body is not known. */
     public boolean broken() {
         return broken;
     }
@@ -167,7 +167,7 @@ public final class RequestBody {
             try {
                 fill(incoming.segment(), at, next - at, incoming::received);
             } catch (GatunException | ServerConnectionException e) {
-                // Who took the memory away has ended the reading, too.
+                // The thread that took the memory away has ended the reading, too.
                 incoming.requireHeld();
                 throw e;
             }

@@ -6,9 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Checks the head of a request, line by line as its bytes come, and refuses whatever somebody in front of the server
- * may read otherwise: where the head ends, where the body ends, and for which host it is. What passes is for Helidon.
- * One object checks one head after the other. Not thread-safe.
+ * Checks the head of a request, line by line as its bytes come, and refuses everything that a proxy in front of the
+ * server may read differently: where the head ends, where the body ends, and for which host the request is. Helidon
+ * reads the heads that pass. One object checks one head after the other. Not thread-safe.
  */
 final class RequestHeadSyntax {
     /** The most bytes of a request line. */
@@ -56,10 +56,10 @@ final class RequestHeadSyntax {
 
     private static final byte[] NONE = {};
 
-    /** The reader's, while a head is checked: it may be long, and is not kept. */
+    /** The reader's bytes while a head is checked; they may be long, and are not kept. */
     private byte[] bytes = NONE;
 
-    /** Where the next byte to look at, and the line that it is in, begin: both counted from the head's begin. */
+    /** Where the next byte to check, and the line that it is in, begin: both counted from the head's beginning. */
     private int next;
 
     private int lineBegin;
@@ -71,7 +71,7 @@ final class RequestHeadSyntax {
     private int lengths;
     private int encodings;
 
-    /** Forgets the head before. */
+    /** Forgets the previous head. */
     void begin() {
         bytes = NONE;
         next = 0;
@@ -85,10 +85,10 @@ final class RequestHeadSyntax {
     }
 
     /**
-     * Checks what has come of a head since the last call.
+     * Checks the bytes of a head that have come since the last call.
      *
-     * @param source holds the head from {@code begin} on, and all that has come of it before {@code end}
-     * @return where the head ends, and what follows it begins; -1 when it is not all there
+     * @param source holds the head from {@code begin} on, and all of it that has come before {@code end}
+     * @return the end of the head, where the bytes that follow it begin; -1 when it is not all there
      * @throws RefusedHead when it is malformed or too long
      */
     int check(byte[] source, int begin, int end) throws RefusedHead {
@@ -147,7 +147,7 @@ final class RequestHeadSyntax {
         target(text(target, targetEnd), targetEnd - target);
     }
 
-    /** A path, a whole address as proxies are asked for it, or the asterisk that stands for the server. */
+    /** A path, an absolute URI as proxies receive it, or the asterisk that stands for the server. */
     private void target(String target, int length) throws RefusedHead {
         if (length == 0) {
             throw refused(MALFORMED_LINE);
@@ -188,7 +188,7 @@ final class RequestHeadSyntax {
             case "content-length" -> contentLength(value(nameEnd + 1, end));
             case "transfer-encoding" -> transferEncoding(value(nameEnd + 1, end));
             default -> {
-                // Says nothing of where the request ends.
+                // Does not affect where the request ends.
             }
         }
     }
@@ -222,7 +222,7 @@ final class RequestHeadSyntax {
         }
     }
 
-    /** Checks what can be said only of the head as a whole. */
+    /** Checks that can be made only on the head as a whole. */
     private void requireWhole() throws RefusedHead {
         if (encodings > 0 && lengths > 0) {
             throw refused("Transfer-Encoding and Content-Length headers must not be combined");

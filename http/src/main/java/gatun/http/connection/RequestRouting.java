@@ -36,7 +36,7 @@ final class RequestRouting implements HttpRouting, Router {
     private final Router listeners;
     private final HttpRouting others;
 
-    /** Asks {@code routes} first, and the HTTP routing of {@code listeners} about what they leave. */
+    /** Asks {@code routes} first, then the HTTP routing of {@code listeners}. */
     RequestRouting(ClientConnection connection, Routes routes, AllowedOrigins origins, Router listeners) {
         this.connection = connection;
         this.routes = routes;
@@ -64,9 +64,9 @@ final class RequestRouting implements HttpRouting, Router {
     }
 
     /**
-     * Answers a request that Helidon has not seen by our routes.
+     * Has our routes answer a request that Helidon has not seen.
      *
-     * @return false when it is for the listener's own; nothing has been done then
+     * @return false when it is for the listener's own routing; nothing has been done then
      * @throws CloseConnectionException when the connection is to end
      */
     boolean answer(DirectRequest request) {

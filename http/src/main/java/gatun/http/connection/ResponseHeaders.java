@@ -7,7 +7,7 @@ import io.helidon.http.Status;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The head of an answer: what is the same for all of a kind, and the few values that are not. Immutable.
+ * The head of a response: the lines that are the same for all of a kind, and the few values that are not. Immutable.
  *
  * @param constant the status line and the lines that never change, each with its line end, up to where a value is
  *     missing
@@ -32,12 +32,12 @@ public record ResponseHeaders(Constant constant, long value) {
         }
     }
 
-    /** Lines of an answer of status 200 with these headers. The last may end after its colon, for {@link #with}. */
+    /** Lines of a response of status 200 with these headers. The last may end after its colon, for {@link #with}. */
     public static Constant constant(String... headers) {
         return constant(Status.OK_200, headers);
     }
 
-    /** Lines of an answer of this status with these headers. */
+    /** Lines of a response of this status with these headers. */
     public static Constant constant(Status status, String... headers) {
         StringBuilder lines = new StringBuilder("HTTP/1.1 " + status.codeText() + " " + status.reasonPhrase());
         for (String header : headers) {
@@ -57,7 +57,7 @@ public record ResponseHeaders(Constant constant, long value) {
     }
 
     /**
-     * Writes the whole head of an answer of {@code byteSize} bytes; {@code moreLines} are header lines, each with its
+     * Writes the whole head of a response of {@code byteSize} bytes; {@code moreLines} are header lines, each with its
      * end.
      */
     void writeTo(JsonWriter head, long byteSize, byte[] moreLines, boolean close) {
@@ -66,20 +66,20 @@ public record ResponseHeaders(Constant constant, long value) {
         writeEnd(head, close);
     }
 
-    /** Writes the whole head of an answer that cannot have a body. */
+    /** Writes the whole head of a response that cannot have a body. */
     void writeBodilessTo(JsonWriter head, byte[] moreLines, boolean close) {
         writeConstant(head, moreLines);
         head.raw(close ? "Connection: close\r\n\r\n" : "\r\n");
     }
 
-    /** Writes the whole head of an answer in chunks. */
+    /** Writes the whole head of a response in chunks. */
     void writeChunkedTo(JsonWriter head, byte[] moreLines, boolean close) {
         writeConstant(head, moreLines);
         head.raw(CHUNKED, CHUNKED.length);
         writeEnd(head, close);
     }
 
-    /** Writes the whole head of an answer that ends where the connection does. */
+    /** Writes the whole head of a response that ends where the connection does. */
     void writeUnboundedTo(JsonWriter head, byte[] moreLines) {
         writeConstant(head, moreLines);
         head.raw(CLOSE_ALONE, CLOSE_ALONE.length);

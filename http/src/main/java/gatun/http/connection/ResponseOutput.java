@@ -9,7 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * Writes answers from where they lie, and notes each time that the client has taken some. For the connection's thread.
+ * Writes responses from where they lie, and notes each time that the client has taken some bytes. For the connection's
+ * thread.
  */
 final class ResponseOutput {
     /** The greatest piece of native memory that a byte buffer shows at a time. */
@@ -20,7 +21,7 @@ final class ResponseOutput {
     private final ReadingPace pace = new ReadingPace();
     private final ByteBuffer[] single = new ByteBuffer[1];
 
-    /** Answers that go over {@code transport}. */
+    /** Writes responses to {@code transport}. */
     ResponseOutput(Transport transport, ClientWait clientWait) {
         this.transport = transport;
         this.clientWait = clientWait;
@@ -37,17 +38,17 @@ final class ResponseOutput {
         }
     }
 
-    /** An answer begins that lies in memory which others may need. */
+    /** A response begins that lies in memory which others may need. */
     void begin() {
         pace.begin();
     }
 
-    /** The answer is sent, or will not be. */
+    /** The response is sent, or will not be. */
     void end() {
         pace.end();
     }
 
-    /** Whether the client takes the answer too slowly for others that find no memory. For any thread. */
+    /** Whether the client takes the response too slowly for others that find no memory. For any thread. */
     boolean isReadTooSlowly() {
         return pace.isTooSlow();
     }

@@ -9,11 +9,11 @@ import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.util.Optional;
 
-/** Refuses requests of restricted groups, before anything of them is read. Safe for any thread. */
+/** Refuses requests of restricted groups, before any part of them is read. Safe for any thread. */
 public final class RestrictedRequests {
     private final ApiAccess access;
 
-    /** Refuses what {@code access} does. */
+    /** Refuses the requests that {@code access} refuses. */
     public RestrictedRequests(ApiAccess access) {
         this.access = access;
     }
@@ -26,7 +26,7 @@ public final class RestrictedRequests {
         return access.isOpen() || exchange.method().equals(Method.OPTIONS);
     }
 
-    /** Whether the request was refused, and answered so. */
+    /** Whether the request was refused; it has been answered then. */
     public boolean refused(Exchange exchange, ApiGroup group) {
         if (areOpenTo(exchange)) {
             return false;

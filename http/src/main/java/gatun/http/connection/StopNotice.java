@@ -5,8 +5,8 @@ package gatun.http.connection;
  * How far the stop of the listeners of one server has come; shared by their connections. It only goes forward.
  * Thread-safe.
  *
- * <p>A connection ends with the response that says so, once its client has sent nothing more, or the server is about to
- * refuse requests; one on which no request is answered ends when the listeners stop.
+ * A connection ends with the response that announces it, once its client has sent nothing more, or the server is about
+ * to refuse requests; a connection without a request to answer ends when the listeners stop.
  */
 public final class StopNotice {
     private volatile boolean draining;
@@ -28,8 +28,8 @@ public final class StopNotice {
     }
 
     /**
-     * From now on the response at hand is the last of its connection, also where its client has sent more requests:
-     * they would be refused soon, and unanswered the client may send them elsewhere. To be called a moment before
+     * From now on, the current response is the last of its connection, even where its client has sent more requests:
+     * they would be refused soon, and a client may send unanswered requests elsewhere. To be called a moment before
      * requests are refused.
      */
     public void cutPipelines() {

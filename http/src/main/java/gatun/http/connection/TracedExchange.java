@@ -9,7 +9,7 @@ import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import java.util.Optional;
 
-/** The begin of a trace over HTTP. */
+/** The beginning of a trace over HTTP. */
 public final class TracedExchange {
     private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
 

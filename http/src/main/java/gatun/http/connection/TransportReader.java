@@ -9,11 +9,14 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The heads of requests, as Helidon wants them, from a transport that is not its own. For the connection's thread. */
+/**
+ * The heads of requests, in the form that Helidon reads, from a transport that is not its own. For the connection's
+ * thread.
+ */
 final class TransportReader implements Supplier<byte[]> {
     /**
-     * A head and a small body; what goes beyond stays with the transport, from where bodies are read straight to their
-     * place.
+     * Room for a head and a small body; bytes beyond it stay with the transport, from where bodies are read straight to
+     * their place.
      */
     private static final int AT_ONCE = 4 * 1024;
 
@@ -24,7 +27,7 @@ final class TransportReader implements Supplier<byte[]> {
         this.transport = transport;
     }
 
-    /** What the client sent, at least one byte; waits for it. Null when nothing more will come. */
+    /** The next bytes from the client, at least one; waits for them. Null when nothing more will come. */
     @Override
     public byte @Nullable [] get() {
         try {

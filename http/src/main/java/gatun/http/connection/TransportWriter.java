@@ -8,10 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
-/**
- * Writes the answers that Helidon puts together to a transport that is not its own, at once. For the connection's
- * thread.
- */
+/** Writes Helidon's responses to a transport that is not its own, at once. For the connection's thread. */
 final class TransportWriter implements DataWriter {
     private final Transport transport;
 

@@ -1,7 +1,7 @@
 /**
  * One HTTP/1.1 connection, from the accepted socket to the last response. It has one virtual thread. Helidon owns the
- * loop that speaks HTTP; this package is what lies beneath and before it, so that the bytes of tensors go between
- * socket and native memory without passing the heap.
+ * loop that speaks HTTP; this package lies beneath and before it, so that the bytes of tensors go between socket and
+ * native memory without passing the heap.
  *
  * <h2>The way of a request</h2>
  *

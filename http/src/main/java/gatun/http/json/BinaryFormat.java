@@ -8,7 +8,7 @@ package gatun.http.json;
  *
  * @param mantissaBits bits of the mantissa that are stored
  * @param exponentMask the exponent of infinity, all bits set
- * @param bias what is added to an exponent before it is stored
+ * @param bias added to an exponent before it is stored
  * @param tiePowerFrom the least power of ten with which a number can lie exactly between two neighbours
  * @param tiePowerTo the greatest such power
  * @param zeroBelow below this power of ten, 64-bit digits come out as zero
@@ -20,7 +20,7 @@ record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFr
     /** 64 bits. */
     static final BinaryFormat DOUBLE = of(52, 11, -4, 23, -342);
 
-    /** What {@link #round} answers when 128 bits do not decide. */
+    /** The result of {@link #round} when 128 bits do not decide. */
     static final long UNDECIDED = -1;
 
     /** The greatest power of ten of which {@link PowersOfFive} knows; above it 64-bit digits come out as infinity. */

@@ -9,10 +9,10 @@ import java.nio.ByteOrder;
 
 /**
  * Finds where an array or object ends by its brackets and strings alone, eight bytes at a time where there are only
- * numbers. Tells nothing of what is no JSON. For one thread.
+ * numbers. Does not report text that is no JSON. For one thread.
  */
 final class Brackets {
-    /** What is answered where the brackets do not end. */
+    /** The result where the brackets do not end. */
     static final long OPEN = -1;
 
     private static final ValueLayout.OfLong EIGHT_BYTES =
@@ -40,12 +40,12 @@ final class Brackets {
         return closing(text, position, end, 0);
     }
 
-    /** How many elements the array has that was passed last. */
+    /** How many elements the array has that {@link #pass} passed last. */
     long elementCount() {
         return commas + 1;
     }
 
-    /** As {@link JsonReader#measureArrays}. What does not end, ends with the text. */
+    /** As {@link JsonReader#measureArrays}. An array or object that does not end counts as ending with the text. */
     int measure(MemorySegment text, long position, long end, long[] lengths, int first) {
         int rank = 0;
         long at = position;
@@ -75,7 +75,7 @@ final class Brackets {
         return first < end && text.get(JAVA_BYTE, first) == ']';
     }
 
-    /** Goes on until only {@code wanted} brackets are open; answers where that is, or {@link #OPEN}. */
+    /** Goes on until only {@code wanted} brackets are open; returns where that is, or {@link #OPEN}. */
     private long closing(MemorySegment text, long position, long end, int wanted) {
         long at = position;
         while (at < end) {

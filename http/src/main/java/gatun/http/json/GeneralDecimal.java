@@ -92,7 +92,7 @@ public final class GeneralDecimal {
         return Math.abs(value);
     }
 
-    /** Writes what has no digits to look for. */
+    /** Writes a number that needs no digits; false for any other. */
     private static boolean isPlain(JsonWriter json, double magnitude) {
         if (magnitude > 0 && magnitude < Double.POSITIVE_INFINITY) {
             return false;

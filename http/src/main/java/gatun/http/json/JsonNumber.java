@@ -27,7 +27,7 @@ public final class JsonNumber {
     /** No double needs more digits to be told from its neighbours and from the middle between them. */
     private static final int DECISIVE_DIGITS = 800;
 
-    /** What an error shows of a number at most. */
+    /** The most digits of a number that an error shows. */
     private static final int SHOWN_DIGITS = 40;
 
     private static final ValueLayout.OfLong EIGHT_BYTES =
@@ -57,7 +57,7 @@ public final class JsonNumber {
     /** Whether digits were left out, all of lesser weight than those in {@link #digits}. */
     private boolean truncated;
     /**
-     * Whether an integer's magnitude fits 64 bits without a sign; it is in {@link #digits} then, whatever its length.
+     * Whether the magnitude of an integer fits 64 bits without a sign; it is then in {@link #digits}, at any length.
      */
     private boolean fits64;
 
@@ -70,7 +70,7 @@ public final class JsonNumber {
     }
 
     /**
-     * Reads the number that begins at {@code position} of the text; answers where it ends.
+     * Reads the number that begins at {@code position} of the text; returns where it ends.
      *
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, or too big for a double
      */
@@ -102,7 +102,7 @@ public final class JsonNumber {
         }
         digits = value;
         if (at > digitsFrom + 1 && first == 0) {
-            // What follows a leading zero is not part of the number.
+            // Digits after a leading zero are not part of the number.
             at = digitsFrom + 1;
             digits = 0;
         }
@@ -184,7 +184,7 @@ public final class JsonNumber {
         return form == Form.INTEGER && (digits >= 0 || (negative && digits == Long.MIN_VALUE));
     }
 
-    /** Whether it is written as an integer, of whatever size up to 2^64 - 1. */
+    /** Whether it is written as an integer, of any size up to 2^64 - 1. */
     public boolean isInteger() {
         return form == Form.INTEGER;
     }
@@ -346,8 +346,8 @@ public final class JsonNumber {
     }
 
     /**
-     * Appends the digits that stand at {@code at} to {@link #digits}, eight or what there is of them in one step: how
-     * many there are is not known beforehand, and a branch for each would be guessed wrongly. Answers where they end.
+     * Appends the digits that stand at {@code at} to {@link #digits}, up to eight in one step: their number is not
+     * known beforehand, and a branch for each would be guessed wrongly. Returns where they end.
      */
     private long takeDigits(MemorySegment text, long position, long end) {
         long value = digits;

@@ -15,8 +15,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Accepts RFC 8259 and, beyond it, {@code NaN}, {@code Inf} and {@code Infinity} with or without a minus. Bytes of
  * strings are not checked for being UTF-8. Failures are {@link GatunException}s of INVALID_ARGUMENT in the words that
- * clients of the protocol know: what is no JSON carries the byte offset from the start of the document; what is JSON of
- * another type names the type. For one thread.
+ * clients of the protocol know: for a text that is no JSON they give the byte offset from the start of the document;
+ * for JSON of another type they name the type. For one thread.
  */
 public final class JsonReader {
     /** How deep arrays and objects may be nested. */
@@ -28,7 +28,7 @@ public final class JsonReader {
      */
     private static final int MINUS_AND_DIGITS = 0b1_1111_1111_1001;
 
-    /** What a value is. */
+    /** The type of a value. */
     public enum Kind {
         /** Members in braces. */
         OBJECT,
@@ -44,7 +44,7 @@ public final class JsonReader {
         NULL
     }
 
-    /** How a text that is no JSON is told to the client. */
+    /** Makes the text by which a client is told that a document is no JSON. */
     @FunctionalInterface
     public interface SyntaxFailure {
         /** The failure {@code what}, a sentence, at byte {@code offset} of the document. */
@@ -63,8 +63,8 @@ public final class JsonReader {
     private long at;
     private int depth;
     /**
-     * In which of the document's steps others had their turn of the carrier thread last; an int, which takes no room
-     * beside its neighbours.
+     * The step of the document in which other threads last had their turn on the carrier thread; an int, which takes no
+     * room beside its neighbours.
      */
     private int yieldedIn;
 
@@ -85,17 +85,20 @@ public final class JsonReader {
                 usage);
     }
 
-    /** The same for what is not counted together with anything else: its texts are bounded by the standard limits. */
+    /**
+     * The same for a document that is not counted together with anything else: its texts are bounded by the standard
+     * limits.
+     */
     public JsonReader(MemorySegment text, long start, long byteSize) {
         this(text, start, byteSize, RequestUsage.standard());
     }
 
-    /** The same with the words of another protocol for a text that is no JSON. */
+    /** The same with another protocol's words for a text that is no JSON. */
     public JsonReader(MemorySegment text, long start, long byteSize, SyntaxFailure syntaxFailure) {
         this(text, start, byteSize, syntaxFailure, RequestUsage.standard());
     }
 
-    /** The same with the words of another protocol, counting the texts in {@code usage}. */
+    /** The same with another protocol's words, counting the texts in {@code usage}. */
     public JsonReader(MemorySegment text, long start, long byteSize, SyntaxFailure syntaxFailure, RequestUsage usage) {
         this.usage = usage;
         this.text = text;
@@ -106,7 +109,7 @@ public final class JsonReader {
         this.at = start;
     }
 
-    /** What the value is that stands next. */
+    /** The type of the next value. */
     public Kind peek() {
         skipBlanks();
         if (at == end) {
@@ -124,9 +127,9 @@ public final class JsonReader {
     }
 
     /**
-     * Enters an object; {@link #nextMember} follows until it answers false.
+     * Enters an object; {@link #nextMember} follows until it returns false.
      *
-     * @param failing what the text of a failure begins with, such as {@code Unable to parse 'parameters'}; may be empty
+     * @param failing the beginning of the text of a failure, such as {@code Unable to parse 'parameters'}; may be empty
      */
     public void enterObject(String failing) {
         if (peek() != Kind.OBJECT) {
@@ -136,8 +139,8 @@ public final class JsonReader {
     }
 
     /**
-     * Enters an array; {@link #nextElement} follows until it answers false. As for all reading methods, {@code failing}
-     * is what the text of a failure begins with.
+     * Enters an array; {@link #nextElement} follows until it returns false. As for all reading methods, {@code failing}
+     * is the beginning of the text of a failure.
      */
     public void enterArray(String failing) {
         if (peek() != Kind.ARRAY) {
@@ -148,7 +151,7 @@ public final class JsonReader {
 
     /**
      * Goes to the next member of the object, past its name, which {@link #nameIs} and {@link #name} tell until the
-     * value is read. Answers false at the end of the object, which is left then.
+     * value is read. Returns false at the end of the object, which is left then.
      */
     public boolean nextMember() {
         skipBlanks();
@@ -182,7 +185,7 @@ public final class JsonReader {
         return true;
     }
 
-    /** Goes to the next element of the array; answers false at its end, which is left then. */
+    /** Goes to the next element of the array; returns false at its end, which is left then. */
     public boolean nextElement() {
         int step = (int) ((at - start) / CooperativeYield.STEP);
         if (step != yieldedIn) {
@@ -224,7 +227,7 @@ public final class JsonReader {
         return makeText("");
     }
 
-    /** The bytes that the name has in UTF-8; {@link #copyString} writes it without making a text of it. */
+    /** The bytes that the name has in UTF-8; {@link #copyString} writes it without making a {@code String}. */
     public long nameByteSize() {
         return string.byteSize();
     }
@@ -240,7 +243,7 @@ public final class JsonReader {
     }
 
     /**
-     * Makes a text of the string that {@link #measureString} has read last, and that the caller has counted by itself.
+     * Makes a text of the string that {@link #measureString} has read last; the caller has counted it already.
      *
      * @see #readString(String)
      */
@@ -259,7 +262,7 @@ public final class JsonReader {
     }
 
     /**
-     * Reads a string and answers the one of {@code known} that equals it, so that no new one is made; else a new one.
+     * Reads a string and returns the one of {@code known} that equals it, so that no new one is made; else a new one.
      */
     public String readString(String failing, Iterable<String> known) {
         if (peek() != Kind.STRING) {
@@ -274,10 +277,7 @@ public final class JsonReader {
         return makeText(failing);
     }
 
-    /**
-     * Reads a string that is only looked at so far, and answers the bytes that it has in UTF-8; {@link #copyString}
-     * follows.
-     */
+    /** Reads a string without making a {@code String}, and returns its bytes in UTF-8; {@link #copyString} follows. */
     public long measureString(String failing) {
         if (peek() != Kind.STRING) {
             throw wrongType(failing, "string");
@@ -348,9 +348,9 @@ public final class JsonReader {
     }
 
     /**
-     * Goes behind the value that stands next by its brackets alone, many bytes in one step. What is between them is not
-     * looked at: whoever needs it reads it later, and finds then whether it is JSON and ends at the same place. Answers
-     * how many elements {@link #countElements} would count, if it is.
+     * Skips the next value by its brackets alone, many bytes in one step. The text between them is not looked at: the
+     * code that needs it reads it later, and finds then whether it is JSON and ends at the same place. Returns how many
+     * elements {@link #countElements} would count, if it is JSON.
      *
      * @throws GatunException INVALID_ARGUMENT when the brackets do not end
      */
@@ -371,19 +371,17 @@ public final class JsonReader {
     }
 
     /**
-     * Finds the lengths of the arrays that the value begins with which stands next, each the first element of the one
-     * before, and goes on standing at it. As for {@link #passOver}, what is in them is not looked at.
+     * Finds the lengths of the nested arrays that the next value begins with, each the first element of the one before,
+     * and does not move on. As for {@link #passOver}, their contents are not looked at.
      *
-     * @param lengths where they go from {@code first} on, the outermost first
+     * @param lengths receives them from {@code first} on, the outermost first
      * @return how many there are; one more than {@code lengths} has room for where there are too many
      */
     public int measureArrays(long[] lengths, int first) {
         return peek() == Kind.ARRAY ? brackets.measure(text, at, end, lengths, first) : 0;
     }
 
-    /**
-     * Whether the object that stands next has one member only, a string called {@code name}; goes on standing at it.
-     */
+    /** Whether the next value is an object with one member only, a string called {@code name}; does not move on. */
     public boolean isObjectOf(String name) {
         if (peek() != Kind.OBJECT) {
             return false;
@@ -403,8 +401,8 @@ public final class JsonReader {
     }
 
     /**
-     * Reads the element that stands next, and those that follow it in its array as long as they are numbers that FP32
-     * can hold; stops behind the last of them.
+     * Reads the next element, and those that follow it in its array as long as they are numbers that FP32 can hold;
+     * stops behind the last of them.
      *
      * @param target gets each as an FP32 element, from {@code offset} on
      * @param most how many to read at most
@@ -435,7 +433,7 @@ public final class JsonReader {
         return blanksFrom(text, position, end);
     }
 
-    /** Where the first byte from {@code position} on is that is no blank, or the end. */
+    /** The position of the first byte from {@code position} on that is not blank, or the end. */
     static long blanksFrom(MemorySegment json, long position, long end) {
         long next = position;
         while (next < end && isBlank(json.get(JAVA_BYTE, next))) {
@@ -453,8 +451,8 @@ public final class JsonReader {
     }
 
     /**
-     * What a document fails of in which {@code found} was found: of its syntax, if there is a mistake anywhere, as if
-     * all of it had been looked at before. Nothing can be read afterwards.
+     * The failure of a document in which {@code found} was found: a syntax error anywhere in it comes first, as if the
+     * whole document had been checked before. Nothing can be read afterwards.
      */
     public GatunException failure(GatunException found) {
         if (found.code() != ErrorCode.INVALID_ARGUMENT) {
@@ -471,18 +469,18 @@ public final class JsonReader {
         return found;
     }
 
-    /** Where the next value begins, from the start of the segment; to come back by {@link #position(long)}. */
+    /** The position of the next value, from the start of the segment, for a return by {@link #position(long)}. */
     public long position() {
         skipBlanks();
         return at;
     }
 
-    /** Bytes from there to the end of the document. */
+    /** Bytes from the next value to the end of the document. */
     public long remaining() {
         return end - at;
     }
 
-    /** Goes back, or forth, to where a value begins that was skipped. The nesting must be the same there. */
+    /** Goes back or forward to the position of a value that was skipped. The nesting must be the same there. */
     public void position(long position) {
         at = position;
     }
@@ -502,8 +500,7 @@ public final class JsonReader {
     }
 
     /**
-     * Reads over a value and answers how many elements it has as a tensor: one, or those of an array, not of arrays in
-     * it.
+     * Skips a value and returns how many elements it has as a tensor: one, or those of an array, not of arrays in it.
      */
     public long countElements() {
         if (peek() != Kind.ARRAY) {
@@ -562,7 +559,7 @@ public final class JsonReader {
         at = literal(expected, text, at, end);
     }
 
-    /** Where {@code expected}, of which the first letter stands at {@code position}, ends. */
+    /** The end of {@code expected}, whose first letter stands at {@code position}. */
     long literal(String expected, MemorySegment json, long position, long limit) {
         for (int i = 0; i < expected.length(); i++) {
             if (position + i == limit || json.get(JAVA_BYTE, position + i) != expected.charAt(i)) {
@@ -599,7 +596,7 @@ public final class JsonReader {
         return true;
     }
 
-    /** A minus or a digit is one question here, since which of them it is cannot be guessed. */
+    /** Tests for a minus or a digit together, since the processor cannot guess which of them it is. */
     static boolean beginsNumber(byte first) {
         int offset = first - '-';
         return (offset >= 0 && offset <= '9' - '-' && (MINUS_AND_DIGITS >>> offset & 1) != 0)

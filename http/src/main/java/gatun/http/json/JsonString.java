@@ -18,13 +18,13 @@ final class JsonString {
 
     private long from;
     private long to;
-    /** What the text is longer by than the string's UTF-8 bytes. */
+    /** The bytes by which the text is longer than the string in UTF-8. */
     private long saved;
 
     private boolean escaped;
 
     /**
-     * Reads the string whose opening quote stands at {@code quote}; answers where the byte after its closing one is.
+     * Reads the string whose opening quote stands at {@code quote}; returns where the byte after its closing quote is.
      */
     long scan(JsonReader reader, MemorySegment json, long quote, long end) {
         long at = quote + 1;
@@ -80,7 +80,7 @@ final class JsonString {
         return true;
     }
 
-    /** The string; what is not UTF-8 becomes replacement characters. */
+    /** The string; bytes that are not UTF-8 become replacement characters. */
     String text(MemorySegment json) {
         byte[] bytes = new byte[Math.toIntExact(byteSize())];
         if (escaped) {
@@ -199,7 +199,7 @@ final class JsonString {
         return value;
     }
 
-    /** What a backslash before {@code kind} stands for; 0 when it may not stand there. */
+    /** The byte that a backslash before {@code kind} stands for; 0 when it may not stand there. */
     private static byte unescaped(byte kind) {
         return switch (kind) {
             case '"', '\\', '/' -> kind;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #WINDOW} bytes to an {@link Overflow}, where there is one. For one thread.
  */
 public final class JsonWriter {
-    /** The most bytes of a text that overflows which are kept at a time. */
+    /** The most bytes that are kept at a time of a text that overflows. */
     public static final int WINDOW = 16 * 1024;
 
     /**
@@ -45,7 +45,7 @@ public final class JsonWriter {
     private long overflown;
     private @Nullable Overflow overflow;
 
-    /** Where the text goes that fills the window. */
+    /** Takes the text that fills the window. */
     @FunctionalInterface
     public interface Overflow {
         /** Takes all bytes that {@code text} holds; they are gone afterwards. */
@@ -65,16 +65,13 @@ public final class JsonWriter {
         }
     }
 
-    /**
-     * Gives what fills a window to {@code target} from now on, until {@link #clear}. What it leaves is the caller's to
-     * take.
-     */
+    /** Sends each full window to {@code target} from now on, until {@link #clear}. The caller takes the rest. */
     public JsonWriter overflowTo(Overflow target) {
         overflow = target;
         return this;
     }
 
-    /** Bytes of the text so far, those included that have overflown. */
+    /** Bytes of the text so far, including those that have overflown. */
     public long total() {
         return overflown + size;
     }
@@ -95,7 +92,7 @@ public final class JsonWriter {
     }
 
     /** Writes ASCII as it is. */
-    @SuppressWarnings("deprecation") // getBytes(int, ...) is what copies ASCII without an array in between
+    @SuppressWarnings("deprecation") // getBytes(int, ...) copies ASCII without an array in between
     public JsonWriter raw(String ascii) {
         int length = ascii.length();
         room(length);
@@ -127,7 +124,7 @@ public final class JsonWriter {
         return this;
     }
 
-    /** Makes room for the next of {@code rest} bytes, and answers for how many. */
+    /** Makes room for the next of {@code rest} bytes, and returns for how many. */
     private int step(long rest) {
         long wanted = overflow == null ? rest : Math.min(rest, WINDOW);
         room(wanted);

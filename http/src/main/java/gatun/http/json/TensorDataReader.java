@@ -89,7 +89,7 @@ public final class TensorDataReader {
         offset = 0;
     }
 
-    /** Reads the array whose first byte stands at {@code position}; answers where it ends. */
+    /** Reads the array whose first byte stands at {@code position}; returns where it ends. */
     long read(JsonReader reader, MemorySegment json, long position, long end) {
         if (json.get(JAVA_BYTE, position) != '[') {
             throw JsonReader.wrongType(FAILING, "array");
@@ -133,7 +133,7 @@ public final class TensorDataReader {
     }
 
     /**
-     * Reads the only leaf of a tensor, which stands at {@code position} without an array around it; answers where it
+     * Reads the only leaf of a tensor, which stands at {@code position} without an array around it; returns where it
      * ends.
      */
     long readSingle(JsonReader reader, MemorySegment json, long position, long end) {

@@ -27,7 +27,8 @@ public final class TensorDataWriter {
     }
 
     /**
-     * Checks that elements of {@code datatype} can be written, for who sends what is written before all of it is.
+     * Checks that elements of {@code datatype} can be written, for callers that send the beginning of a text before its
+     * end is written.
      *
      * @throws GatunException as {@link #write}
      */

@@ -4,7 +4,7 @@ package gatun.http.json;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 
-/** A {@link JsonWriter} as a stream, for who writes bytes. For one thread; closing it does nothing. */
+/** A {@link JsonWriter} as a stream, for code that writes bytes. For one thread; closing it does nothing. */
 public final class WriterStream extends OutputStream {
     private final JsonWriter target;
 

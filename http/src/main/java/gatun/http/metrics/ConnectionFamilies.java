@@ -13,11 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What the page says of clients' connections. */
+/** The families of clients' connections. */
 final class ConnectionFamilies {
     private ConnectionFamilies() {}
 
-    /** The connections that are open, by what is spoken. */
+    /** The connections that are open, by protocol. */
     static GaugeSnapshot open(OpenConnections open) {
         GaugeSnapshot.Builder gauge = GaugeSnapshot.builder()
                 .name("gatun_connections")
@@ -31,7 +31,7 @@ final class ConnectionFamilies {
         return gauge.build();
     }
 
-    /** The connections that ended because of their clients, by what is spoken and what the client did. */
+    /** The connections that ended because of their clients, by protocol and by the client's fault. */
     static List<Point> errors(ClientErrors errors) {
         List<Point> points = new ArrayList<>();
         for (WireProtocol protocol : WireProtocol.values()) {

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** The families of the memory that the server takes of GPUs; none on a machine without any. */
+/** The families of the GPU memory that the server has taken; none on a machine without GPUs. */
 final class DevicePoolFamilies {
     private record Family(String name, String help, ToDoubleFunction<CudaDevice> value) {}
 

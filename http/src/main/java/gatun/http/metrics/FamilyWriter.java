@@ -13,10 +13,12 @@ import java.util.List;
 
 /** Writes a page of metrics a family at a time. For one page, by one thread. */
 final class FamilyWriter {
-    /** What ends a page in OpenMetrics; the library writes it behind each family that is written alone. */
+    /** The end of a page in OpenMetrics; the library writes it after each family that is written alone. */
     private static final byte[] END = "# EOF\n".getBytes(StandardCharsets.US_ASCII);
 
-    /** What the type of a counter stands as where it would change its name; see {@link MetricsPage}. */
+    /**
+     * The type that a counter is written with where the type "counter" would change its name; see {@link MetricsPage}.
+     */
     private static final String UNTYPED = " untyped\n";
 
     private static final String COUNTER = " counter\n";
@@ -47,7 +49,7 @@ final class FamilyWriter {
             return;
         }
         int begin = 0;
-        // The lines of help and type come first; labels may say what they like.
+        // The help and type lines come first; the values of labels may hold any text.
         while (begin < text.length && text[begin] == '#') {
             int end = begin;
             while (text[end] != '\n') {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 
-/** The families of GPUs, of which one is on the page when a GPU tells what it is about. */
+/** The families of GPUs; each is on the page only when a GPU reports its value. */
 final class GpuFamilies {
     private static final String LABEL = "gpu_uuid";
 

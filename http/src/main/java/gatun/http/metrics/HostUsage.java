@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * How busy the machine is, as Linux tells it in {@code /proc/stat} and {@code /proc/meminfo} (see proc(5)). Read at
- * most once in an interval, however often somebody asks. Safe for any thread.
+ * most once in an interval, even if asked more often. Safe for any thread.
  */
 final class HostUsage {
     private static final long BYTES_PER_KIB = 1024;

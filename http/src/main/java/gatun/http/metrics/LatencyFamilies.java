@@ -27,14 +27,14 @@ final class LatencyFamilies {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final String FIRST_RESPONSE = "nv_inference_first_response_histogram_ms";
 
-    /** What Triton takes where the configuration says nothing, in milliseconds. */
+    /** Triton's bounds where the configuration names none, in milliseconds. */
     private static final List<Double> FIRST_RESPONSE_BOUNDS = List.of(100.0, 500.0, 2000.0, 5000.0);
 
     /** In microseconds. */
     private static final List<Double> DURATION_BOUNDS =
             List.of(50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7);
 
-    /** A stage of a request: how names of metrics call it, what it is, and where its latencies are. */
+    /** A stage of a request: its name in the names of metrics, its meaning, and its latencies. */
     private record Stage(String name, String meaning, Function<StageLatencies, Latencies> latencies) {}
 
     private static final List<Stage> STAGES = List.of(

@@ -4,7 +4,7 @@ package gatun.http.metrics;
 import java.util.List;
 
 /**
- * In which forms the metrics tell how long requests took.
+ * The forms in which the metrics show how long requests took.
  *
  * @param counters as sums of microseconds
  * @param summaries as quantiles, over all requests since the model was loaded
@@ -12,7 +12,7 @@ import java.util.List;
  * @param quantiles the quantiles of the summaries, each from 0 to 1
  */
 public record LatencyMetrics(boolean counters, boolean summaries, boolean histograms, List<Double> quantiles) {
-    /** What Triton shows by default: sums only; and the quantiles that it takes for summaries. */
+    /** Triton's default: sums only; and the quantiles that it uses for summaries. */
     public static final LatencyMetrics STANDARD =
             new LatencyMetrics(true, false, false, List.of(0.5, 0.9, 0.95, 0.99, 0.999));
 

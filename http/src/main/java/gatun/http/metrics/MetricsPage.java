@@ -25,9 +25,9 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Renders the counters of an {@link InferenceServer} under the names that users of Triton know; what Triton does not
- * have begins with {@code gatun_}. Nothing is counted here: the runtime's counters are read, named and labelled when
- * somebody asks. Safe for any thread.
+ * Renders the counters of an {@link InferenceServer} under the names that users of Triton know; the names of metrics
+ * that Triton does not have begin with {@code gatun_}. Nothing is counted here: the runtime's counters are read, named
+ * and labelled on request. Safe for any thread.
  *
  * <p>Two formats: OpenMetrics for those who accept it, else Prometheus' text 0.0.4. The library's writer of the latter
  * adds {@code _total} to the name of a counter, which Triton's names do not have; there the counters are therefore
@@ -37,12 +37,12 @@ import java.util.function.ToDoubleFunction;
 public final class MetricsPage {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double NANOS_PER_SECOND = 1e9;
-    /** What a version takes of the heap while the page is written: its counters, and its lines in one family. */
+    /** Bytes of heap that a version needs while the page is written: its counters, and its lines in one family. */
     private static final int VERSION_BYTE_SIZE = 2048;
 
     private static final Path PROC = Path.of("/proc");
 
-    /** One family of the page: its name, its meaning, and where its value stands. */
+    /** One family of the page: its name, its meaning, and its value. */
     private record Family(String name, String help, ToDoubleFunction<ModelStatistics> value) {}
 
     private static final List<Family> COUNTERS = List.of(
@@ -111,7 +111,7 @@ public final class MetricsPage {
     /**
      * A page about {@code server}.
      *
-     * @param gpus tells how busy GPUs are, each time that it is asked
+     * @param gpus tells how busy GPUs are, at each call
      * @param open counts the connections of clients
      */
     public MetricsPage(InferenceServer server, ShownMetrics shown, Supplier<List<GpuUse>> gpus, OpenConnections open) {
@@ -139,8 +139,8 @@ public final class MetricsPage {
     }
 
     /**
-     * Writes the page for a request with this {@code Accept} header, as it stands now, one family after the other: only
-     * one of them is on the heap at a time, and what models make of it is reserved.
+     * Writes the page for a request with this {@code Accept} header, with the present values, one family after the
+     * other: only one of them is on the heap at a time, and the heap that the models' lines need is reserved.
      *
      * @throws gatun.memory.tensor.GatunException UNAVAILABLE when others have taken the heap that it needs
      */
@@ -235,7 +235,7 @@ public final class MetricsPage {
         }
     }
 
-    /** A value and what it is about. */
+    /** A value and its labels. */
     record Point(Labels labels, double value) {}
 
     private MetricSnapshot failures(List<ModelStatistics> models, boolean typed) {

@@ -25,7 +25,7 @@ public final class MetricsRoutes implements Routes {
     /**
      * Routes to the metrics of {@code server}.
      *
-     * @param gpus tells how busy GPUs are, each time that it is asked
+     * @param gpus tells how busy GPUs are, at each call
      * @param open counts the connections of clients
      */
     public MetricsRoutes(

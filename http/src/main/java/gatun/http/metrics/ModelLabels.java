@@ -9,11 +9,11 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * The labels of what is told of a model version: its name, its number, and one for each of its configuration's
+ * The labels of a model version's metrics: its name, its number, and one for each of its configuration's
  * {@code metric_tags}, with {@code _} in front of the tag's name, as in Triton. Safe for any thread.
  */
 final class ModelLabels {
-    /** What must not stand in the name of a label. */
+    /** The characters that must not stand in the name of a label. */
     private static final Pattern FOREIGN = Pattern.compile("[^a-zA-Z0-9_]");
 
     private final InferenceServer server;
@@ -25,8 +25,8 @@ final class ModelLabels {
     /** The labels of a version that is ready, or was a moment ago: then without its tags. */
     Labels of(String name, String version) {
         Labels labels = Labels.of("model", name, "version", version);
-        // In the order of their names, so that it is always the same one that is told of two which differ in foreign
-        // characters only.
+        // In the order of their names, so that of two tags which differ in foreign characters only, it is always the
+        // same one that is shown.
         for (Map.Entry<String, String> tag : new TreeMap<>(tags(name, version)).entrySet()) {
             String label = label(tag.getKey());
             if (!labels.contains(label)) {

@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The numbers that the metrics show.
+ * The choice of metrics that are shown.
  *
- * @param latencies in which forms they tell how long requests took
- * @param hostInterval how old what they tell of the machine's processors and memory may be; empty where they tell
- *     nothing of them
+ * @param latencies the forms in which they show how long requests took
+ * @param hostInterval the greatest age of the values of the machine's processors and memory; empty where they are not
+ *     shown
  */
 public record ShownMetrics(LatencyMetrics latencies, Optional<Duration> hostInterval) {
-    /** What Triton shows by default. */
+    /** Triton's default. */
     public static final ShownMetrics STANDARD =
             new ShownMetrics(LatencyMetrics.STANDARD, Optional.of(Duration.ofSeconds(2)));
 }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Paths of one form: segments that begin with a slash, each a literal or a parameter with perhaps a literal behind it.
  * {@code /v2/models/{model}/infer} takes any text that is not empty for {@code model};
  * {@code /v2/models/{model}/versions/{version:number}} takes decimal digits for {@code version};
- * {@code /v1/models/{model:word}:predict} takes for {@code model} what has no colon. {@code [...]} may be left out, and
- * {@code [.|..]} is one of several or none. Immutable.
+ * {@code /v1/models/{model:word}:predict} takes for {@code model} any text without a colon. {@code [...]} may be left
+ * out, and {@code [.|..]} is one of several or none. Immutable.
  */
 final class PathPattern {
     private static final Pattern OPTION = Pattern.compile("\\[([^\\]]*)\\]");
@@ -34,12 +34,12 @@ final class PathPattern {
      * One segment.
      *
      * @param parameter the parameter's name; empty for none
-     * @param kind what the parameter may be
+     * @param kind the texts that the parameter may be
      * @param literal the text behind the parameter, or the whole segment where there is none
      */
     record Segment(String parameter, Kind kind, String literal) {}
 
-    /** What a parameter may be. */
+    /** The texts that a parameter may be. */
     enum Kind {
         /** Any text. */
         TEXT,

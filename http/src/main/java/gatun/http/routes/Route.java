@@ -10,7 +10,7 @@ import io.helidon.http.Method;
  * @param method the method of its requests
  * @param path the paths of its requests, as {@link PathPattern} writes them
  * @param group the group of requests that access is restricted by
- * @param summary what it does, in a few words for the reader of the API's description
+ * @param summary what it does, in a few words for the description of the API
  * @param handler answers the requests
  */
 public record Route(Method method, String path, ApiGroup group, String summary, RouteHandler handler) {

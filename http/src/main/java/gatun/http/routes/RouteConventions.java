@@ -4,8 +4,8 @@ package gatun.http.routes;
 import gatun.http.connection.Exchange;
 
 /**
- * The conventions that differ between protocols: how paths are compared, and how requests are answered that no route is
- * for. Safe for any thread.
+ * The conventions that differ between protocols: how paths are compared, and how requests are answered that no route
+ * takes. Safe for any thread.
  */
 public interface RouteConventions {
     /** Answers a request whose path no route has. */

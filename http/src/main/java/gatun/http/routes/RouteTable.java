@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The table of one protocol's routes. From its rows comes which handler answers a request, who may send it, what the
- * {@code Allow} of a wrong method says, and the description of the API ({@link OpenApi}). Safe for any thread.
+ * The table of one protocol's routes. Its rows determine which handler answers a request, who may send it, the
+ * {@code Allow} of a wrong method, and the description of the API ({@link OpenApi}). Safe for any thread.
  */
 public final class RouteTable implements Routes {
     private final String root;
@@ -25,7 +25,7 @@ public final class RouteTable implements Routes {
      *
      * @param rows the routes; those for one path belong to one group
      * @param access which groups of requests need which headers
-     * @param conventions what the protocol does its own way
+     * @param conventions the protocol's own rules
      * @throws IllegalArgumentException when two rows contradict each other, or a path is none
      */
     public RouteTable(String root, List<Route> rows, ApiAccess access, RouteConventions conventions) {

@@ -6,7 +6,7 @@ import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 
-/** What HTTP says: 404, and 405 with {@code Allow}; the texts are JSON, as of any failure. Case counts. */
+/** HTTP's own rules: 404, and 405 with {@code Allow}; the texts are JSON, as of any failure. Case counts. */
 public final class StandardConventions implements RouteConventions {
     /** The only one that is needed. */
     public static final StandardConventions INSTANCE = new StandardConventions();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * From a path and a method to who answers it: a protocol is a {@link gatun.http.routes.RouteTable}, whose rows also say
- * who may ask, and describe the API. Knows no protocol.
+ * Finds the handler for a path and a method: a protocol is a {@link gatun.http.routes.RouteTable}, whose rows also say
+ * who may send requests, and describe the API. Knows no protocol.
  */
 @NullMarked
 package gatun.http.routes;

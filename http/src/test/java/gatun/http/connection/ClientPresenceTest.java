@@ -46,7 +46,7 @@ class ClientPresenceTest {
         return presence.look(scratch);
     }
 
-    /** Looks until that has found something out; what a client does takes a moment to arrive. */
+    /** Looks until that has a result; a client's action takes a moment to arrive. */
     private void lookUntilGone() {
         Await.until("the client's end to be seen", () -> {
             if (gone.get() == 0) {

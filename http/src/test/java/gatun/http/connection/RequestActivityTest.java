@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.helidon.webserver.CloseConnectionException;
 import org.junit.jupiter.api.Test;
 
-/** When a connection ends whose listener stops. */
+/** The end of a connection whose listener stops. */
 class RequestActivityTest {
     private final StopNotice stop = new StopNotice();
     private final RequestActivity activity = new RequestActivity(stop);

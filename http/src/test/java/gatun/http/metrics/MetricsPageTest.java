@@ -155,7 +155,7 @@ class MetricsPageTest {
                                     + " 2",
                             "gatun_inference_stage_duration_us_count{model=\"digits\",protocol=\"v2\",stage=\"request\",transport=\"grpc\",version=\"3\"}"
                                     + " 1");
-            // What is told is at most 1/32 above the true duration.
+            // A reported duration is at most 1/32 above the true one.
             assertThat(page)
                     .containsPattern("nv_inference_request_summary_us\\{.*quantile=\"0.5\"} 15[0-4]\\.")
                     .containsPattern("nv_inference_request_summary_us\\{.*quantile=\"0.99\"} 7[0-2][0-9]\\.");

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which route a path leads to, and what of the path it leaves open. */
+/** The route that a path leads to, and the parts of the path that the route leaves open. */
 class RouteTreeTest {
     private static final RouteHandler NOTHING = (exchange, path) -> {};
 

@@ -12,7 +12,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Shows what {@code gatun check} found, problems as compilers do: {@code FILE:LINE:COLUMN: text}, the line, what to do.
+ * Shows the results of {@code gatun check}, with problems in the form of compilers: {@code FILE:LINE:COLUMN: text}, the
+ * line, and the remedy.
  */
 final class CheckReport {
     private static final int INDENT = 4;
@@ -46,7 +47,7 @@ final class CheckReport {
         out.flush();
     }
 
-    /** Shows what came out of it all. */
+    /** Shows the overall result. */
     void end(int models, long bad) {
         out.println();
         if (models == 0) {
@@ -74,7 +75,7 @@ final class CheckReport {
         try {
             lines = Files.readAllLines(file);
         } catch (IOException e) {
-            return; // It was readable before; the problem is told without it.
+            return; // The file was readable before; the problem is shown without its line.
         }
         if (position.line() <= lines.size()) {
             String line = lines.get(position.line() - 1).replace('\t', ' ');

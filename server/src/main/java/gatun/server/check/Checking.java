@@ -20,9 +20,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/**
- * One run of {@code gatun check}: loads each model as a server would, tells what is wrong with it, and serves nothing.
- */
+/** One run of {@code gatun check}: loads each model as a server would, reports its faults, and serves nothing. */
 public final class Checking {
     /** All models would be served. */
     private static final int GOOD = 0;
@@ -33,21 +31,21 @@ public final class Checking {
     /** There was nothing to check: no such folder, or no such model. */
     private static final int WRONG = 2;
 
-    /** Warm-up requests and states of sequences lie in it, as they do in a server. */
+    /** Holds warm-up requests and states of sequences, as in a server. */
     private static final long BUFFER_POOL_BYTES = 1L << 30;
 
     private Checking() {}
 
     /**
-     * Checks what {@code settings} name.
+     * Checks the models of {@code settings}.
      *
-     * @param out is shown a report of each model, and a last line
-     * @param err is told why nothing can be checked
+     * @param out receives a report of each model, and a last line
+     * @param err receives the reason why nothing can be checked
      * @return the exit status: 0 when every model would be served, 1 when one would not, 2 when there is nothing to
      *     check
      */
     public static int run(CheckSettings settings, PrintWriter out, PrintWriter err) {
-        // What a server would log of models that fail is in the report.
+        // The report has the failures of models that a server would log.
         Log.install(LogSettings.standard().withInfo(false).withWarning(false).withError(false));
         try (BufferPool buffers = new BufferPool(BUFFER_POOL_BYTES);
                 SharedRegions regions = SharedRegions.open(buffers);

@@ -1,4 +1,4 @@
-/** What {@code gatun check} does: loads every model of a repository, and reports what is wrong. */
+/** The command {@code gatun check}: loads every model of a repository, and reports their faults. */
 @NullMarked
 package gatun.server.check;
 

@@ -20,9 +20,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Who may ask for what. Filled by picocli, read once. */
+/** The flags that restrict access. Filled by picocli, read once. */
 final class AccessFlags {
-    /** What Triton puts before the name of the header that gRPC clients have to send. */
+    /** Triton's prefix of the header name that gRPC clients have to send. */
     private static final String GRPC_PREFIX = "triton-grpc-protocol-";
 
     @Option(
@@ -74,7 +74,7 @@ final class AccessFlags {
     Optional<Pattern> grpcForwarded = Optional.empty();
 
     /**
-     * What the flags say; reads the token files.
+     * The settings that the flags give; reads the token files.
      *
      * @throws ParameterException naming the flag that contradicts itself, or whose file protects nothing
      */

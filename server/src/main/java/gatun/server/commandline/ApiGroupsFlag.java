@@ -12,8 +12,8 @@ import picocli.CommandLine.TypeConversionException;
 /**
  * A rule for some groups of requests.
  *
- * @param groups which
- * @param value what follows their names
+ * @param groups the groups
+ * @param value the text that follows their names
  */
 record ApiGroupsFlag(Set<ApiGroup> groups, String value) {
     /** Reads {@code GROUP,GROUP,...:VALUE}; the name {@code all} stands for every group. */

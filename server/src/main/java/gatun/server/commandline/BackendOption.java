@@ -5,7 +5,7 @@ package gatun.server.commandline;
  * One {@code --backend-config}.
  *
  * @param backend the backend that it is for
- * @param name what it sets
- * @param value to what
+ * @param name the name of the option
+ * @param value the value of the option
  */
 record BackendOption(String backend, String name, String value) {}

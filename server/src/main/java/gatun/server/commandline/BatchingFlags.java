@@ -8,7 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** How requests share runs, as TensorFlow Serving is told. Filled by picocli, read once. */
+/** TensorFlow Serving's flags for sharing runs among requests. Filled by picocli, read once. */
 final class BatchingFlags {
     private static final String ENABLE = "--enable_batching";
     private static final String FILE = "--batching_parameters_file";
@@ -41,7 +41,9 @@ final class BatchingFlags {
                     "Whether each version says so itself, in its batching_params.pbtxt; without one it is not joined.")
     boolean eachVersion;
 
-    /** @throws ParameterException when there are parameters of what is switched off */
+    /**
+     * @throws ParameterException when there are parameters, but batching is off
+     */
     Optional<BatchingSettings> settings(CommandSpec command) {
         if (!enabled && (file.isPresent() || eachVersion)) {
             throw new ParameterException(

@@ -9,10 +9,10 @@ import java.util.Locale;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine.TypeConversionException;
 
-/** One {@code --trace-config=opentelemetry,...}: changes who takes the traces, or how they are brought there. */
+/** One {@code --trace-config=opentelemetry,...}: changes where traces are sent, or how. */
 @FunctionalInterface
 interface CollectorOption extends UnaryOperator<CollectorSettings> {
-    /** What begins such a setting. */
+    /** The beginning of such a setting. */
     String PREFIX = "opentelemetry,";
 
     /**

@@ -26,8 +26,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Flags as a file in YAML: a key is the name of a flag without its dashes, or the beginning of one, under which the
- * rest stands, so that {@code http: {port: 8000}} is {@code --http-port=8000}. A list holds the values of a flag that
+ * Flags as a file in YAML: a key is the name of a flag without its dashes, or the beginning of one with the rest nested
+ * below it, so that {@code http: {port: 8000}} is {@code --http-port=8000}. A list holds the values of a flag that
  * takes several.
  */
 final class ConfigurationFile {
@@ -41,7 +41,7 @@ final class ConfigurationFile {
     }
 
     /**
-     * Reads what {@code file} says about the flags of {@code command}.
+     * Reads the values that {@code file} gives to flags of {@code command}.
      *
      * @throws InvalidFileException when it cannot be read, is no YAML, or has a key that is no flag
      */

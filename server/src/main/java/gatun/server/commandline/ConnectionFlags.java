@@ -5,7 +5,7 @@ import gatun.listener.ConnectionLimits;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** How many connections there may be. Filled by picocli, read once. */
+/** The limits of connections. Filled by picocli, read once. */
 final class ConnectionFlags {
     @Option(
             names = "--max-connections",

@@ -9,13 +9,16 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Flags as environment variables: {@code GATUN_HTTP_PORT} is {@code --http-port}. A flag that takes several values has
- * one on each line.
+ * Flags as environment variables: {@code GATUN_HTTP_PORT} is {@code --http-port}. A variable of a flag that takes
+ * several values has one on each line.
  */
 final class EnvironmentVariables {
     private static final String PREFIX = "GATUN_";
 
-    /** What Kubernetes sets to the address of a service named {@code gatun}: {@code GATUN_PORT=tcp://10.0.0.7:8000}. */
+    /**
+     * The beginning of the address that Kubernetes sets for a service named {@code gatun}:
+     * {@code GATUN_PORT=tcp://10.0.0.7:8000}. It is no value of a flag.
+     */
     private static final String SERVICE_ADDRESS = "tcp://";
 
     private EnvironmentVariables() {}
@@ -29,7 +32,7 @@ final class EnvironmentVariables {
                         .toUpperCase(Locale.ROOT);
     }
 
-    /** What {@code environment} says about the flags that the help of {@code command} shows. */
+    /** The flags that {@code environment} sets, among those that the help of {@code command} shows. */
     static List<SettingSource> read(CommandSpec command, Map<String, String> environment) {
         List<SettingSource> found = new ArrayList<>();
         for (OptionSpec flag : command.options()) {

@@ -18,7 +18,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class FlagErrors implements IParameterExceptionHandler {
     private final SettingSources sources;
 
-    /** Names for a flag's value the source that it came from. */
+    /** Names the source of a flag's value in errors about it, from {@code sources}. */
     FlagErrors(SettingSources sources) {
         this.sources = sources;
     }

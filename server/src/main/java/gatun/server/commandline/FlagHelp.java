@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /**
  * Lists the flags of a command under the names of its groups, in the order in which they are declared: one column of
- * flags and one of what they do, the same width for all groups.
+ * flags and one of their descriptions, the same width for all groups.
  */
 final class FlagHelp implements IHelpSectionRenderer {
     private static final int WIDTH = 80;

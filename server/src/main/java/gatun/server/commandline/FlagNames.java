@@ -4,14 +4,14 @@ package gatun.server.commandline;
 import java.util.Arrays;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What flags are called. */
+/** The names of flags. */
 final class FlagNames {
-    /** What a flag's long name begins with. */
+    /** The prefix of a flag's long name. */
     static final String DASHES = "--";
 
     private FlagNames() {}
 
-    /** The long name that the help shows first, of several. */
+    /** The first of a flag's long names, which the help shows. */
     static String first(OptionSpec flag) {
         return Arrays.stream(flag.names())
                 .filter(name -> name.startsWith(DASHES))

@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The page of the documentation that lists all flags, made of what their help says. */
+/** The page of the documentation that lists all flags, made from their help texts. */
 final class FlagReference {
     private FlagReference() {}
 

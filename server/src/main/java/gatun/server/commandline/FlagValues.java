@@ -10,7 +10,7 @@ import java.util.regex.PatternSyntaxException;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** How the values of flags are read. Each reader says what it expected when the value is wrong. */
+/** Readers of the values of flags. Each says what it expected when the value is wrong. */
 final class FlagValues {
     private FlagValues() {}
 
@@ -18,7 +18,7 @@ final class FlagValues {
         return new TypeConversionException("'" + value + "' is not " + expected);
     }
 
-    /** {@code true} or {@code false}, or 1 or 0, in any case: what Triton takes. */
+    /** {@code true} or {@code false}, or 1 or 0, in any case, as Triton reads it. */
     static final class TrueFalse implements ITypeConverter<Boolean> {
         @Override
         public Boolean convert(String value) {
@@ -251,8 +251,8 @@ final class FlagValues {
     }
 
     /**
-     * Reads a number from {@code least} to {@code most}; {@code expected} says in the words of the flag what else was
-     * wrong.
+     * Reads a number from {@code least} to {@code most}; {@code expected} describes the values that are right, in the
+     * flag's words.
      */
     static long number(String value, long least, long most, String expected) {
         try {
@@ -261,7 +261,7 @@ final class FlagValues {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // Said below, in the words of the flag.
+            // Reported below, in the words of the flag.
         }
         throw wrong(value, expected);
     }

@@ -45,8 +45,8 @@ public final class GatunCommand implements Callable<Integer> {
     /**
      * The command line of the program.
      *
-     * @param version what {@code --version} says
-     * @param serve what {@code gatun serve} does
+     * @param version the text of {@code --version}
+     * @param serve runs {@code gatun serve}
      * @param embedded starts a server of a model repository's folder, which ends with its client, for {@code gatun
      *     bench}
      */
@@ -75,8 +75,8 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     /**
-     * Runs the command line of the program, with what environment and configuration file say of the flags of
-     * {@code serve}.
+     * Runs the command line of the program, with the flags of {@code serve} from the environment and the configuration
+     * file.
      *
      * @param environment the process's variables
      * @param arguments may be those of TensorFlow Serving's program, after its name
@@ -92,7 +92,7 @@ public final class GatunCommand implements Callable<Integer> {
         return execute(command, sources, environment, List.of(ModelServerArguments.translate(arguments)));
     }
 
-    /** Runs {@code command} with {@code arguments} and what the sources of lower rank add to them. */
+    /** Runs {@code command} with {@code arguments} and the flags that the sources of lower rank add. */
     static int execute(
             CommandLine command, SettingSources sources, Map<String, String> environment, List<String> arguments) {
         List<String> all = new ArrayList<>(arguments);
@@ -114,7 +114,7 @@ public final class GatunCommand implements Callable<Integer> {
     /**
      * Reads flags of {@code gatun serve} for a server that is a part of another program.
      *
-     * @param take is given what the flags say
+     * @param take receives the settings that the flags give
      * @throws IllegalArgumentException with the text that the command line would show, for flags that are wrong
      */
     public static void serveSettings(String version, List<String> flags, ServeAction take) {

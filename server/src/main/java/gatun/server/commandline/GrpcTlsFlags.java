@@ -51,7 +51,7 @@ final class GrpcTlsFlags {
     Optional<Path> roots = Optional.empty();
 
     /**
-     * What TLS is served with; empty where it is not.
+     * The files for TLS; empty where TLS is off.
      *
      * @throws ParameterException naming a file's flag that is missing
      */

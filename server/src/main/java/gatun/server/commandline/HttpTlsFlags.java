@@ -33,7 +33,7 @@ final class HttpTlsFlags {
     Optional<Path> roots = Optional.empty();
 
     /**
-     * What TLS is served with; empty where it is not.
+     * The files for TLS; empty where TLS is off.
      *
      * @throws ParameterException naming a file's flag that is missing
      */

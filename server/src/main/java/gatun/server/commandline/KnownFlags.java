@@ -13,9 +13,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
 /**
- * The flags of other servers that have no effect here. Images and scripts carry long lists of them, so they are taken
- * with a warning. Those that protect a server are not: to drop them silently would open what the operator meant to
- * close.
+ * The flags of other servers that have no effect here. Images and scripts carry long lists of them, so they are
+ * accepted with a warning. Flags that protect a server are not: to drop them silently would leave open what the
+ * operator meant to close.
  */
 final class KnownFlags {
     private static final String TRITON = "Triton";
@@ -64,7 +64,7 @@ final class KnownFlags {
                             + " --tensorflow_inter_op_parallelism"),
             Map.entry("--platform_config_file", "the files of a model say which engine runs it"));
 
-    /** Flag to the server that it comes from. */
+    /** The server that each flag comes from. */
     private static final Map<String, String> ORIGINS = origins();
 
     private KnownFlags() {}

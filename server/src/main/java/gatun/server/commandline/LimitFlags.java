@@ -7,7 +7,7 @@ import gatun.runtime.limits.RequestLimits;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** How much one client, and all of them together, may ask for. Filled by picocli, read once. */
+/** The limits of requests, of one client and of all together. Filled by picocli, read once. */
 final class LimitFlags {
     @Option(
             names = "--limit-text-byte-size",

@@ -58,7 +58,7 @@ interface MetricsOption {
         }
 
         /**
-         * As Triton takes them: separated by commas, each perhaps with a colon and an allowed error, which here is
+         * As Triton reads them: separated by commas, each perhaps with a colon and an allowed error; the error here is
          * always smaller.
          */
         private static List<Double> quantiles(String value) {
@@ -77,7 +77,7 @@ interface MetricsOption {
                     return quantile;
                 }
             } catch (NumberFormatException e) {
-                // Said below, in the words of the flag.
+                // Reported below, in the words of the flag.
             }
             throw new TypeConversionException(
                     "'" + all + "' is not a list of quantiles from 0 to 1, such as 0.5,0.99 or 0.5:0.05,0.99:0.001");

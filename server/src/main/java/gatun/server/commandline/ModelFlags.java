@@ -22,7 +22,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** What to serve. Filled by picocli, read once. */
+/** The flags that name the models to serve. Filled by picocli, read once. */
 final class ModelFlags {
     @Option(
             names = {"--model-repository", "--model-store"},
@@ -201,7 +201,7 @@ final class ModelFlags {
                             + controlMode.name().toLowerCase(Locale.ROOT) + " all models are loaded.");
         }
         Map<String, Map<String, String>> options = new HashMap<>();
-        // What is said in our own flags comes later, and wins.
+        // Options from our own flags come later, and win.
         List<BackendOption> allOptions = new ArrayList<>(tensorFlow.options());
         modelCache.ifPresent(folder -> allOptions.add(new BackendOption("onnxruntime", "model-cache-dir", folder)));
         allOptions.addAll(backendOptions);

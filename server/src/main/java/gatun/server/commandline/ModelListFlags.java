@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which models to serve, as TensorFlow Serving is told. Filled by picocli, read once. */
+/** TensorFlow Serving's flags for the models to serve. Filled by picocli, read once. */
 final class ModelListFlags {
     @Option(
             names = "--model_name",
@@ -58,7 +58,7 @@ final class ModelListFlags {
         return versionPollSeconds > 0 ? Optional.of(Duration.ofSeconds(versionPollSeconds)) : Optional.empty();
     }
 
-    /** The models; those of the file where a base path is given too, as TensorFlow Serving does it. */
+    /** The models; those of the file where a base path is given too, as in TensorFlow Serving. */
     Optional<ModelListSettings> settings() {
         Duration filePoll = Duration.ofSeconds(filePollSeconds);
         if (file != null) {

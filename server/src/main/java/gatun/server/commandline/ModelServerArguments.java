@@ -5,18 +5,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The command line of TensorFlow Serving's program, in flags of {@code gatun serve}. */
+/** The command line of TensorFlow Serving's program, translated to flags of {@code gatun serve}. */
 final class ModelServerArguments {
     /** The command, named as the program. */
     private static final String COMMAND = "tensorflow_model_server";
 
-    /** What a server is started with by that command: it listens only where that program does. */
+    /** The flags that this command starts a server with: it listens only where that program does. */
     private static final List<String> DEFAULTS =
             List.of("serve", "--allow-http=false", "--allow-grpc=false", "--allow-metrics=false", "--port=8500");
 
     private static final String CHANNEL_ARGUMENTS = "--grpc_channel_arguments";
 
-    /** Which of our flags say what an argument of gRPC's channels does. */
+    /** The flags of ours that do the same as an argument of a gRPC channel. */
     private static final Map<String, String> CHANNEL_FLAGS = Map.of(
             "grpc.keepalive_time_ms", "--grpc-keepalive-time",
             "grpc.keepalive_timeout_ms", "--grpc-keepalive-timeout",
@@ -29,7 +29,7 @@ final class ModelServerArguments {
 
     private ModelServerArguments() {}
 
-    /** The arguments of {@code gatun} that stand for {@code arguments}. */
+    /** The arguments of {@code gatun} that have the meaning of {@code arguments}. */
     static String[] translate(String... arguments) {
         List<String> translated = new ArrayList<>();
         for (String argument : arguments) {
@@ -44,7 +44,7 @@ final class ModelServerArguments {
         return translated.toArray(String[]::new);
     }
 
-    /** Those that have a flag of ours become that; the others stay, and are told of as having no effect. */
+    /** Translates the arguments that have a flag of ours; the others stay, and are reported as having no effect. */
     private static void channelArguments(String list, List<String> translated) {
         List<String> others = new ArrayList<>();
         for (String argument : list.split(",", -1)) {

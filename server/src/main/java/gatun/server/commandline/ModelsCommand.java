@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code gatun models}: what a running server serves. */
+/** {@code gatun models}: lists the models of a running server. */
 @Command(
         name = "models",
         description = "Lists what a running server serves, and in which state it is.",

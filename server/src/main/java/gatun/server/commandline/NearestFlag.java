@@ -12,8 +12,8 @@ final class NearestFlag {
     private NearestFlag() {}
 
     /**
-     * The flag that differs from {@code typed} in the fewest letters; empty when none is near enough to be meant. What
-     * stands behind an equals sign, and the choice between {@code -} and {@code _}, do not count.
+     * The flag that differs from {@code typed} in the fewest letters; empty when none is near enough to be meant. The
+     * text behind an equals sign, and the choice between {@code -} and {@code _}, do not count.
      */
     static Optional<String> to(String typed, Collection<String> flags) {
         Map<String, String> plain =

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-/** What {@code --rate-limit} can be set to. */
+/** The values of {@code --rate-limit}. */
 enum RateLimitMode {
     /** Instances run at any time. */
     OFF,
-    /** Instances run only while the resources are there that they ask for, those first that have run least. */
+    /** Instances run only while the resources that they ask for are free; those that have run least go first. */
     EXECUTION_COUNT
 }

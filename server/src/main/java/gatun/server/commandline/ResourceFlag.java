@@ -18,7 +18,7 @@ final class ResourceFlag implements ITypeConverter<ResourceAmount> {
                     return new ResourceAmount(parts[0], count, device);
                 }
             } catch (NumberFormatException e) {
-                // Said below, in the words of the flag.
+                // Reported below, in the words of the flag.
             }
         }
         throw new TypeConversionException(

@@ -5,15 +5,15 @@ import gatun.runtime.logging.LogSettings;
 import gatun.server.settings.ServerSettings;
 import java.util.List;
 
-/** What is done with the flags of {@code gatun serve} once they are read. */
+/** Runs with the flags of {@code gatun serve} once they are read. */
 @FunctionalInterface
 public interface ServeAction {
     /**
      * Serves until told to stop.
      *
-     * @param settings what the flags say
-     * @param log what they say about the log
-     * @param warnings what to tell the operator about flags without effect
+     * @param settings the settings that the flags give
+     * @param log the settings of the log
+     * @param warnings warnings for the operator about flags without effect
      * @return the exit status
      */
     int serve(ServerSettings settings, LogSettings log, List<String> warnings);

@@ -8,11 +8,11 @@ import picocli.CommandLine.Model.OptionSpec;
  * The value of one flag in one source.
  *
  * @param flag the flag
- * @param values its values, as the command line would have them; several where the flag takes several
- * @param origin where that stands, for errors: {@code GATUN_HTTP_PORT}, or file, line, column and key
+ * @param values its values in the form of the command line; several where the flag takes several
+ * @param origin the place of the value, for errors: {@code GATUN_HTTP_PORT}, or file, line, column and key
  */
 record SettingSource(OptionSpec flag, List<String> values, String origin) {
-    /** Whether both speak of one flag. */
+    /** Whether both are values of the same flag. */
     boolean isOfSameFlag(SettingSource other) {
         return flag.equals(other.flag);
     }

@@ -15,8 +15,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Where the flags of {@code gatun serve} come from: the command line, before the environment, before the file that
- * {@code --config} names. What a stronger source says about a flag replaces all that a weaker one says. For one thread.
+ * The sources of the flags of {@code gatun serve}: the command line, before the environment, before the file that
+ * {@code --config} names. A flag in a stronger source replaces all its values in a weaker one. For one thread.
  */
 final class SettingSources {
     /** Names the file. */
@@ -25,11 +25,11 @@ final class SettingSources {
     private final Map<OptionSpec, String> origins = new HashMap<>();
 
     /**
-     * The command line that says the same as all sources together.
+     * The command line that has the meaning of all sources together.
      *
-     * @param arguments the flags behind the command
-     * @param environment the environment's variables; empty for a server in another program, whose environment is not
-     *     ours
+     * @param arguments the arguments after the command
+     * @param environment the environment's variables; empty for a server inside another program, whose environment is
+     *     not ours
      * @throws ConfigurationFile.InvalidFileException when there is a file, and something is wrong with it
      */
     List<String> merge(CommandSpec command, List<String> arguments, Map<String, String> environment) {
@@ -51,7 +51,7 @@ final class SettingSources {
         return merged;
     }
 
-    /** Where a flag was set, for errors about its value; empty for the command line. */
+    /** The source of a flag, for errors about its value; empty for the command line. */
     Optional<String> origin(OptionSpec flag) {
         return Optional.ofNullable(origins.get(flag));
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import picocli.CommandLine.Option;
 
-/** How TensorFlow runs and is loaded, as TensorFlow Serving is told. Filled by picocli, read once. */
+/** TensorFlow Serving's flags for running and loading TensorFlow. Filled by picocli, read once. */
 final class TensorFlowFlags {
     private static final String BACKEND = "tensorflow";
     private static final String USUAL_TAG = "serve";

@@ -1,4 +1,4 @@
-/** The flags of {@code gatun}: what they are called, what they mean, and what is said about wrong ones. */
+/** The flags of {@code gatun}: their names, their meanings, and the errors about wrong ones. */
 @NullMarked
 package gatun.server.commandline;
 

@@ -8,8 +8,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 
 /**
- * An inference on a virtual thread. It is done, also when it is cancelled, no sooner than the engine has let go of the
- * request's memory: whoever sees it done may free that. Safe for any thread.
+ * An inference on a virtual thread. It completes, even when it is cancelled, no sooner than the engine has let go of
+ * the request's memory: the caller may free that memory once the call is complete. Safe for any thread.
  */
 final class EmbeddedCall extends CompletableFuture<InferResponse> {
     private final InferenceRequest request;
@@ -20,7 +20,7 @@ final class EmbeddedCall extends CompletableFuture<InferResponse> {
         this.request = request;
     }
 
-    /** Begins to answer {@code request} by {@code answer}. */
+    /** Starts a virtual thread that runs {@code answer} for {@code request}. */
     static EmbeddedCall start(InferenceRequest request, Supplier<InferResponse> answer) {
         EmbeddedCall call = new EmbeddedCall(request);
         Thread.ofVirtual().name("embedded-infer").start(() -> call.run(answer));

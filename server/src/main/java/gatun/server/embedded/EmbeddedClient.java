@@ -39,7 +39,7 @@ public final class EmbeddedClient implements GatunClient {
     /**
      * The client of {@code server}, which it borrows.
      *
-     * @param onClose what closing this client does
+     * @param onClose runs when this client is closed
      */
     public EmbeddedClient(InferenceServer server, Runnable onClose) {
         this.server = server;
@@ -101,7 +101,7 @@ public final class EmbeddedClient implements GatunClient {
         onClose.run();
     }
 
-    /** Refuses every call from now on; those that run are the server's to end. */
+    /** Refuses every call from now on; the server ends those that are running. */
     public void end() {
         ended = true;
         deadlines.shutdownNow();

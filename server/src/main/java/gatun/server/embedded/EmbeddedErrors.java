@@ -6,11 +6,11 @@ import gatun.client.StatusCode;
 import gatun.memory.tensor.GatunException;
 import java.util.function.Supplier;
 
-/** The one table from the server's failures to what its client throws. */
+/** The one table that maps the server's failures to the exceptions of its client. */
 final class EmbeddedErrors {
     private EmbeddedErrors() {}
 
-    /** Makes a call of the server, with its failure as a client's. */
+    /** Calls the server, and throws its failure as the client's exception. */
     static <T> T translated(Supplier<T> call) {
         try {
             return call.get();
@@ -19,7 +19,7 @@ final class EmbeddedErrors {
         }
     }
 
-    /** What the client throws for a failure of the server; the number is gRPC's for the code. */
+    /** The client's exception for a failure of the server; the number is gRPC's for the code. */
     static ServerException of(GatunException failure) {
         StatusCode code =
                 switch (failure.code()) {

@@ -13,7 +13,9 @@ import gatun.runtime.server.InferenceServer;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The regions that are registered with a server in this process; those of other processes too, where they may. */
+/**
+ * The regions that are registered with a server in this process; those of other processes too, where they are allowed.
+ */
 final class EmbeddedRegions implements RegionControl {
     private final InferenceServer server;
     private final Runnable requireOpen;

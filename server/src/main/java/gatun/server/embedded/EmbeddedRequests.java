@@ -30,7 +30,7 @@ final class EmbeddedRequests {
      * The runtime's request for {@code asked}; the caller owns it.
      *
      * @param lent whether the memory of the inputs stays until the request was answered
-     * @throws GatunException for what the server refuses
+     * @throws GatunException when the server refuses the request
      */
     InferenceRequest request(InferRequest asked, boolean lent) {
         InferenceRequest request = new InferenceRequest(server.model(asked.model(), asked.version()));

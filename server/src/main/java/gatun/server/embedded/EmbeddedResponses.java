@@ -12,11 +12,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Turns the runtime's answers into the client's, which own them. */
+/** Turns the runtime's responses into the client's, which own them. */
 final class EmbeddedResponses {
     private EmbeddedResponses() {}
 
-    /** The client's answer over the memory of {@code response}, which it closes. */
+    /** The client's response over the memory of {@code response}, which it closes. */
     static InferResponse of(InferenceResponse response) {
         List<OutputTensor> outputs = response.outputs();
         List<Tensor> sent = new ArrayList<>(outputs.size());

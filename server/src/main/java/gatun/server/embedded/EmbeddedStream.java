@@ -18,10 +18,10 @@ import java.util.function.BiFunction;
  * so that the caller has its memory back. Any thread may send.
  */
 final class EmbeddedStream implements InferStream {
-    /** Requests that may wait; who sends more waits too. */
+    /** The most requests that may wait; a thread that sends more waits too. */
     private static final int MAX_WAITING = 32;
 
-    /** What waits: a request, or nothing for the end. */
+    /** The requests that wait; empty stands for the end of the stream. */
     private final BlockingQueue<Optional<InferenceRequest>> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
 
     private final CountDownLatch done = new CountDownLatch(1);

@@ -10,9 +10,9 @@ import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where engines find the inputs of callers in this process: in the caller's own memory where that will do, else in a
- * copy. Engines want native memory that is aligned for the elements; strings are copied, since they are parsed and
- * their owner may change them meanwhile.
+ * The memory in which engines find the inputs of callers in this process: the caller's own where engines can use it,
+ * else a copy. Engines need native memory that is aligned for the elements; strings are copied, since they are parsed
+ * and their owner may change them meanwhile.
  */
 final class RequestMemory {
     private final BufferPool pool;

@@ -7,14 +7,14 @@ import java.util.function.LongSupplier;
 import java.util.logging.LogRecord;
 
 /**
- * Bounds what Helidon logs of what clients do: from each of its loggers a line a second of each level, without a stack
- * trace. The lines that were left out are counted in the next. Thread-safe.
+ * Bounds Helidon's log lines about the actions of clients: each of its loggers may write a line a second of each level,
+ * without a stack trace. The next line says how many were left out. Thread-safe.
  */
 final class LibraryRecords {
     private static final String HELIDON = "io.helidon.";
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** When the last line of a logger was written, and how many have been left out since. */
+    /** The time of a logger's last line, and how many have been left out since. */
     private record Last(long nanos, long leftOut) {}
 
     private final LongSupplier nanoClock;
@@ -25,7 +25,7 @@ final class LibraryRecords {
         this.nanoClock = nanoClock;
     }
 
-    /** Whether {@code record} is to be written; one of Helidon's then says its cause in the line itself. */
+    /** Whether {@code record} is to be written; a record of Helidon's then names its cause in the line itself. */
     boolean admits(LogRecord record) {
         String logger = record.getLoggerName();
         if (logger == null || !logger.startsWith(HELIDON)) {

@@ -50,7 +50,7 @@ final class LineFormatter extends Formatter {
     }
 
     /**
-     * What clients sent may be a part of the text: no character of it begins a line of the log or moves the reader's
+     * Appends text that may come from a client: none of its characters begins a line of the log or moves the reader's
      * cursor.
      */
     private static void append(StringBuilder line, String text) {
@@ -77,7 +77,7 @@ final class LineFormatter extends Formatter {
         return value >= Level.INFO.intValue() ? 'I' : 'V';
     }
 
-    /** The class that logs, without its package: what tells the reader where to look at the least width. */
+    /** The class that logs, without its package: it tells the reader where to look, in the least width. */
     private static String source(LogRecord record) {
         String logger = record.getLoggerName();
         return logger == null ? "" : logger.substring(logger.lastIndexOf('.') + 1);

@@ -47,7 +47,7 @@ public final class Log implements LogControl {
     }
 
     /**
-     * Replaces what was configured before.
+     * Replaces the configuration that was there before.
      *
      * @return the log, for changes while the server runs
      * @throws UncheckedIOException when the log file cannot be opened; the text names it
@@ -80,8 +80,8 @@ public final class Log implements LogControl {
     }
 
     /**
-     * Writes to the log file of this name from now on, which somebody may have moved away; does nothing without a log
-     * file. A file that cannot be opened is an error in the log that is open.
+     * Reopens the log file by its name, after somebody may have moved it away; does nothing without a log file. A file
+     * that cannot be opened is reported as an error in the log that is open.
      */
     public void reopen() {
         settings.file().ifPresent(file -> {
@@ -130,7 +130,7 @@ public final class Log implements LogControl {
         return level < Level.INFO.intValue() || now.info();
     }
 
-    /** Helidon calls it an error when a client connects in the moment in which the listener closes; it is none. */
+    /** Helidon logs an error when a client connects at the moment in which the listener closes; it is none. */
     private static boolean isLateConnection(LogRecord record) {
         return record.getThrown() instanceof RejectedExecutionException
                 && "io.helidon.webserver.ServerListener".equals(record.getLoggerName());
@@ -147,7 +147,7 @@ public final class Log implements LogControl {
             }
         }
 
-        /** Writes to {@code out} from now on, and closes what was written to before. */
+        /** Writes to {@code out} from now on, and closes the stream before it. */
         void target(OutputStream out) {
             setOutputStream(out);
         }

@@ -1,4 +1,4 @@
-/** How log lines look and where they go. */
+/** The form of log lines, and the places they go to. */
 @NullMarked
 package gatun.server.logging;
 

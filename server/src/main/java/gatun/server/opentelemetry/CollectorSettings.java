@@ -7,18 +7,18 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Who takes traces by OpenTelemetry's protocol over HTTP (OTLP), and how they are brought there.
+ * The settings of a collector that takes traces by OpenTelemetry's protocol over HTTP (OTLP).
  *
- * @param url where to; {@code http} or {@code https}
- * @param resource what each trace tells of this server, by name
- * @param maxQueueSize how many spans may wait until they are sent; more are dropped
- * @param scheduleDelay how long spans wait for more to be sent with them
- * @param maxBatchSize how many spans are sent at a time; not more than may wait
+ * @param url the collector's address; {@code http} or {@code https}
+ * @param resource the attributes of this server that each trace has, by name
+ * @param maxQueueSize the most spans that may wait until they are sent; more are dropped
+ * @param scheduleDelay how long spans wait for others to be sent with them
+ * @param maxBatchSize the most spans that are sent at a time; not more than may wait
  */
 public record CollectorSettings(
         URI url, Map<String, String> resource, int maxQueueSize, Duration scheduleDelay, int maxBatchSize) {
     /**
-     * A collector on this machine, and otherwise what Triton does: its name for the service, OpenTelemetry's numbers.
+     * A collector on this machine, and otherwise Triton's settings: its name for the service, OpenTelemetry's numbers.
      */
     public static final CollectorSettings STANDARD = new CollectorSettings(
             URI.create("http://localhost:4318/v1/traces"),
@@ -32,12 +32,12 @@ public record CollectorSettings(
         resource = Map.copyOf(resource);
     }
 
-    /** The same elsewhere. */
+    /** The same with another address. */
     public CollectorSettings withUrl(URI other) {
         return new CollectorSettings(other, resource, maxQueueSize, scheduleDelay, maxBatchSize);
     }
 
-    /** The same with one thing more told of this server, or another value for it. */
+    /** The same with one more attribute of this server, or another value for it. */
     public CollectorSettings withResource(String name, String value) {
         Map<String, String> more = new HashMap<>(resource);
         more.put(name, value);
@@ -49,12 +49,12 @@ public record CollectorSettings(
         return new CollectorSettings(url, resource, other, scheduleDelay, maxBatchSize);
     }
 
-    /** The same with another time to wait. */
+    /** The same with another delay. */
     public CollectorSettings withScheduleDelay(Duration other) {
         return new CollectorSettings(url, resource, maxQueueSize, other, maxBatchSize);
     }
 
-    /** The same with other batches. */
+    /** The same with another batch size. */
     public CollectorSettings withMaxBatchSize(int other) {
         return new CollectorSettings(url, resource, maxQueueSize, scheduleDelay, other);
     }

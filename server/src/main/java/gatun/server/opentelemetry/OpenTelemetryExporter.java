@@ -27,19 +27,19 @@ import java.util.logging.Logger;
 
 /**
  * Sends traces to an OpenTelemetry collector, each as a tree of spans. The thread that ends a trace makes its spans; a
- * thread of OpenTelemetry's sends them, many at a time. What the collector does not take in time is dropped, and the
- * log says so. Safe for any thread.
+ * thread of OpenTelemetry's sends them, many at a time. Spans that the collector does not take in time are dropped, and
+ * the log says so. Safe for any thread.
  */
 public final class OpenTelemetryExporter implements TraceExporter {
-    /** Who made the spans, under Triton's name. */
+    /** The name of the tracer, which is Triton's. */
     private static final String TRACER = "triton-server";
 
     private static final Duration SEND_LIMIT = Duration.ofSeconds(10);
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
     /**
-     * Held, since a logger that nobody holds forgets that it is off. What the library logs of failures is said by us,
-     * once.
+     * Held, since a logger without a reference is collected and forgets that it is off. We log the library's failures
+     * ourselves, once.
      */
     private static final Logger LIBRARY_LOG = Logger.getLogger("io.opentelemetry");
 
@@ -57,7 +57,7 @@ public final class OpenTelemetryExporter implements TraceExporter {
                 .setTimeout(SEND_LIMIT)
                 .build();
         provider = SdkTracerProvider.builder()
-                // Who is traced has been decided already.
+                // The choice of traces has been made already.
                 .setSampler(Sampler.alwaysOn())
                 .setResource(resource(collector.resource()))
                 .addSpanProcessor(BatchSpanProcessor.builder(backlog.before(sender))
@@ -114,17 +114,17 @@ public final class OpenTelemetryExporter implements TraceExporter {
                             client.traceId(), client.spanId(), TraceFlags.getSampled(), TraceState.getDefault()))
                     .map(client -> Span.wrap(client).storeInContext(Context.root()))
                     .orElse(Context.root());
-            // Read for each trace: the clock of the day is set now and then, the other is not.
+            // Read for each trace: the wall clock is adjusted now and then, the other is not.
             long epochNanos = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now()) - System.nanoTime();
             root.record(tracer, parent, epochNanos);
         });
     }
 
-    /** Nothing: traces are sent soon, whatever the settings. */
+    /** Does nothing: traces are sent soon, with any settings. */
     @Override
     public void flush() {}
 
-    /** Sends what waits, as far as the collector takes it within some seconds. */
+    /** Sends the waiting spans, as far as the collector takes them within some seconds. */
     @Override
     public void close() {
         provider.shutdown().join(CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The spans between a trace's end and the collector's answer: bounds how many they are, counts those that are dropped,
- * and logs when dropping begins and ends. Safe for any thread.
+ * The spans between a trace's end and the collector's response: bounds their number, counts those that are dropped, and
+ * logs when dropping begins and ends. Safe for any thread.
  */
 final class SpanBacklog {
     private static final Logger LOG = LoggerFactory.getLogger(SpanBacklog.class);
@@ -28,10 +28,10 @@ final class SpanBacklog {
     private final AtomicBoolean dropping = new AtomicBoolean();
 
     /**
-     * Nothing waits yet.
+     * A backlog without spans.
      *
-     * @param url where spans are sent to
-     * @param limit how many may wait
+     * @param url the address that spans are sent to
+     * @param limit the most spans that may wait
      */
     SpanBacklog(URI url, long limit) {
         this.url = url;
@@ -51,7 +51,7 @@ final class SpanBacklog {
         return false;
     }
 
-    /** Has {@code sender} send, and takes note of what becomes of it. */
+    /** Has {@code sender} send, and takes note of the results. */
     SpanExporter before(SpanExporter sender) {
         return new Watched(sender);
     }
@@ -61,7 +61,7 @@ final class SpanBacklog {
         return dropped.get();
     }
 
-    /** Logs how many spans were dropped in all, if any were. What still waits is dropped now. */
+    /** Logs how many spans were dropped in all, if any were. Spans that still wait count as dropped. */
     void close() {
         long lost = dropped.get() + waiting.get();
         if (lost > 0) {

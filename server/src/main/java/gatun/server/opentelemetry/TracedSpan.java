@@ -19,13 +19,12 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * A part of a trace as OpenTelemetry is to see it, under Triton's names: {@code InferRequest} from a request's first
- * byte to the last of its answer, the model's name while the server has the request, {@code compute} while an instance
- * has it. A request that was made for another lies within that one's span. Each span has the stages that fall to it as
- * events.
+ * A part of a trace in OpenTelemetry's form, under Triton's names: {@code InferRequest} from a request's first byte to
+ * the last of its response, the model's name while the server has the request, {@code compute} while an instance has
+ * it. A request that was made for another lies within that one's span. Each span has its stages as events.
  *
- * @param name what the span is called
- * @param attributes what it tells beside its times
+ * @param name the name of the span
+ * @param attributes the attributes of the span, beside its times
  * @param events its stages, in the order of their times
  * @param children the spans within it; an empty span has some
  */
@@ -77,10 +76,10 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
     }
 
     /**
-     * Begins and ends these spans, at the times that their events tell.
+     * Begins and ends these spans, at the times of their events.
      *
-     * @param parent what the outermost is a part of
-     * @param epochNanos what to add to the times of events for nanoseconds since 1970
+     * @param parent the span or trace that the outermost is a part of
+     * @param epochNanos added to the times of events, for nanoseconds since 1970
      */
     void record(Tracer tracer, Context parent, long epochNanos) {
         Span span = tracer.spanBuilder(name)
@@ -114,7 +113,7 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
                 .orElseThrow();
     }
 
-    /** Which span of a request a stage falls to. */
+    /** The span of a request that a stage belongs to. */
     private enum Part {
         EDGE,
         REQUEST,

@@ -5,7 +5,7 @@ import gatun.runtime.access.HeaderRules;
 import java.util.Objects;
 
 /**
- * Who may ask for what, and what of their headers models learn.
+ * The rules for access, and for the request headers that are forwarded to models.
  *
  * @param http the rules for HTTP requests
  * @param grpc the rules for gRPC calls

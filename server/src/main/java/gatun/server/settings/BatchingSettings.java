@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * That requests share runs as TensorFlow Serving joins them, of models whose own configuration does not say how.
+ * TensorFlow Serving's batching, for models whose own configuration does not set any.
  *
  * @param file the parameters, in protobuf's text format; empty for the defaults
  * @param eachVersion whether versions bring parameters of their own

@@ -2,7 +2,7 @@
 package gatun.server.settings;
 
 /**
- * How much of a GPU's memory the server may take.
+ * The limit of a GPU's memory that the server may take.
  *
  * @param gpu the GPU's number
  * @param byteSize the most bytes at a time

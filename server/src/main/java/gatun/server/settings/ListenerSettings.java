@@ -12,53 +12,53 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Where requests are taken, and metrics shown.
+ * The settings of listeners for requests and for metrics.
  *
- * @param http where HTTP requests are taken, and how
- * @param grpc where gRPC requests are taken, and how
- * @param tensorFlow how TensorFlow Serving's protocol is spoken
- * @param metrics where metrics are shown, and which
+ * @param http the listener for HTTP requests
+ * @param grpc the listener for gRPC requests
+ * @param tensorFlow the settings of TensorFlow Serving's protocol
+ * @param metrics the listener for metrics
  */
 public record ListenerSettings(
         HttpSettings http, GrpcSettings grpc, TensorFlowServingSettings tensorFlow, MetricsSettings metrics) {
     /**
-     * Where a protocol is spoken.
+     * The address of a listener.
      *
-     * @param enabled whether it is at all
+     * @param enabled whether it listens at all
      * @param address the address to listen on
      * @param port the port to listen on; 0 for any free one
      * @param unixSocket a Unix socket to listen on as well, never with TLS; empty for none
-     * @param tls what TLS is served with on the port; empty for none
+     * @param tls the files for TLS on the port; empty for none
      */
     public record BindSettings(
             boolean enabled, String address, int port, Optional<Path> unixSocket, Optional<TlsFiles> tls) {}
 
     /**
-     * Where HTTP requests are taken, and how.
+     * The settings of the HTTP listener.
      *
-     * @param bind where
+     * @param bind its address
      * @param maxInputSize the most bytes that a request may have
      * @param timeouts how long clients are waited for
-     * @param allowedOrigins pages of which other servers may read responses, by their origins; {@code *} for any
+     * @param allowedOrigins the other origins whose pages may read responses in a browser; {@code *} for any
      */
     public record HttpSettings(
             BindSettings bind, long maxInputSize, HttpTimeouts timeouts, Set<String> allowedOrigins) {}
 
     /**
-     * Where gRPC requests are taken, and how.
+     * The settings of the gRPC listener.
      *
-     * @param bind where
+     * @param bind its address
      * @param keepalive how connections are kept alive, and when they end
      * @param compression how much inference responses are compressed
      */
     public record GrpcSettings(BindSettings bind, KeepaliveSettings keepalive, ResponseCompression compression) {}
 
     /**
-     * How TensorFlow Serving's protocol is spoken, which the ports for HTTP and gRPC speak in any case.
+     * The settings of TensorFlow Serving's protocol, which the ports for HTTP and gRPC speak in any case.
      *
-     * @param restPort a port that speaks nothing else over HTTP; 0 for none
+     * @param restPort a port that speaks only this protocol over HTTP; 0 for none
      * @param grpcPort one more port for gRPC; 0 for none
-     * @param protocol what the protocol can be set to, without its metrics
+     * @param protocol the settings of the protocol, without its metrics
      * @param monitoringFile says whether TensorFlow Serving's metrics are counted, and on which path of the HTTP ports
      *     they are; empty for no
      */
@@ -66,13 +66,13 @@ public record ListenerSettings(
             int restPort, int grpcPort, TensorFlowSettings protocol, Optional<Path> monitoringFile) {}
 
     /**
-     * Where metrics are shown, and which.
+     * The settings of the metrics listener.
      *
-     * @param enabled whether they are at all
+     * @param enabled whether it listens at all
      * @param address the address to listen on
      * @param port the port to listen on; 0 for any free one
-     * @param shown what they show
-     * @param gpus whether they show how busy GPUs are, where there are any
+     * @param shown the choice of metrics
+     * @param gpus whether metrics of GPUs are shown, where there are any
      */
     public record MetricsSettings(boolean enabled, String address, int port, ShownMetrics shown, boolean gpus) {}
 }

@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Which models are served because the operator names them, as TensorFlow Serving's are, and not since a repository
+ * The models that are served because the operator names them, as in TensorFlow Serving, and not because a repository
  * holds them.
  *
- * @param names where the names come from
+ * @param names the source of the names
  * @param filePoll how long after one look at a file the next one comes; zero for never
  */
 public record ModelListSettings(Names names, Duration filePoll) {
@@ -25,12 +25,12 @@ public record ModelListSettings(Names names, Duration filePoll) {
         Objects.requireNonNull(filePoll, "filePoll");
     }
 
-    /** Where the names of models come from. */
+    /** The source of the names of models. */
     public sealed interface Names {
         /**
          * One model.
          *
-         * @param name what clients call it
+         * @param name the name for clients
          * @param basePath the folder with one folder for each version
          */
         record One(String name, Path basePath) implements Names {}

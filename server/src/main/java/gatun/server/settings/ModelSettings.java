@@ -12,11 +12,11 @@ import java.util.Optional;
 /**
  * The models to serve and how to load them.
  *
- * @param sources where models come from
+ * @param sources the places where models come from
  * @param control which of them are loaded
  * @param loading how they are loaded
- * @param backends what backends are told, and where more of them are
- * @param batching how requests share runs where configurations do not say it; empty for not at all
+ * @param backends the options of backends, and the folder of more of them
+ * @param batching how requests share runs where configurations do not say; empty where they do not share any
  * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
  */
 public record ModelSettings(
@@ -27,7 +27,7 @@ public record ModelSettings(
         Optional<BatchingSettings> batching,
         Optional<List<ResourceAmount>> rateLimit) {
     /**
-     * Where models come from.
+     * The places where models come from.
      *
      * @param repositories the folders that hold one folder per model; at least one unless models are listed
      * @param list models that are served besides, by name; empty when there is no list
@@ -43,7 +43,7 @@ public record ModelSettings(
     }
 
     /**
-     * Which models are loaded, and what one does that is not.
+     * The models that are loaded, and the consequences where one is not.
      *
      * @param mode who decides which models are loaded
      * @param pollInterval how long after one look at the repositories the next one comes, where that decides
@@ -74,7 +74,7 @@ public record ModelSettings(
     public record Loading(int threads, int retries, Duration retryInterval, int warmUpIterations) {}
 
     /**
-     * What backends are told, and where more of them are.
+     * The options of backends, and the folder of more of them.
      *
      * @param options the options of each backend: backend, then option, then value
      * @param directory the folder that holds more backends, if there is one

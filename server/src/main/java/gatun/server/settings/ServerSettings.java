@@ -11,11 +11,11 @@ import java.util.Optional;
  *
  * @param id the name that the server gives itself in its metadata
  * @param lifecycle how the server says that it is ready, and how it stops
- * @param models what to serve
- * @param memory what memory may be used
- * @param listeners where requests are taken, and metrics shown
+ * @param models the models to serve
+ * @param memory the limits of native memory
+ * @param listeners the addresses for requests and for metrics
  * @param clients what clients may do
- * @param tracing which requests are traced
+ * @param tracing the choice of requests that are traced
  */
 public record ServerSettings(
         String id,
@@ -28,7 +28,7 @@ public record ServerSettings(
     /**
      * How the server says that it is ready, and how it stops.
      *
-     * @param readyFile where to write the real addresses once the server is ready; empty for nowhere
+     * @param readyFile the file to write the real addresses to once the server is ready; empty for none
      * @param exitTimeout how long requests may take to finish after the server was told to stop
      * @param drain how long the server goes on serving, without being ready, after it was told to stop; zero for not at
      *     all
@@ -36,12 +36,12 @@ public record ServerSettings(
     public record LifecycleSettings(Optional<Path> readyFile, Duration exitTimeout, Duration drain) {}
 
     /**
-     * What native memory may be used.
+     * The limits of native memory.
      *
      * @param bufferPoolByteSize the most bytes that requests and responses may occupy at a time
      * @param clientSharedMemory whether clients may register shared memory
-     * @param responseCacheByteSize the most bytes that remembered responses may take; 0 for remembering none
-     * @param devicePools how much of single GPUs' memory may be taken; of the others all
+     * @param responseCacheByteSize the most bytes of the response cache; 0 for no cache
+     * @param devicePools the limits of single GPUs' memory; other GPUs have none
      */
     public record MemorySettings(
             long bufferPoolByteSize,

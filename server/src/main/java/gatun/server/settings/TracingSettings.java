@@ -15,12 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which requests are traced, and where their traces go.
+ * The requests that are traced, and where their traces go.
  *
- * @param settings which requests
- * @param file where traces are written to; empty for nowhere
+ * @param settings the choice of requests
+ * @param file the file that traces are written to; empty for none
  * @param openTelemetry whether traces go to the collector, not to the file
- * @param collector who takes traces in that case
+ * @param collector the collector in that case
  */
 public record TracingSettings(
         TraceSettings settings, Optional<Path> file, boolean openTelemetry, CollectorSettings collector) {

@@ -1,4 +1,4 @@
-/** What the operator can set: records that the command line makes and the server is started with. */
+/** The operator's settings: records that the command line makes and the server is started with. */
 @NullMarked
 package gatun.server.settings;
 

@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** What a server serves, as a table. */
+/** The table of the models of a server. */
 public final class ModelListing {
     private static final List<String> TITLES =
             List.of("Model", "Version", "Platform", "State", "Requests", "Failed", "Average");
@@ -22,7 +22,8 @@ public final class ModelListing {
     private ModelListing() {}
 
     /**
-     * Asks a server, and draws the answer; the reasons of what cannot answer stand beneath.
+     * Asks a server for its models, and draws the table; the reasons of models that cannot answer requests stand
+     * beneath.
      *
      * @throws ClientException when the server cannot be reached, or does not list its models
      */
@@ -68,7 +69,7 @@ public final class ModelListing {
         try {
             return client.models().metadata(model.name(), model.version()).platform();
         } catch (ClientException e) {
-            return NOTHING; // It has gone since, or this server does not say.
+            return NOTHING; // It has been unloaded since, or this server does not say.
         }
     }
 

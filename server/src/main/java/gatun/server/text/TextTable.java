@@ -26,7 +26,7 @@ public final class TextTable {
         return new TextTable(new Lines("|", "-", "+++", "+++", "+++"));
     }
 
-    /** A table for standard output, as it can show it. */
+    /** A table for standard output, with lines where it can show them. */
     public static TextTable standard() {
         // Empty where standard input or output is no terminal.
         Optional<Console> terminal = Optional.ofNullable(System.console()).filter(Console::isTerminal);
@@ -39,7 +39,7 @@ public final class TextTable {
      * The table; each line ends with a newline.
      *
      * @param titles of the columns
-     * @param numbers which columns are put to the right
+     * @param numbers the columns that are aligned right
      * @param rows each with a cell for every column
      */
     public String render(List<String> titles, Set<Integer> numbers, List<List<String>> rows) {

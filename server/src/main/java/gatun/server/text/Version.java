@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** Which Gatun this is. */
+/** The version of Gatun. */
 public final class Version {
     private Version() {}
 

@@ -1,4 +1,4 @@
-/** What commands print: tables, lists of models, and the version. */
+/** The texts that commands print: tables, lists of models, and the version. */
 @NullMarked
 package gatun.server.text;
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How much a call of the client leaves to the garbage collector, when its request was made once. */
+/** The garbage that a call of the client makes when its request was built beforehand. */
 @Timeout(300)
 class ClientAllocationIT {
     private static final int WARM_UP = 20_000;

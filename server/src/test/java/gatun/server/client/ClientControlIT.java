@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the client controls at the real server over HTTP, who may, and what becomes of a call that is given up. */
+/** Tests the client's control of the real server over HTTP, the access it needs, and calls that are given up. */
 @Timeout(180)
 class ClientControlIT {
     private static final Tensor LEFT = ArrayTensors.of("INPUT0", SimpleModel.LEFT, 1, 16);

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whom the Java client trusts over gRPC, and what it says where it cannot connect. */
+/** The servers that the Java client trusts over gRPC, and its errors where it cannot connect. */
 @Timeout(120)
 class ClientGrpcAccessIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -52,7 +52,7 @@ class ClientGrpcStreamIT {
         }
     }
 
-    /** Notes what comes. */
+    /** Notes the events of a stream. */
     private static final class Notes implements StreamReceiver {
         final List<String> seen = Collections.synchronizedList(new ArrayList<>());
         final List<ClientException> failures = Collections.synchronizedList(new ArrayList<>());
@@ -166,7 +166,7 @@ class ClientGrpcStreamIT {
         assertThat(notes.seen).containsExactly(":nothing last", "finished");
     }
 
-    /** The server has thousands of answers ready that nobody takes yet. */
+    /** The server has thousands of responses ready that nobody takes yet. */
     @Test
     void shouldLoseNothingWhenTheReceiverIsSlow() throws Exception {
         CountDownLatch go = new CountDownLatch(1);

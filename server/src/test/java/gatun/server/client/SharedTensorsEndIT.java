@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Processes that end without having closed their shared tensors: in order, and killed. */
+/** Processes that end without having closed their shared tensors: by a normal exit, and killed. */
 @Timeout(120)
 class SharedTensorsEndIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -82,7 +82,7 @@ class SharedTensorsEndIT {
                 tensors.infer();
                 assertThat(tensors.ints("OUTPUT0")).isEqualTo(SimpleModel.LEFT);
             }
-            // What a killed process registered is anybody's to unregister, as with every client.
+            // Any client may unregister the regions of a killed process, as it may those of any other.
             for (String region : regions) {
                 client.regions().unregister(region);
                 client.regions().unregisterCuda(region);

@@ -65,7 +65,7 @@ class SharedTensorsIT {
         }
     }
 
-    /** Whatever a test did: nothing is registered and no buffer is lent. */
+    /** After each test nothing is registered and no buffer is lent. */
     @AfterEach
     void shouldHaveLeftNothing() {
         assertThat(http.get("/v2/systemsharedmemory/status").body()).isEqualTo("[]");
@@ -235,7 +235,7 @@ class SharedTensorsIT {
         }
     }
 
-    /** The HTTP client's own bound, over everything that a call does. */
+    /** The HTTP client's own timeout, which covers the whole of a call. */
     @Test
     void shouldMakeLittleGarbage() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -322,7 +322,7 @@ class SharedTensorsIT {
         return names == null ? List.of() : List.of(names);
     }
 
-    /** So that a stream of answers is seen to go on with shared memory. */
+    /** Shows that a stream of responses goes on with shared memory. */
     @Test
     void shouldNotDisturbOtherInferences() {
         try (GatunClient client = Way.SEALED_GRPC.connect();

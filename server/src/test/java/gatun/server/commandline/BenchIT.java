@@ -184,7 +184,7 @@ class BenchIT {
                 "--transport=binary,stream,sealed",
                 "--sequence-length=3",
                 "--data=" + data);
-        // A stream's answers that lie in shared memory are not compared, and there are none here.
+        // Responses of a stream that lie in shared memory are not compared, and there are none here.
         assertThat(bench.awaitExit(LIMIT)).as(bench.transcript()).isZero();
         assertThat(bench.output()).contains("http binary sealed", "grpc stream", "All answers were as expected.");
     }
@@ -254,7 +254,7 @@ class BenchIT {
                 .sum();
     }
 
-    /** Inputs of the model {@code simple} and what becomes of them. */
+    /** Inputs of the model {@code simple} and its outputs for them. */
     private static Path simpleData(int addend) throws IOException {
         return Files.writeString(
                 folder.resolve("simple.json"),

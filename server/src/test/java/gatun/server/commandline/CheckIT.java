@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code gatun check}: what it says of good and bad repositories, and how it exits. */
+/** {@code gatun check}: its output for good and bad repositories, and its exit status. */
 class CheckIT {
     @TempDir
     Path folder;

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 
-/** Runs the command line as far as what it would serve. */
+/** Runs the command line up to the point where it would serve. */
 abstract class CommandFixture {
     static final int SERVED = 7;
 
@@ -51,7 +51,7 @@ abstract class CommandFixture {
         return served.getLast();
     }
 
-    /** What is served without a model repository. */
+    /** The model settings of a command line without a model repository. */
     ModelSettings serveOnly(String... flags) {
         List<String> arguments = new ArrayList<>(List.of("serve"));
         arguments.addAll(List.of(flags));

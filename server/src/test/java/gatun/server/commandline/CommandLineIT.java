@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the operator is told, and the exit status, where nothing is served. */
+/** The operator's output, and the exit status, where nothing is served. */
 class CommandLineIT {
     @TempDir
     Path folder;

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code gatun models}: what it lists of a running server, over both protocols. */
+/** {@code gatun models}: its list of the models of a running server, over both protocols. */
 class ModelsCommandIT {
     @TempDir
     Path folder;

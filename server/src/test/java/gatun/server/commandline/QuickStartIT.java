@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the README promises, by the program that it starts: one server, every way to reach it. */
+/** Checks the promises of the README with the program that it starts: one server, and every way to reach it. */
 class QuickStartIT {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");

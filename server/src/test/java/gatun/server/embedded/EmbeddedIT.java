@@ -216,7 +216,7 @@ class EmbeddedIT {
                     .hasMessageContaining("50 ms");
             assertThat(cancelled.cancel(true)).isTrue();
             assertThat(cancelled).isCancelled();
-            // That the server closes at once, and not after an hour, shows that the run was given up.
+            // The server closes at once, and not after an hour: so the run was given up.
         }
     }
 

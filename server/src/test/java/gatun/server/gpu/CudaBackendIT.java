@@ -280,7 +280,7 @@ class CudaBackendIT {
                 Await.until("its kernels were launched", () -> counts.count(Count.LAUNCHES) >= launches + 2);
             }
             client.kill();
-            // The memory is gone or not: either is an answer.
+            // The memory is gone or not: either way there is a response.
             assertThat(answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isNotNull();
         }
         Protocol.HTTP.client().unregister("orphan");
@@ -302,7 +302,7 @@ class CudaBackendIT {
         }
         Await.until("everything was given back", () -> {
             Map<Count, Long> now = counts.held();
-            // Less, where what tests before have unregistered was only closed meanwhile.
+            // Fewer, where regions that earlier tests have unregistered were closed only meanwhile.
             return Stream.of(Count.MODULES, Count.STREAMS, Count.EVENTS, Count.MAPPINGS, Count.ALLOCATIONS)
                     .allMatch(
                             what -> Objects.requireNonNull(now.get(what)) <= Objects.requireNonNull(before.get(what)));

@@ -26,7 +26,7 @@ public final class CudaClient implements AutoCloseable {
     }
 
     /**
-     * What a process needs in its environment to find CUDA's driver: a real one, or what stands in for it. Skips the
+     * The environment in which a process finds CUDA's driver: a real one, or the stub that stands in for it. Skips the
      * test on a machine that has neither, for want of a C compiler.
      */
     public static Map<String, String> environment() {
@@ -57,8 +57,8 @@ public final class CudaClient implements AutoCloseable {
     }
 
     /**
-     * The handle of memory whose owner was killed, and that no server has seen: what a server had open may still be,
-     * until it comes to close it.
+     * The handle of memory whose owner was killed, and that no server has seen: memory that a server had open may live
+     * until the server comes to close it.
      */
     public static byte[] handleOfTheDead(long byteSize) throws InterruptedException {
         try (CudaClient client = launch(0, byteSize)) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Models on a GPU behind others: an ensemble of them, and one whose responses are remembered. */
+/** Models on a GPU behind others: an ensemble of them, and one with the response cache. */
 @Timeout(120)
 class CudaEnsembleIT {
     private static final int COUNT = 16;
@@ -125,7 +125,7 @@ class CudaEnsembleIT {
             assertThat(client.read(2 * BYTES, (int) BYTES)).isEqualTo(numbers(200, 6));
             assertThat(client.read(3 * BYTES, (int) BYTES)).isEqualTo(numbers(-14, 10));
             assertThat(counts.count(Count.LAUNCHES)).isEqualTo(launches + 2);
-            // The client's inputs are read where they are and the results written there; what goes from step to step is
+            // The client's inputs are read where they are and the results written there; tensors between steps are
             // copied from the GPU and back.
             assertThat(counts.count(Count.COPIED_BYTES)).isEqualTo(copied + 4 * BYTES);
             protocol.unregister("gpu");

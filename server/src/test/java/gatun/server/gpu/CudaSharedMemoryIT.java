@@ -76,7 +76,7 @@ class CudaSharedMemoryIT {
         }
     }
 
-    /** Whatever a test did: nothing is registered or open, no buffer is lent, and the server answers. */
+    /** After each test nothing is registered or open, no buffer is lent, and the server answers. */
     @AfterEach
     void shouldHaveLeftNothing() {
         Protocol.HTTP.client().unregister("");
@@ -306,7 +306,7 @@ class CudaSharedMemoryIT {
             assertThat(protocol.client().register("other", other.handle(), 0, 64))
                     .isEmpty();
             killed.kill();
-            // What is open here stays: the memory is the server's as much as it was the client's.
+            // Memory that the server has open stays: it is the server's as much as it was the client's.
             assertThat(protocol.client()
                             .infer(
                                     "identity_fp32",

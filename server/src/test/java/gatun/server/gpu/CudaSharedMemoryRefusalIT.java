@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory of GPUs that cannot be used, over both transports of v2: what is said, and that nothing is changed. */
+/** Memory of GPUs that cannot be used, over both transports of v2: the errors, and that nothing is changed. */
 @Timeout(120)
 class CudaSharedMemoryRefusalIT {
     private static final int MIB = 1 << 20;

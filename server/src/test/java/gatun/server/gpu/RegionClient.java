@@ -28,16 +28,16 @@ public interface RegionClient {
     /** A refusal: the status and the text. */
     record Refusal(String status, String text) {}
 
-    /** Registers memory of a GPU, and tells why not. */
+    /** Registers memory of a GPU; returns the refusal, if there is one. */
     Optional<Refusal> register(String region, byte[] handle, long device, long byteSize);
 
     /** Forgets a region of a GPU; all of them without a name. */
     void unregister(String region);
 
-    /** What status says of a region; of all without a name: each {@code name device size}. */
+    /** The status of a region, or of all without a name; each is {@code name device size}. */
     List<String> status(String region);
 
-    /** Asks a model, and tells why not. */
+    /** Asks a model for an inference; returns the refusal, if there is one. */
     Optional<Refusal> infer(String model, List<Window> inputs, List<Window> outputs);
 
     /** Over HTTP. */

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A client that sends small requests over HTTP and gRPC all the time, checks the answers, and is nobody's enemy.
+ * A client that sends small requests over HTTP and gRPC all the time, checks the responses, and does no harm.
  * Thread-safe.
  */
 public final class Bystander implements AutoCloseable {
@@ -88,7 +88,7 @@ public final class Bystander implements AutoCloseable {
         }
     }
 
-    /** What went wrong since this was asked last. */
+    /** Takes the failures since the last call. */
     public List<String> takeFailures() {
         lock.lock();
         try {

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A client in a second process: a main class of the test class path. Owns the process: closing it kills it, and removes
- * the shared memory objects that it could not.
+ * the shared memory objects that the process could not remove.
  */
 public final class ChildJvm implements AutoCloseable {
     private static final int KILL_SECONDS = 20;

@@ -9,7 +9,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 
-/** What tests ask a server over HTTP. Each answer has a deadline. Safe for any thread. */
+/** Requests of tests to a server over HTTP. Each response has a deadline. Safe for any thread. */
 public final class HttpApi implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * One server with the example models for all tests of a class. After each test the server must hold what it held
- * before: no region, no buffer lent, no more native tensors and descriptors; and it must answer rightly. Tests
- * therefore ask models of ONNX Runtime for nothing that succeeds but by {@link #assertAnswers}, since the engine may
- * keep what it made for that.
+ * before: no region, no buffer lent, no more native tensors and descriptors; and it must answer correctly. Tests
+ * therefore ask models of ONNX Runtime for inferences that succeed only by {@link #assertAnswers}, since the engine may
+ * keep what it made for them.
  */
 public final class LeakCheckedServer
         implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
@@ -75,7 +75,9 @@ public final class LeakCheckedServer
                 () -> http.metric(LENT_BYTES) >= byteSize);
     }
 
-    /** Asks for the next inference over both protocols. What the engine keeps of it for the next time is no leak. */
+    /**
+     * Asks for the next inference over both protocols. Memory that the engine keeps for later inferences is no leak.
+     */
     public void assertAnswers() {
         double before = http.metric(LIVE_VALUES);
         HttpResponse<String> next = http.post("/v2/models/simple/infer", SimpleModel.json());

@@ -78,7 +78,7 @@ public final class RawGrpc implements AutoCloseable {
         block.writeBytes(value.getBytes(US_ASCII));
     }
 
-    /** Sends what a message begins with: its length as announced, and as much of it as is given. */
+    /** Sends the beginning of a message: its length as announced, and the bytes that are given. */
     public RawGrpc message(int announced, byte... bytes) throws IOException {
         frame(
                 DATA,
@@ -116,14 +116,17 @@ public final class RawGrpc implements AutoCloseable {
         }
     }
 
-    /** Reads until the server says that it takes no new calls; what it asks with that is never answered. */
+    /**
+     * Reads until the server says that it takes no new calls. The request that the server makes with that is never
+     * answered.
+     */
     public void awaitGoAway() throws IOException {
         for (Frame frame = read(); frame.type() != GOAWAY; frame = read()) {
-            // whatever it says before
+            // Other frames are skipped.
         }
     }
 
-    /** A frame, with what stands in its headers. */
+    /** A frame, with the fields of its headers. */
     private record Frame(int type, int flags, int stream, HttpFields fields) {}
 
     private Frame read() throws IOException {

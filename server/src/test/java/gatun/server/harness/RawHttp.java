@@ -62,7 +62,7 @@ public final class RawHttp implements AutoCloseable {
         });
     }
 
-    /** Reads one answer with a Content-Length and returns its body; the headers must begin as {@code status}. */
+    /** Reads one response with a Content-Length and returns its body; the headers must begin with {@code status}. */
     public byte[] readBody(String status) {
         String headers = readUntil("\r\n\r\n");
         if (!headers.startsWith(status)) {

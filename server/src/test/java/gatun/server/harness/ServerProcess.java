@@ -176,12 +176,12 @@ public final class ServerProcess implements AutoCloseable {
         return Integer.parseInt(ready("http.port"));
     }
 
-    /** What the ready file tells of. */
+    /** The keys in the ready file. */
     public Set<String> readyKeys() {
         return readyFile().stringPropertyNames();
     }
 
-    /** What the ready file says. */
+    /** The value of a key in the ready file. */
     public String ready(String key) {
         Properties properties = readyFile();
         String value = properties.getProperty(key);
@@ -211,12 +211,12 @@ public final class ServerProcess implements AutoCloseable {
         return Files.exists(folder.resolve("ready"));
     }
 
-    /** What it printed. */
+    /** The standard output of the process. */
     public String output() {
         return read("out");
     }
 
-    /** What it logged. */
+    /** The log of the process. */
     public String log() {
         return read("err");
     }
@@ -291,7 +291,7 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** What the process said, for the message of a failure; its files stay in the folder. */
+    /** The output and log of the process, for the message of a failure; its files stay in the folder. */
     public String transcript() {
         return "\n--- " + folder + "/out\n" + read("out") + "--- " + folder + "/err\n" + read("err") + "---";
     }

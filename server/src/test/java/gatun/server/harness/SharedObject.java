@@ -35,7 +35,7 @@ public final class SharedObject implements AutoCloseable {
         return object;
     }
 
-    /** Removes what a process that was killed has left. */
+    /** Removes the objects that a killed process has left. */
     public static void removeAllOf(long pid) {
         try (DirectoryStream<Path> left = Files.newDirectoryStream(FOLDER, prefix(pid) + "*")) {
             for (Path object : left) {
@@ -50,12 +50,12 @@ public final class SharedObject implements AutoCloseable {
         return "gatun-it-" + pid + "-";
     }
 
-    /** What a client registers it as. */
+    /** The key that a client registers it by. */
     public String key() {
         return "/" + file.getFileName();
     }
 
-    /** Makes it shorter or longer, whoever uses it. */
+    /** Makes it shorter or longer, even while others use it. */
     public void resize(long byteSize) throws IOException {
         try (RandomAccessFile out = new RandomAccessFile(file.toFile(), "rw")) {
             out.setLength(byteSize);

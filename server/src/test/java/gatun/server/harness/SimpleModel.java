@@ -14,7 +14,10 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Requests to the example model {@code simple}, which adds and subtracts sixteen integers, and what it must answer. */
+/**
+ * Requests to the example model {@code simple}, which adds and subtracts sixteen integers, and the values it must
+ * answer with.
+ */
 public final class SimpleModel {
     public static final int[] LEFT = IntStream.rangeClosed(1, 16).toArray();
     public static final int[] RIGHT = IntStream.rangeClosed(101, 116).toArray();
@@ -33,7 +36,7 @@ public final class SimpleModel {
                   {"name": "INPUT1", "datatype": "INT32", "shape": [1, 16], "data": %s}]}""".formatted(Arrays.toString(LEFT), Arrays.toString(RIGHT));
     }
 
-    /** How the outputs stand in a JSON answer. */
+    /** The text of an output in a JSON response. */
     public static String jsonData(int[] values) {
         return Arrays.stream(values).mapToObj(Integer::toString).collect(Collectors.joining(",", "\"data\":[", "]"));
     }

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** One ModelStreamInfer call, what it was answered, and how it ended. */
+/** One ModelStreamInfer call, its responses, and how it ended. */
 public final class StreamClient {
     private static final int LIMIT_SECONDS = 20;
 
@@ -61,7 +61,7 @@ public final class StreamClient {
         requests.onError(Status.CANCELLED.asRuntimeException());
     }
 
-    /** The next answer, which must come soon and be no error. */
+    /** The next response, which must come soon and be no error. */
     public ModelInferResponse next() throws InterruptedException {
         ModelStreamInferResponse response = received.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
         assertThat(response)
@@ -76,7 +76,7 @@ public final class StreamClient {
         return end.get(LIMIT_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** The answers that came and that nobody has asked for yet. */
+    /** The responses that have come and that nobody has asked for yet. */
     public List<ModelInferResponse> rest() {
         List<ModelInferResponse> rest = new ArrayList<>();
         for (ModelStreamInferResponse response = received.poll(); response != null; response = received.poll()) {

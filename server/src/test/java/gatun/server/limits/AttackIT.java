@@ -37,10 +37,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A table of attacks on a server with default flags: what each gets, that another client is served meanwhile, and that
- * nothing is left of it. Clients may load models, which is no default, so that configurations are attacked too; stalled
- * TLS handshakes need a port of their own ({@link IdleConnectionsIT}). The sizes are those of one attack in a second;
- * {@code -Dgatun.attacks=full} takes those that once ended the process.
+ * A table of attacks on a server with default flags: the response to each, that another client is served meanwhile, and
+ * that the attack leaves nothing behind. Clients may load models, which is not the default, so that configurations are
+ * attacked too; stalled TLS handshakes need a port of their own ({@link IdleConnectionsIT}). The sizes are those of one
+ * attack in a second; {@code -Dgatun.attacks=full} takes those that once ended the process.
  */
 @Timeout(120)
 @TestInstance(Lifecycle.PER_CLASS)
@@ -52,7 +52,7 @@ class AttackIT {
 
     private static final String LENT_BYTES = "nv_pinned_memory_pool_used_bytes";
 
-    /** The heap of a server that has nothing to do may be so much larger than before an attack, in KiB. */
+    /** The growth in KiB that is allowed to the heap of an idle server after an attack. */
     private static final long HEAP_SLACK = 24 << 10;
 
     /** The region of a client that was killed. */
@@ -169,7 +169,7 @@ class AttackIT {
         return Objects.requireNonNull(entries, "/proc cannot be read").length;
     }
 
-    /** KiB of the heap that are used after a collection. */
+    /** KiB of the heap that are in use after a collection. */
     private long usedHeap() throws Exception {
         jcmd("GC.run");
         String info = jcmd("GC.heap_info");

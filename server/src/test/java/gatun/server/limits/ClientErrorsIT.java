@@ -24,7 +24,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What clients do wrong is counted, and fills no log: gRPC is plain here, HTTP over TLS and plain on the metrics' port.
+ * Errors of clients are counted, and do not fill the log: gRPC is plain here, HTTP over TLS and plain on the metrics'
+ * port.
  */
 @Timeout(120)
 class ClientErrorsIT {
@@ -62,8 +63,8 @@ class ClientErrorsIT {
     }
 
     /**
-     * Sends {@code bytes} over a new connection; and waits for what the server says, where {@code patient}, or leaves
-     * at once.
+     * Sends {@code bytes} over a new connection; waits for the server's response where {@code patient}, else leaves at
+     * once.
      */
     private static void send(int port, String bytes, boolean patient) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {

@@ -185,7 +185,7 @@ class ConnectionLimitsIT {
         }
     }
 
-    /** Sets how many descriptors the server may have; what it was before. */
+    /** Sets how many descriptors the server may have; returns the limit before. */
     private static String limit(String descriptors) throws Exception {
         String pid = Long.toString(server.handle().pid());
         String before = Files.readAllLines(Path.of("/proc", pid, "limits")).stream()

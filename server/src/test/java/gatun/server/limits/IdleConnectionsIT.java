@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What connections cost whose clients do nothing, in the server's memory outside and inside of its heap. */
+/** The memory that idle connections cost the server, inside and outside of its heap. */
 @Timeout(120)
 class IdleConnectionsIT {
     private static final int MANY = 1000;
@@ -35,14 +35,17 @@ class IdleConnectionsIT {
     private static final int PLAIN_KIB = 16;
     private static final int TLS_KIB = 48;
 
-    /** What a process grows by whatever its clients do: compiled code, what the collector has not given back. */
+    /**
+     * The growth of a process without any cause by its clients: compiled code, memory that the collector has not given
+     * back.
+     */
     private static final long SLACK_KIB = 32 * 1024;
 
     private static final int LIMIT_MILLIS = 20_000;
     private static final Pattern USED = Pattern.compile("(?:PSYoungGen|ParOldGen) +total \\d+K, used (\\d+)K");
     private static final String LIVE = "GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-    /** The begin of a record of a handshake, of which the rest never comes. */
+    /** The beginning of a record of a handshake, of which the rest never comes. */
     private static final byte[] PART_OF_HELLO = {22, 3, 1, 2, 0, 1, 0, 1};
 
     @TempDir

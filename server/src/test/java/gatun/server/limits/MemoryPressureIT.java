@@ -26,14 +26,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Clients that announce much and send it slowly, against a server with its default buffer pool of 256 MiB. The resource
- * is the pool, the limit what has come of each request, and under pressure who sends slowest loses.
+ * Clients that announce long bodies and send them slowly, against a server with its default buffer pool of 256 MiB. The
+ * resource is the pool; each request uses as much of it as has come of its body, and under pressure the slowest sender
+ * loses.
  */
 @Timeout(120)
 class MemoryPressureIT {
     private static final int ANNOUNCED = 64 << 20;
 
-    /** Answers that nobody reads, and their bytes: large ones find no room beside them. */
+    /** Responses that nobody reads, and the bytes of each: further large ones find no room beside them. */
     private static final int UNREAD = 8;
 
     private static final int LARGE = 24 << 20;
@@ -140,7 +141,7 @@ class MemoryPressureIT {
         assertThat(large.statusCode()).as(large.body()).isEqualTo(400);
     }
 
-    /** Asks for a large answer and does not read it. */
+    /** Asks for a large response and does not read it. */
     private void askByHttp() throws IOException {
         String json = "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"FP32\",\"shape\":[" + LARGE / Float.BYTES
                 + "],\"parameters\":{\"binary_data_size\":" + LARGE
@@ -152,7 +153,7 @@ class MemoryPressureIT {
                 .send(new byte[LARGE]);
     }
 
-    /** Asks for a large answer, for which its client's library never opens the window. */
+    /** Asks for a large response, for which its client's library never opens the window. */
     private void askByGrpc() {
         GrpcClient client = GrpcClient.tcp(SERVER.grpcAddress().getPort());
         unreading.add(client);

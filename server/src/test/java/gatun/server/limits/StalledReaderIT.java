@@ -28,13 +28,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients of streams that stop reading in the real server, while others go on. */
+/** Clients that stop reading from their streams in the real server, while others go on. */
 @Timeout(120)
 class StalledReaderIT {
     private static final int REQUEST_BYTES = 256 << 10;
     private static final int REQUESTS = 200;
 
-    /** What one stream may have under way, with the input and the output of each, and what the windows take besides. */
+    /**
+     * The most bytes of one stream: 32 requests under way, each with input and output, and the HTTP/2 windows besides.
+     */
     private static final long MOST_BYTES = 2L * 32 * REQUEST_BYTES + (8 << 20);
 
     private static final Pattern USED = Pattern.compile("(?m)^nv_pinned_memory_pool_used_bytes ([0-9.eE+]+)$");

@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Models come and go in the real server, by request and by what happens in the repository. */
+/** Models come and go in the real server, by requests and by changes in the repository. */
 @Timeout(180)
 class ModelControlIT {
     private static final String REFUSED = "explicit model load / unload is not allowed if polling is enabled";

@@ -73,7 +73,7 @@ class SequenceIT {
         server.close();
     }
 
-    /** The answer over HTTP to a step with the value {@code value}. */
+    /** The response over HTTP to a step with the value {@code value}. */
     private static HttpResponse<String> post(String model, String sequence, int value, boolean start, boolean end)
             throws Exception {
         String body = "{\"parameters\":{\"sequence_id\":" + sequence + ",\"sequence_start\":" + start

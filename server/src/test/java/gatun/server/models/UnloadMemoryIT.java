@@ -77,7 +77,7 @@ class UnloadMemoryIT {
                 () -> http.post("/v2/repository/index", "").body().contains("\"reason\":\"unloaded\""));
     }
 
-    /** What the process occupies of the machine's memory. */
+    /** The memory of the machine that the process occupies, in bytes. */
     private static long residentBytes(ServerProcess server) {
         Path status = Path.of("/proc/" + server.handle().pid() + "/status");
         try {

@@ -84,12 +84,12 @@ public final class TraceCollector implements AutoCloseable {
         return named.getFirst();
     }
 
-    /** What the spans tell of who sends them. */
+    /** The attributes of the sender of the spans. */
     Map<String, String> resource() {
         return texts(received.element().getResource().getAttributesList());
     }
 
-    /** What a span tells beside its times. */
+    /** Attributes of a span, beside its times. */
     public static Map<String, String> attributes(Span span) {
         return texts(span.getAttributesList());
     }

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of requests when the server is told to stop, and of the server when it is told to go on. */
+/** The handling of requests and connections while the server stops or drains. */
 @Timeout(120)
 class DrainIT {
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -265,7 +265,8 @@ class DrainIT {
                     .isEqualTo("slow");
             assertThat(predict.get(LIMIT.toSeconds(), TimeUnit.SECONDS).getOutputsMap())
                     .containsKey("OUT");
-            // What the server had begun is answered; what was sent behind it is answered or cut off, and never refused.
+            // Requests that the server had begun are answered; those sent behind them are answered or cut off, and
+            // never refused.
             assertThat(pipelining.readUntil("nothing more"))
                     .startsWith("HTTP/1.1 200")
                     .contains("Connection: close")

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Health is answered while other clients' requests keep every core and every engine busy. What counts is the order:
- * answers about health come before those requests end. How long they took is printed.
+ * Health is answered while other clients' requests keep every core and every engine busy. Only the order counts:
+ * responses about health come before those requests end. How long they took is printed.
  */
 @Timeout(120)
 class HealthIT {
@@ -39,7 +39,7 @@ class HealthIT {
     /** More than there are carrier threads on a small machine. */
     private static final int INSTANCES = 4;
 
-    /** So many requests wait for an instance while all instances run. */
+    /** The number of requests that wait for an instance while all instances run. */
     private static final int WAITING = 2;
 
     private static final int SHORT_RUNS = 64;
@@ -80,7 +80,7 @@ class HealthIT {
         server.close();
     }
 
-    /** A request with one tensor in binary, and an answer in the form that the server takes for the best. */
+    /** A request with one tensor in binary form, which leaves the form of the response to the server. */
     private static HttpRequest.Builder infer(String model, String shape, byte[] tensor, String parameters) {
         String json = "{\"inputs\":[{\"name\":\"X\",\"datatype\":\"FP32\",\"shape\":[" + shape
                 + "],\"parameters\":{\"binary_data_size\":" + tensor.length + "}}]" + parameters + "}";
@@ -109,7 +109,7 @@ class HealthIT {
         return answers;
     }
 
-    /** Waits until a line of the metrics, which has a number behind it, has at least this one. */
+    /** Waits until the number behind {@code line} in the metrics is at least {@code least}. */
     private static void awaitMetric(HttpApi http, String line, double least) {
         Await.until("%s %s".formatted(line, least), () -> http.metric(line) >= least);
     }

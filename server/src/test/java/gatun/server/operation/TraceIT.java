@@ -155,7 +155,7 @@ class TraceIT {
                 .toList();
     }
 
-    /** What the trace {@code id} tells of tensors, without their elements. */
+    /** The tensors of the trace {@code id}, without their elements. */
     private static List<String> activities(List<JsonObject> objects, int id) {
         return objects.stream()
                 .filter(object -> object.get("id").getAsInt() == id && object.has("tensor"))

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The shortest programs that use shared memory, in Java and in Python: what the README shows is what runs here. */
+/** The shortest programs that use shared memory, in Java and in Python; these are the programs of the README. */
 @Timeout(120)
 class HelloSharedMemoryIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);

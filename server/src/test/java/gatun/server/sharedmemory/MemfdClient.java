@@ -10,7 +10,7 @@ import java.nio.ByteOrder;
 
 /** A client in a process of its own that offers the memory behind one of its descriptors, and waits to be killed. */
 public final class MemfdClient {
-    /** How many floats its memory holds: the first half are tensors, and the second half is room for answers. */
+    /** How many floats its memory holds: the first half are tensors, and the second half is room for responses. */
     public static final int ELEMENTS = 64;
 
     /** The memory's size. */
@@ -20,7 +20,7 @@ public final class MemfdClient {
 
     private MemfdClient() {}
 
-    /** What the client writes into its memory, seeded so that two clients do not write the same. */
+    /** The values that the client writes into its memory, seeded so that two clients do not write the same. */
     public static float[] tensor(int seed) {
         float[] values = new float[ELEMENTS / 2];
         for (int i = 0; i < values.length; i++) {

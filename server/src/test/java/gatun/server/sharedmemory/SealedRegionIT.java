@@ -62,7 +62,7 @@ class SealedRegionIT {
         server.close();
     }
 
-    /** Whatever a test did: nothing is registered, no buffer is lent, and the server answers. */
+    /** After each test nothing is registered, no buffer is lent, and the server answers. */
     @AfterEach
     void shouldHaveLeftNothing() {
         assertThat(http.post("/v2/systemsharedmemory/unregister", "").statusCode())
@@ -186,7 +186,7 @@ class SealedRegionIT {
         abstract Optional<String> inferenceRefusal(String from, String to);
     }
 
-    /** What a client's memory holds in its first half, or in its second. */
+    /** The values in the first half of a client's memory, or in its second. */
     private static float[] read(String key, long offset) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate((int) HALF).order(ByteOrder.LITTLE_ENDIAN);
         try (FileChannel memory = FileChannel.open(Path.of(key), StandardOpenOption.READ)) {

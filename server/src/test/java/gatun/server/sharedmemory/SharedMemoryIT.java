@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A client may do with its shared memory what it likes: the server answers with an error, and goes on. */
+/** A client may do anything to its shared memory: the server answers with an error, and goes on. */
 class SharedMemoryIT {
     private static final int MIB = 1 << 20;
     private static final int NOBODY = 65534;
@@ -59,7 +59,7 @@ class SharedMemoryIT {
         server.close();
     }
 
-    /** Whatever a test did: nothing is registered, no buffer is lent, and the server answers. */
+    /** After each test nothing is registered, no buffer is lent, and the server answers. */
     @AfterEach
     void shouldHaveLeftNothing() {
         assertThat(http.post("/v2/systemsharedmemory/unregister", "").statusCode())

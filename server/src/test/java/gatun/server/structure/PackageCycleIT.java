@@ -27,7 +27,7 @@ class PackageCycleIT {
     /** A line of jdeps: {@code gatun.http -> gatun.runtime gatun.runtime}. */
     private static final Pattern DEPENDENCY = Pattern.compile("\\s+(gatun\\.\\S+)\\s+-> (gatun\\.\\S+)\\s.*");
 
-    /** What jextract wrote, where each library is a package. */
+    /** The prefix of jextract's packages, one for each library. */
     private static final String GENERATED = "gatun.bindings.";
 
     @Test

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** Protocols that the server speaks because their jars are there. */
 class ProtocolIT {
-    /** What the Java runtime is told to leave out of what the launcher shows it. */
+    /** The modules for the Java runtime's {@code --limit-modules}: all but {@code left}. */
     private static String allModulesBut(String left) {
         return ModuleFinder.of(Path.of(System.getProperty("gatun.lib"))).findAll().stream()
                 .map(module -> module.descriptor().name())

@@ -65,7 +65,7 @@ class ModelListIT {
         return http.send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
     }
 
-    /** Gives a version that is not there a label; answers how many requests were counted meanwhile. */
+    /** Gives a label to a version that is not there; returns how many requests were counted meanwhile. */
     private long reloadedWithALabel(GrpcClient grpc) {
         ReloadConfigRequest.Builder request =
                 ReloadConfigRequest.newBuilder().addMetricNames("/tensorflow/serving/request_count");

@@ -343,7 +343,7 @@ class SavedModelProtocolsIT {
                 .contains("\"sum\": 30.0");
     }
 
-    /** What two examples with x = 2 and x = 4 come to. */
+    /** The predictions for two examples with x = 2 and x = 4. */
     private static List<Float> regress() {
         return prediction()
                 .regress(RegressionRequest.newBuilder()

@@ -113,7 +113,7 @@ class TensorFlowLimitsIT {
                 .isEqualTo("{\n    \"predictions\": [1.0, 2.0\n    ]\n}");
     }
 
-    /** How many elements an answer has, and whether all are {@code element}; it is not kept. */
+    /** Counts how often {@code element} stands in a response, without keeping the response. */
     private static long count(HttpResponse<InputStream> response, String element) throws IOException {
         byte[] expected = element.getBytes(StandardCharsets.US_ASCII);
         long count = 0;
@@ -184,7 +184,7 @@ class TensorFlowLimitsIT {
         requireServing();
     }
 
-    /** Calls {@code method} with a message of any bytes; answers its status. */
+    /** Calls {@code method} with a message of any bytes; returns its status. */
     private static Status.Code call(GrpcClient client, MethodDescriptor<?, ?> method, byte[] message) {
         MethodDescriptor.Marshaller<byte[]> raw = new MethodDescriptor.Marshaller<>() {
             @Override

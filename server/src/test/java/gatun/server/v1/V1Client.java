@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Clients of the legacy v1 API, written from its tables of messages and headers. Each answer has a deadline. */
+/** Clients of the legacy v1 API, written from its tables of messages and headers. Each response has a deadline. */
 public interface V1Client {
     /** The names of the codes by their numbers. */
     List<String> CODES = List.of(
@@ -39,12 +39,12 @@ public interface V1Client {
             "UNSUPPORTED",
             "ALREADY_EXISTS");
 
-    /** What a client of gRPC says for any version. */
+    /** The number by which a gRPC client asks for any version. */
     long LATEST = -1;
 
-    /** What became of an inference. */
+    /** The outcome of an inference. */
     record Answer(String code, String text, V1Message header, List<byte[]> raw) {
-        /** This, which must have succeeded. */
+        /** This outcome, which must be a success. */
         public Answer succeeded() {
             assertThat(code).as(text).isEqualTo("SUCCESS");
             return this;
@@ -54,7 +54,7 @@ public interface V1Client {
     /** Asks for an inference. */
     Answer infer(String model, long version, V1Header header);
 
-    /** Over HTTP, with answers whose trailer is binary. */
+    /** Over HTTP, with responses whose trailer is binary. */
     record Http(HttpApi api) implements V1Client {
         private static final Pattern CODE = Pattern.compile("code: (\\w+)");
         private static final Pattern TEXT = Pattern.compile("msg: \"((?:[^\"\\\\]|\\\\.)*)\"");
@@ -91,7 +91,7 @@ public interface V1Client {
             return new Answer(first(CODE, status), first(TEXT, status).replace("\\'", "'"), trailer, raw);
         }
 
-        /** What the header says that tells of every request. */
+        /** The header with the status of a request. */
         static String status(HttpResponse<?> response) {
             return response.headers().firstValue("NV-Status").orElseThrow();
         }
@@ -119,14 +119,14 @@ public interface V1Client {
             return request;
         }
 
-        /** What a message says that answers. */
+        /** The outcome that a response message tells. */
         static Answer answer(V1Message response) {
             V1Message status = response.message(1);
             return new Answer(
                     CODES.get((int) status.number(1)), status.text(2), response.message(2), response.allBytes(3));
         }
 
-        /** Makes a call with one answer. */
+        /** Makes a call with one response. */
         V1Message call(String method, V1Message request) {
             return V1Message.parse(call(method, request.toByteArray()));
         }

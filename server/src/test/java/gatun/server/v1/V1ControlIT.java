@@ -21,13 +21,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What v1's clients ask besides inferences, in a server whose models they load. */
+/** Requests of v1's clients other than inferences, to a server whose models they load. */
 @Timeout(120)
 class V1ControlIT {
     private static final int READY = 1;
     private static final int UNAVAILABLE = 2;
 
-    /** How zeros are refused that are to be a handle of CUDA: on a machine with a GPU, or without. */
+    /** The text that refuses zeros as a handle of CUDA: on a machine with a GPU, or without. */
     private static final String NO_CUDA_MEMORY = CudaDevices.find().count() > 0
             ? "failed to register shared memory"
             : "failed to register CUDA shared memory";

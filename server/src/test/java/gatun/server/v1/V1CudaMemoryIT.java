@@ -87,7 +87,7 @@ class V1CudaMemoryIT {
             }
         };
 
-        /** Registers memory of a GPU, and tells what came of it as one line. */
+        /** Registers memory of a GPU, and returns the outcome as one line. */
         abstract String register(String region, byte[] handle, long byteSize, long device);
 
         V1Client client() {

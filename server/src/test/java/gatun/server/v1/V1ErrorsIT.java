@@ -24,10 +24,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * What v1's clients are told that ask for what cannot be: code and text of each row of its tables, and nothing is left
- * behind.
- */
+/** Errors for v1's clients: the code and text of each row of its tables. Nothing is left behind. */
 @Timeout(120)
 class V1ErrorsIT {
     @RegisterExtension
@@ -399,7 +396,7 @@ class V1ErrorsIT {
         }
     }
 
-    /** The code of an answer, or of a call that failed. */
+    /** The code of a response, or of a call that failed. */
     private static String outcome(V1Client.Grpc client, byte[] request) {
         try {
             return V1Client.Grpc.answer(V1Message.parse(client.call("Infer", request)))

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What an inference asks for, which v1's clients write as text for HTTP and as a message for gRPC. */
+/** The header of an inference request, which v1's clients write as text for HTTP and as a message for gRPC. */
 public final class V1Header {
     private final StringBuilder text = new StringBuilder();
     private final V1Message message = new V1Message();

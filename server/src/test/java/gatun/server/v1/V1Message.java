@@ -15,8 +15,8 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * A protobuf message by the numbers of its fields alone, so that what is tested does not also write and read the test's
- * messages.
+ * A protobuf message by the numbers of its fields alone, so that the code under test does not also write and read the
+ * test's messages.
  */
 public final class V1Message {
     private final Map<Integer, List<Object>> fields = new TreeMap<>();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Streams of the legacy v1 API in the real server: an answer to each request, in their order. */
+/** Streams of the legacy v1 API in the real server: a response to each request, in their order. */
 @Timeout(120)
 class V1StreamIT {
     private static ServerProcess server;

@@ -39,7 +39,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a client does wrong over gRPC is its own loss: a clear answer, nothing leaked, and the next request works. */
+/**
+ * Errors of a client over gRPC harm nobody else: it gets a clear response, nothing leaks, and the next request works.
+ */
 class BadGrpcInputIT {
     private static final String OK = "0";
     private static final String INVALID_ARGUMENT = "3";
@@ -326,7 +328,7 @@ class BadGrpcInputIT {
         }
         try (RawGrpc call = RawGrpc.call(SERVER.grpcAddress(), "ModelStreamInfer")) {
             call.message(1_000_000, new byte[10_000]);
-            // What has come, and not what was announced.
+            // The bytes that have come, not those that were announced.
             SERVER.awaitLentBytes(10_000);
         }
     }
@@ -337,7 +339,7 @@ class BadGrpcInputIT {
         return request.addRawInputContents(zeros(byteSize)).build();
     }
 
-    /** A stream whose answers the client does not take, at first. */
+    /** A stream whose responses the client does not take, at first. */
     private static ClientCall<ModelInferRequest, ModelStreamInferResponse> silentStream(GrpcClient client) {
         ClientCall<ModelInferRequest, ModelStreamInferResponse> call =
                 client.channel().newCall(GRPCInferenceServiceGrpc.getModelStreamInferMethod(), CallOptions.DEFAULT);

@@ -22,7 +22,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a client does wrong over HTTP is its own loss: a clear answer, nothing leaked, and the next request works. */
+/**
+ * Errors of a client over HTTP harm nobody else: it gets a clear response, nothing leaks, and the next request works.
+ */
 class BadHttpInputIT {
     private static final int MAX_BODY_BYTES = 20_000_000;
     private static final String INFER = "/v2/models/simple/infer";

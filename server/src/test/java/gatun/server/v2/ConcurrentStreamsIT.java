@@ -32,18 +32,18 @@ class ConcurrentStreamsIT {
     /** How long the streams run. */
     private static final Duration RUN = Duration.ofSeconds(Integer.getInteger("gatun.it.streams-seconds", 30));
 
-    /** How long a stream may take to answer what it was asked, and to end. */
+    /** How long a stream may take to answer its requests, and to end. */
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private static final int STREAMS = 16;
 
-    /** How many answers a stream may owe, so that requests and answers meet on the wire. */
+    /** How many responses a stream may owe, so that requests and responses meet on the wire. */
     private static final int OUTSTANDING = 3;
 
     /** Of FP32: 1 MiB. */
     private static final int ELEMENTS = (1 << 20) / Float.BYTES;
 
-    /** A stream of requests to {@code identity_fp32}, no two of them alike, whose answers must be the same. */
+    /** A stream of requests to {@code identity_fp32}, no two of them alike, whose responses must be the same. */
     private static final class Echo implements ClientResponseObserver<ModelInferRequest, ModelStreamInferResponse> {
         private final int stream;
         private final long end;
@@ -59,7 +59,7 @@ class ConcurrentStreamsIT {
             this.end = end;
         }
 
-        /** How many right answers came until the stream ended in order. */
+        /** How many right responses came until the stream ended in order. */
         CompletableFuture<Long> answered() {
             return answered;
         }
@@ -67,7 +67,7 @@ class ConcurrentStreamsIT {
         @Override
         public void beforeStart(ClientCallStreamObserver<ModelInferRequest> call) {
             requests = call;
-            // Called on the thread that hands over the answers, as all that follows.
+            // Called on the thread that hands over the responses, like all code below.
             call.setOnReadyHandler(this::send);
         }
 
