@@ -28,7 +28,7 @@ public sealed interface FaultGuard {
     Optional<RegionGuard> protect(long address, long byteSize, int protection);
 
     /**
-     * Installs the guard in this process, with its library unpacked into {@code cache}. Later calls answer what the
+     * Installs the guard in this process, with its library unpacked into {@code cache}. Later calls return what the
      * first one did. To be called while the server starts.
      */
     static FaultGuard install(LibraryCache cache) {

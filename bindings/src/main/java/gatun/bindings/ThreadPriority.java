@@ -32,7 +32,7 @@ public final class ThreadPriority {
      */
     public static void lower(int steps) {
         try {
-            // It may answer anything, -1 too; a system that refuses leaves the priority as it is.
+            // It may return anything, -1 too; a system that refuses leaves the priority as it is.
             int now = (int) NICE.invokeExact(steps);
             assert now >= -20;
         } catch (RuntimeException | Error e) {

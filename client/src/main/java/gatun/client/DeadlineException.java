@@ -2,7 +2,8 @@
 package gatun.client;
 
 /**
- * The client's deadline passed before the answer was complete. The server may have done the work, and may still do it.
+ * The client's deadline passed before the response was complete. The server may have done the work, and may still do
+ * it.
  */
 public final class DeadlineException extends ClientException {
     private static final long serialVersionUID = 1;

@@ -148,7 +148,7 @@ public final class InferRequest {
             return this;
         }
 
-        /** Gives the request a name, which comes back with the answer. */
+        /** Gives the request a name, which comes back with the response. */
         public Builder id(String newId) {
             id = newId;
             return this;
@@ -192,7 +192,7 @@ public final class InferRequest {
             return this;
         }
 
-        /** Wants an output, sent with the answer; without any of these calls all are. */
+        /** Wants an output, sent with the response; without any of these calls all are. */
         public Builder output(String name) {
             outputs.add(new InferOutput.Sent(name));
             return this;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * An answer. Owns the memory that its tensors lie in: close it after the last look at them. What lies in a region is
+ * A response. Owns the memory that its tensors lie in: close it after the last look at them. What lies in a region is
  * there, and not here. Safe for any thread, but for {@link #close}, which comes last.
  */
 public final class InferResponse implements AutoCloseable {
@@ -22,11 +22,11 @@ public final class InferResponse implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * An answer as a transport read it.
+     * A response as a transport read it.
      *
      * @param outputs what was sent
      * @param inRegions what the server wrote to regions
-     * @param parameters of the answer: {@link Boolean}, {@link Long}, {@link Double} or {@link String}
+     * @param parameters of the response: {@link Boolean}, {@link Long}, {@link Double} or {@link String}
      * @param memory what {@code outputs} lie in; closed once
      */
     public InferResponse(
@@ -61,7 +61,7 @@ public final class InferResponse implements AutoCloseable {
         return id;
     }
 
-    /** The tensors that came with the answer, in its order. Their memory is valid until {@link #close}. */
+    /** The tensors that came with the response, in its order. Their memory is valid until {@link #close}. */
     public List<Tensor> outputs() {
         requireOpen();
         return outputs;
@@ -72,7 +72,7 @@ public final class InferResponse implements AutoCloseable {
         return inRegions;
     }
 
-    /** Parameters of the answer; mostly empty. */
+    /** Parameters of the response; mostly empty. */
     public Map<String, Object> parameters() {
         return parameters;
     }
@@ -80,7 +80,7 @@ public final class InferResponse implements AutoCloseable {
     /**
      * The tensor of that name. Its memory is valid until {@link #close}.
      *
-     * @throws IllegalArgumentException when the answer has none, or has it in a region
+     * @throws IllegalArgumentException when the response has none, or has it in a region
      */
     public Tensor output(String name) {
         requireOpen();

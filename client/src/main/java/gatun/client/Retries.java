@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /**
  * How often, and after which pauses, a call is made again that failed. Only what is safe is: a connection that was
- * refused, an answer that the server cannot do it now, and, unless it belongs to a sequence, a call whose connection
+ * refused, a response that the server cannot do it now, and, unless it belongs to a sequence, a call whose connection
  * broke. The pauses grow by the factor 2 and are shortened by chance, by up to a half; none goes beyond the deadline.
  *
  * @param attempts how often a call is made at most, the first included; 1 for no retries

@@ -48,7 +48,7 @@ public final class SharedTensors implements AutoCloseable {
     private volatile @Nullable Thread cancelled;
     /** Null when an input has another size than when it was made. Guarded by {@link #state}. */
     private @Nullable InferRequest request;
-    /** Whether an answer came; before that the outputs mean nothing. Guarded by {@link #state}. */
+    /** Whether a response came; before that the outputs mean nothing. Guarded by {@link #state}. */
     private boolean answered;
 
     private SharedTensors(
@@ -131,17 +131,17 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * An output as the last answer left it, in the shared memory itself: the next inference changes it. Valid until
+     * An output as the last response left it, in the shared memory itself: the next inference changes it. Valid until
      * {@link #close}.
      *
-     * @throws IllegalStateException on a GPU, or before the first answer
+     * @throws IllegalStateException on a GPU, or before the first response
      */
     public Tensor output(String name) {
         TensorSlot slot = output(name, "output()");
         return slot.tensor(region.segment());
     }
 
-    /** Name, datatype and shape of an output, as the last answer said it. */
+    /** Name, datatype and shape of an output, as the last response said it. */
     public TensorSpec outputSpec(String name) {
         return output(name, "outputSpec()").spec;
     }

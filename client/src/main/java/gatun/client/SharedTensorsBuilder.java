@@ -85,7 +85,7 @@ public final class SharedTensorsBuilder {
     }
 
     /**
-     * Adds an output whose shape, and for strings whose size, only an answer tells.
+     * Adds an output whose shape, and for strings whose size, only a response tells.
      *
      * @param byteSize the room for it; a larger output makes an inference fail
      */
@@ -161,7 +161,7 @@ public final class SharedTensorsBuilder {
         return new Room(spec, byteSize, byteSize);
     }
 
-    /** Answers where the last one ends. */
+    /** Returns where the last one ends. */
     private static long place(List<Room> rooms, List<TensorSlot> slots, long from) {
         long at = from;
         for (Room room : rooms) {

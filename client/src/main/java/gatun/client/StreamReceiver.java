@@ -7,9 +7,9 @@ package gatun.client;
  */
 public interface StreamReceiver {
     /**
-     * An answer; the receiver closes it.
+     * A response; the receiver closes it.
      *
-     * @param last whether its request has no more answers to come, where the server says so
+     * @param last whether its request has no more responses to come, where the server says so
      */
     void answer(InferResponse response, boolean last);
 

@@ -17,7 +17,7 @@ final class TensorSlot {
     final long offset;
     /** How much room there is. */
     final long byteSize;
-    /** What lies there now: for an output, what the last answer said of it. */
+    /** What lies there now: for an output, what the last response said of it. */
     TensorSpec spec;
     /** How much of the room an input fills; only strings leave some. */
     long usedBytes;
@@ -40,7 +40,7 @@ final class TensorSlot {
     }
 
     /**
-     * Notes what an answer says of this output.
+     * Notes what a response says of this output.
      *
      * @throws MalformedResponseException when the server did not write it, or says that it is larger than its room
      */

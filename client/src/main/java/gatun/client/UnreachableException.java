@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/** The server could not be reached, or the connection broke before the answer was complete. */
+/** The server could not be reached, or the connection broke before the response was complete. */
 public final class UnreachableException extends ClientException {
     private static final long serialVersionUID = 1;
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A client without a server: a test says what is answered. */
 final class PlayedServer implements GatunClient, ModelControl {
-    /** What answers say lies in regions. */
+    /** What responses say lies in regions. */
     volatile Supplier<List<TensorSpec>> answer = List::of;
     /** What each call about a region fails with. */
     volatile @Nullable ClientException refusal;

@@ -13,7 +13,7 @@ import java.util.Base64;
 import java.util.UUID;
 
 /**
- * Picture and answer in the memory of the first GPU. The server opens that memory by the handle which CUDA gives for
+ * Picture and response in the memory of the first GPU. The server opens that memory by the handle which CUDA gives for
  * it; a model that runs on that GPU works there in place. The bytes go between here and there in ordinary memory of the
  * size of the whole.
  */

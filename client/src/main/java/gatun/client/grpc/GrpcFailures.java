@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns gRPC's statuses into the client's exceptions: the one place that knows them. Stateless. */
 final class GrpcFailures {
-    /** What only an answer of a server has. */
+    /** What only a response of a server has. */
     private static final Metadata.Key<String> CONTENT_TYPE =
             Metadata.Key.of("content-type", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -81,7 +81,7 @@ final class GrpcFailures {
                         what + " of " + address + " failed: " + reason(text, cause),
                         status,
                         neverConnected(cause, text));
-            // The library's own judgement of an answer or a request, such as a message that is too large.
+            // The library's own judgement of a response or a request, such as a message that is too large.
             case OK,
                     INVALID_ARGUMENT,
                     DEADLINE_EXCEEDED,

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A request as gRPC sends it: what stands before the tensors' bytes, put together once, and the tensors where the
- * caller has them. Also remembers what the server said last of the answer, since it mostly says the same again.
+ * caller has them. Also remembers what the server said last of the response, since it mostly says the same again.
  * Immutable but for that, and safe for any thread.
  */
 final class InferMessage {
@@ -74,7 +74,7 @@ final class InferMessage {
         return false;
     }
 
-    /** What the server says of an answer, read anew only where it differs from the last. */
+    /** What the server says of a response, read anew only where it differs from the last. */
     ResponseFields head(byte[] bytes, int length) {
         ResponseFields known = lastHead;
         if (known != null && known.matches(bytes, length)) {
@@ -127,7 +127,7 @@ final class InferMessage {
                     message.addOutputsBuilder().setName(output.name());
             switch (output) {
                 case InferOutput.Sent whole -> {
-                    // It comes with the answer.
+                    // It comes with the response.
                 }
                 case InferOutput.Classes classes ->
                     wanted.putParameters("classification", parameter((long) classes.count()));

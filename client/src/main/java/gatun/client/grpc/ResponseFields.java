@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongFunction;
 
-/** What an answer says beside the tensors' bytes. Immutable. */
+/** What a response says beside the tensors' bytes. Immutable. */
 final class ResponseFields {
-    /** Answers of this many bytes beside the tensors' are not worth to be remembered. */
+    /** Responses of this many bytes beside the tensors' are not worth to be remembered. */
     private static final int REMEMBERED_BYTES = 1 << 14;
 
     private static final ValueLayout.OfShort SHORT =

@@ -12,7 +12,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Makes calls with one request and one answer, and waits for them on the caller's own thread. Safe for any thread. */
+/**
+ * Makes calls with one request and one response, and waits for them on the caller's own thread. Safe for any thread.
+ */
 final class UnaryCalls {
     private final Channel channel;
     private final ClientOptions options;

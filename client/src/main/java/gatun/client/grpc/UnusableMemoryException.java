@@ -2,7 +2,7 @@
 package gatun.client.grpc;
 
 /**
- * Memory of the caller that was freed while it was sent, or none left for an answer: what a call failed of behind
+ * Memory of the caller that was freed while it was sent, or none left for a response: what a call failed of behind
  * gRPC's back.
  */
 final class UnusableMemoryException extends IllegalStateException {

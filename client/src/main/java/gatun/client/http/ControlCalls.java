@@ -28,7 +28,7 @@ final class ControlCalls {
         this.options = options;
     }
 
-    /** Makes something of the body of an answer, which is valid meanwhile. */
+    /** Makes something of the body of a response, which is valid meanwhile. */
     @FunctionalInterface
     interface BodyReader<T> {
         /** What the body says. */

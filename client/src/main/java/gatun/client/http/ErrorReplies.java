@@ -11,14 +11,14 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Makes exceptions of answers whose status is an error. Stateless and safe for any thread. */
+/** Makes exceptions of responses whose status is an error. Stateless and safe for any thread. */
 final class ErrorReplies {
     /** No text of an error is longer, unless a server sends something else. */
     private static final int TEXT_BYTES = 64 << 10;
 
     private ErrorReplies() {}
 
-    /** Reads the body of an answer that is an error. */
+    /** Reads the body of a response that is an error. */
     static ServerException read(HttpConnection connection) throws IOException {
         int status = connection.head().status();
         try (WholeBody body = WholeBody.readUpTo(connection, TEXT_BYTES)) {

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
-/** An answer as it came, its body decompressed. Immutable, but for the body's bytes. */
+/** A response as it came, its body decompressed. Immutable, but for the body's bytes. */
 public final class HttpResult {
     /** What an array of Java can hold, and a round number. */
     private static final long LIMIT = 1 << 30;

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON of a connection's last answer and what was read there: answers to like requests have the same. Used by one
- * thread.
+ * The JSON of a connection's last response and what was read there: responses to like requests have the same. Used by
+ * one thread.
  */
 final class LayoutMemory {
     private MemorySegment json = MemorySegment.NULL;

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * The bytes of an answer behind its head, without HTTP's own: by length, in chunks, or until the connection ends. Used
+ * The bytes of a response behind its head, without HTTP's own: by length, in chunks, or until the connection ends. Used
  * by one thread.
  */
 final class ResponseBody {

@@ -127,7 +127,7 @@ class OtherServersTest {
             assertThat(catchThrowableOfType(MalformedResponseException.class, () -> client.models()
                             .index(false)))
                     .hasMessageContaining("expected an array");
-            // The answers were read to their ends.
+            // The responses were read to their ends.
             assertThat(server.connections()).isEqualTo(1);
         }
     }

@@ -198,12 +198,12 @@ final class ScriptedServer implements AutoCloseable {
         }
     }
 
-    /** A whole answer of status 200. */
+    /** A whole response of status 200. */
     static String ok(String body, String... headers) {
         return answer("200 OK", body, headers);
     }
 
-    /** A whole answer. */
+    /** A whole response. */
     static String answer(String status, String body, String... headers) {
         StringBuilder text = new StringBuilder("HTTP/1.1 ").append(status).append("\r\n");
         for (String header : headers) {

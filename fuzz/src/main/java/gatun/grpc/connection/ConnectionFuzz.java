@@ -40,7 +40,7 @@ public final class ConnectionFuzz {
     private static final int REPETITIONS = 16;
     private static final int MAX_CALLS = 16;
 
-    /** Answers that may wait, and what each call and the connection itself may have to say besides. */
+    /** Responses that may wait, and what each call and the connection itself may have to say besides. */
     private static final int WAITING_LIMIT = 256 + 4 * (MAX_CALLS + 1);
 
     private static final ConnectionSettings SETTINGS =

@@ -15,7 +15,9 @@ final class PlayedClient implements Transport {
     /** What is said without being asked: settings, windows, and why a connection ends. */
     private static final int UNASKED_BYTES = 4096;
 
-    /** The most bytes of answers for each byte: a frame may refuse a call that its header block of one byte repeats. */
+    /**
+     * The most bytes of responses for each byte: a frame may refuse a call that its header block of one byte repeats.
+     */
     private static final int ANSWERED_BYTES_PER_BYTE = 256;
 
     private final byte[] sent;

@@ -102,7 +102,7 @@ public final class FeatureTensorsFuzz {
         };
     }
 
-    /** Adds the values of a feature that fits; answers how many there are. */
+    /** Adds the values of a feature that fits; returns how many there are. */
     private static int add(Feature feature, Datatype datatype, Elements elements) {
         feature.getBytesList().getValueList().forEach(value -> elements.addString(value.toByteArray()));
         feature.getFloatList().getValueList().forEach(value -> add(value, datatype, elements));

@@ -25,7 +25,7 @@ final class CallProgress {
         HALF_CLOSE,
         /** That all it sent went out. */
         COMPLETE,
-        /** That nobody waits for its answer. */
+        /** That nobody waits for its response. */
         CANCEL
     }
 

@@ -31,7 +31,7 @@ final class FrameWriter {
     }
 
     /**
-     * Answers to frames that may wait for a client that does not read; nothing of a client that causes more is read
+     * Responses to frames that may wait for a client that does not read; nothing of a client that causes more is read
      * meanwhile.
      */
     private static final int PENDING_LIMIT = 256;
@@ -48,7 +48,7 @@ final class FrameWriter {
     private final AtomicInteger pendingCount = new AtomicInteger();
     private final AtomicBoolean flushing = new AtomicBoolean();
 
-    /** The reading thread while it waits for answers to be written. */
+    /** The reading thread while it waits for responses to be written. */
     private volatile @Nullable Thread reader;
 
     // Guarded by lock.
@@ -70,7 +70,7 @@ final class FrameWriter {
     /**
      * A writer on {@code transport}.
      *
-     * @param readingPatience for how long a client with too many unread answers may read none; it is cut off then
+     * @param readingPatience for how long a client with too many unread responses may read none; it is cut off then
      * @param onFailure takes the first failure, after which nothing more is written
      */
     FrameWriter(
@@ -88,10 +88,10 @@ final class FrameWriter {
     }
 
     /**
-     * {@link #enqueue} for answers that a client can cause any number of times. Where too many wait for a client that
+     * {@link #enqueue} for responses that a client can cause any number of times. Where too many wait for a client that
      * does not read, waits until they are written, so that no more is read of it. The reading thread's.
      *
-     * @throws ConnectionError when the client reads none of its answers for too long
+     * @throws ConnectionError when the client reads none of its responses for too long
      */
     void control(Control action) {
         if (pendingCount.get() >= PENDING_LIMIT) {
@@ -182,7 +182,7 @@ final class FrameWriter {
     }
 
     /**
-     * Sends a part of a call's answer and waits, parked, where windows are empty.
+     * Sends a part of a call's response and waits, parked, where windows are empty.
      *
      * @param headers the response's header block; empty when it was sent before
      * @param message the message; closed on every path

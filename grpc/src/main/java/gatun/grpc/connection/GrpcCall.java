@@ -27,7 +27,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     /** The listener of a call whose handler failed to make one. */
     private static final class Ignoring<Q> extends Listener<Q> {}
 
-    /** The marshaller refused a message: its status is the answer, where a handler's own would be UNKNOWN. */
+    /** The marshaller refused a message: its status is the response, where a handler's own would be UNKNOWN. */
     private static final class UnreadableMessage extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -110,7 +110,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         runIf(progress.windowOpened());
     }
 
-    /** Nobody waits for the answer any more. */
+    /** Nobody waits for the response any more. */
     void cancel(Status why) {
         cancellation = why;
         switch (progress.cancel()) {

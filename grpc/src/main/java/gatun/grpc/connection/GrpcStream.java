@@ -112,7 +112,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
         over(why);
     }
 
-    /** The stream is against HTTP/2's rules and ends without an answer. */
+    /** The stream is against HTTP/2's rules and ends without a response. */
     void reset(Http2Error error) {
         remoteClosed = true;
         changes().end(writer, w -> {

@@ -70,7 +70,7 @@ final class HeaderEncoder {
         return encode(add(addStatus(fields, status), metadata), true);
     }
 
-    /** The answer to something that is not gRPC: an HTTP status, with a gRPC one for whoever reads that. */
+    /** The response to something that is not gRPC: an HTTP status, with a gRPC one for whoever reads that. */
     static byte[] refusal(int httpStatus, Status status) {
         HttpFields.Mutable fields = HttpFields.build().add("content-type", "application/grpc");
         return encode(addStatus(fields, status), httpStatus);

@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Counts the PINGs that come earlier than a client may send them, and cuts off who sends too many: each costs an
- * answer, and wakes radios and processors. What we send in between lets the client PING anew, since it may measure how
- * fast it comes. The reading thread's alone.
+ * Counts the PINGs that come earlier than a client may send them, and cuts off who sends too many: each costs a
+ * response, and wakes radios and processors. What we send in between lets the client PING anew, since it may measure
+ * how fast it comes. The reading thread's alone.
  */
 final class PingStrikes {
     /** What gRPC's clients look for: they PING less often when they read it. */

@@ -33,10 +33,10 @@ final class HealthWatch {
         this.client = client;
     }
 
-    /** Begins a call; its first answer is on its way when this returns. */
+    /** Begins a call; its first response is on its way when this returns. */
     static void begin(HealthService health, String service, ServerCallStreamObserver<HealthCheckResponse> client) {
         HealthWatch watch = new HealthWatch(health, service, client);
-        // With a handler of its own a cancelled call takes answers and drops them, instead of throwing.
+        // With a handler of its own a cancelled call takes responses and drops them, instead of throwing.
         client.setOnCancelHandler(watch.changes::release);
         client.setOnReadyHandler(watch.changes::release);
         Subscription subscription = health.onChange(watch.changes::release);

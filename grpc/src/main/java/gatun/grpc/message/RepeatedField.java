@@ -59,7 +59,7 @@ public final class RepeatedField {
 
     /**
      * Writes the field's elements in the message from {@code start} to {@code end} into a tensor's memory, which has
-     * room, from {@code first} on; answers where they end.
+     * room, from {@code first} on; returns where they end.
      */
     public long write(int start, int end, MemorySegment target, long first) {
         long offset = first;

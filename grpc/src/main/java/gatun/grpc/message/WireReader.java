@@ -119,7 +119,7 @@ public sealed class WireReader permits LimitedReader {
         return (int) length;
     }
 
-    /** Passes over {@code count} bytes; answers where they begin. */
+    /** Passes over {@code count} bytes; returns where they begin. */
     public final int advance(int count) {
         if (count > limit - position) {
             throw malformed("a value of " + count + " bytes where " + (limit - position) + " are left");

@@ -12,8 +12,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Loads the real server over every transport at 80 % of what it can do, while clients are killed, regions truncated,
- * requests cut off, models reloaded, and every attack of the table made. Checks every answer; prints errors, latency
- * and what the server holds over time, and ends with 1 when an answer was wrong or missing or when something grew.
+ * requests cut off, models reloaded, and every attack of the table made. Checks every response; prints errors, latency
+ * and what the server holds over time, and ends with 1 when a response was wrong or missing or when something grew.
  *
  * <p>Arguments: seconds (default 60), and a file for a picture (SVG), which may be left out.
  */

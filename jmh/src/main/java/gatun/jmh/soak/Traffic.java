@@ -7,21 +7,21 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /**
- * One well-meaning client: sends requests at an even pace on a thread of its own, checks each answer, and takes the
+ * One well-meaning client: sends requests at an even pace on a thread of its own, checks each response, and takes the
  * times. Thread-safe.
  */
 final class Traffic {
-    /** One request and the check of its answer. */
+    /** One request and the check of its response. */
     @FunctionalInterface
     interface Exchange {
-        /** Answers whether the answer was right. */
+        /** Returns whether the response was right. */
         boolean once() throws Exception;
     }
 
     /**
      * What became of the requests of some time.
      *
-     * @param wrong those with a wrong answer
+     * @param wrong those with a wrong response
      * @param failed those with none
      * @param nanos the times of those that were answered rightly, in nanoseconds
      */
@@ -56,7 +56,7 @@ final class Traffic {
     }
 
     /**
-     * Sends a request each {@code nanos} nanoseconds from now on, as far as answers come so soon; 0 for without a
+     * Sends a request each {@code nanos} nanoseconds from now on, as far as responses come so soon; 0 for without a
      * pause.
      */
     void pace(long nanos) {
@@ -110,7 +110,7 @@ final class Traffic {
         return lastFailure;
     }
 
-    /** Sends no more, and waits for the answer that is under way. */
+    /** Sends no more, and waits for the response that is under way. */
     void stop() {
         stopped = true;
         boolean interrupted = false;

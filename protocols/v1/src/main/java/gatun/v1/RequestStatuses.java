@@ -40,7 +40,7 @@ public final class RequestStatuses {
                     case INTERNAL -> RequestStatusCode.INTERNAL;
                     case NOT_FOUND -> RequestStatusCode.NOT_FOUND;
                     case INVALID_ARGUMENT -> RequestStatusCode.INVALID_ARG;
-                    // There was no code for a client that does not want its answer any more.
+                    // There was no code for a client that does not want its response any more.
                     case UNAVAILABLE, CANCELLED -> RequestStatusCode.UNAVAILABLE;
                     case RESOURCE_EXHAUSTED -> RequestStatusCode.INVALID_ARG;
                     case UNSUPPORTED -> RequestStatusCode.UNSUPPORTED;

@@ -61,7 +61,7 @@ public final class ServerStatuses {
         };
     }
 
-    /** The server and all models; the caller closes it when the answer is sent. */
+    /** The server and all models; the caller closes it when the response is sent. */
     public AllStatuses all() {
         List<gatun.runtime.ModelStatus> index = server.index();
         return new AllStatuses(server.heap(), index.size() * MODEL_BYTE_SIZE, () -> status(index));

@@ -16,8 +16,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * An inference's answer as v1 tells it. The raw data belongs to the response that this was made of. Closed by its owner
- * when it has been sent.
+ * An inference's response as v1 tells it. The raw data belongs to the response that this was made of. Closed by its
+ * owner when it has been sent.
  *
  * @param header what stands beside the raw data, classes included
  * @param raw for each output in the header's order its data; empty for one that is classified or in shared memory
@@ -39,7 +39,7 @@ public record V1InferResponse(InferResponseHeader header, List<MemorySegment> ra
     }
 
     /**
-     * The answer to {@code asked}. The caller still owns the response.
+     * The response to {@code asked}. The caller still owns the response.
      *
      * @param model what was asked
      * @param budget the heap that classes take is reserved of it before they are made

@@ -18,7 +18,7 @@ final class LoadingThread {
     private LoadingThread() {}
 
     /**
-     * What {@code loading} answers, or throws. Uninterruptible: loading is not abandoned half way.
+     * What {@code loading} returns, or throws. Uninterruptible: loading is not abandoned half way.
      *
      * @param name of the thread
      */

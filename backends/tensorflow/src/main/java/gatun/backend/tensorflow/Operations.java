@@ -154,7 +154,7 @@ final class Operations {
         functions.put(name, body);
     }
 
-    /** Adds a node to {@code node}; answers its name. */
+    /** Adds a node to {@code node}; returns its name. */
     private static String readNode(CodedInputStream in, Node node) throws IOException {
         String name = "";
         int end = in.pushLimit(in.readRawVarint32());

@@ -19,11 +19,11 @@ import java.util.stream.Collectors;
 
 /**
  * How a model that knows nothing of examples is asked with them, as a parameter of its configuration says:
- * {@code tensorflow_classify} or {@code tensorflow_regress}, with the outputs that the answer is made of. Immutable.
+ * {@code tensorflow_classify} or {@code tensorflow_regress}, with the outputs that the response is made of. Immutable.
  *
  * @param method what is made of the examples
  * @param inputs what is filled from the features of each example
- * @param outputs the model's outputs by their parts in the answer
+ * @param outputs the model's outputs by their parts in the response
  */
 record ExampleMapping(ExampleMethod method, List<FeatureInput> inputs, Map<String, ModelOutput> outputs) {
     private static final String PREFIX = "tensorflow_";

@@ -91,7 +91,7 @@ public enum ExampleMethod {
         }
     }
 
-    /** The outputs that an answer may be made of. */
+    /** The outputs that a response may be made of. */
     abstract List<String> outputs();
 
     /** @throws GatunException INVALID_ARGUMENT when the signature does not keep to the convention */

@@ -48,7 +48,7 @@ public final class ScoredClasses {
     }
 
     /**
-     * The classes in a model's answer, which has at least one of the two tensors.
+     * The classes in a model's response, which has at least one of the two tensors.
      *
      * @param names what the classes are called where the model itself does not say, by index; may be empty
      */

@@ -87,7 +87,7 @@ final class ControlRoute {
         } catch (GatunException e) {
             return new Outcome(api.statuses().failure(e), MessageBody.NONE);
         } catch (RuntimeException e) {
-            // A client of v1 takes an answer without the header for a broken server.
+            // A client of v1 takes a response without the header for a broken server.
             LOG.error("a request failed", e);
             GatunException told = new GatunException(ErrorCode.INTERNAL, "unexpected failure, see the log", e);
             return new Outcome(api.statuses().failure(told), MessageBody.NONE);

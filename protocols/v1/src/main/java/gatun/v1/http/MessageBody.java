@@ -7,7 +7,7 @@ import gatun.http.json.JsonWriter;
 import io.helidon.http.HeaderNames;
 import java.nio.charset.StandardCharsets;
 
-/** A message as the body of an answer. */
+/** A message as the body of a response. */
 final class MessageBody {
     /** No message. */
     static final MessageBody NONE = new MessageBody("", "");

@@ -95,7 +95,8 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     }
 
     /**
-     * The same for an answer about many models, which takes {@code byteSize} bytes of the heap until its client has it.
+     * The same for a response about many models, which takes {@code byteSize} bytes of the heap until its client has
+     * it.
      */
     private <T> void answerOfMany(StreamObserver<T> observer, long byteSize, Supplier<T> work) {
         Hold heap;

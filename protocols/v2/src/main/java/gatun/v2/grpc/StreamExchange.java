@@ -11,7 +11,7 @@ import io.grpc.Metadata;
 import java.util.Optional;
 
 /**
- * What one ModelStreamInfer call makes of messages and answers. Failures go in band, unless the client asked for ends
+ * What one ModelStreamInfer call makes of messages and responses. Failures go in band, unless the client asked for ends
  * of the stream.
  */
 final class StreamExchange implements InferenceStream.Exchange<InferMessage> {

@@ -15,7 +15,7 @@ final class Base64InPlace {
     private Base64InPlace() {}
 
     /**
-     * Writes what {@code text} means to its own begin, and answers how many bytes that are.
+     * Writes what {@code text} means to its own begin, and returns how many bytes that are.
      *
      * @throws IllegalArgumentException when it is not base64
      */

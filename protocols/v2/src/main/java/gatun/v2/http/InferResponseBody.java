@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** Sends the answer to an inference: JSON, then the bytes of the outputs that are wanted so, from where they lie. */
+/** Sends the response to an inference: JSON, then the bytes of the outputs that are wanted so, from where they lie. */
 final class InferResponseBody {
     private static final ResponseHeaders.Constant BINARY =
             ResponseHeaders.constant("Content-Type: application/octet-stream", "Inference-Header-Content-Length: ");
@@ -30,7 +30,7 @@ final class InferResponseBody {
      * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; what is
      * said of its length in front of tensors is found out by writing it twice.
      *
-     * @param heap bounds the compressed answers that are sent at a time
+     * @param heap bounds the compressed responses that are sent at a time
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is
      *     sent then
      */

@@ -48,7 +48,7 @@ final class ServiceFixture implements AfterEachCallback {
         return edge.channel();
     }
 
-    /** A client that waits for answers. */
+    /** A client that waits for responses. */
     GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub stub() {
         return stub;
     }

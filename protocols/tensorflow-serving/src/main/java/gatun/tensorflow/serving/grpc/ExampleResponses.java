@@ -178,7 +178,7 @@ final class ExampleResponses {
                 .toByteArray();
     }
 
-    /** The parts of an answer, and the buffers that they lie in. */
+    /** The parts of a response, and the buffers that they lie in. */
     private static final class Parts {
         private final List<MemorySegment> segments = new ArrayList<>(3);
         private final List<Buffer> buffers = new ArrayList<>(1);

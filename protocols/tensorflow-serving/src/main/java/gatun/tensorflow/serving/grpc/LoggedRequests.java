@@ -19,7 +19,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Answers requests that were written down as PredictionLog messages, without a client: the answers are made, so that
+ * Answers requests that were written down as PredictionLog messages, without a client: the responses are made, so that
  * all that could fail does, and dropped. For one thread.
  */
 final class LoggedRequests {

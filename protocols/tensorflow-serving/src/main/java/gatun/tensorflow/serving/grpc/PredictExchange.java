@@ -27,7 +27,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of answers.
+ * Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of
+ * responses.
  */
 final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
     private final InferenceServer server;

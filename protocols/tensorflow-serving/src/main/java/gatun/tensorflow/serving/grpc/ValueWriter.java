@@ -98,7 +98,7 @@ final class ValueWriter {
         };
     }
 
-    /** Writes a number in as few bytes as it needs; answers where it ends. */
+    /** Writes a number in as few bytes as it needs; returns where it ends. */
     static long putVarint(MemorySegment target, long offset, long value) {
         long to = offset;
         long left = value;

@@ -13,7 +13,7 @@ final class Base64Value {
 
     private Base64Value() {}
 
-    /** Reads over the object that {@code json} stands at; answers where its string begins, or {@link #NONE}. */
+    /** Reads over the object that {@code json} stands at; returns where its string begins, or {@link #NONE}. */
     static long find(JsonReader json) {
         long string = NONE;
         long members = 0;

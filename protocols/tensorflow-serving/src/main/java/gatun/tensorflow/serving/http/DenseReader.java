@@ -73,7 +73,7 @@ final class DenseReader {
     }
 
     /**
-     * Reads the elements that follow the one that {@code json} stands at, if the measured shape is that of one; answers
+     * Reads the elements that follow the one that {@code json} stands at, if the measured shape is that of one; returns
      * how many.
      */
     long readScalars(JsonReader json) {

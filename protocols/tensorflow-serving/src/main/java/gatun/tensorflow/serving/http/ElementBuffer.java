@@ -90,7 +90,7 @@ final class ElementBuffer implements AutoCloseable {
     }
 
     /**
-     * Appends numbers, as {@link JsonReader#readFloats} reads them, but no more than there is room for; answers how
+     * Appends numbers, as {@link JsonReader#readFloats} reads them, but no more than there is room for; returns how
      * many.
      */
     long putFloats(JsonReader json, long most) {
@@ -155,7 +155,7 @@ final class ElementBuffer implements AutoCloseable {
     }
 
     /**
-     * Begins a message within a protobuf message, of a length that is not known yet; answers what {@link #endMessage}
+     * Begins a message within a protobuf message, of a length that is not known yet; returns what {@link #endMessage}
      * wants.
      */
     long beginMessage() {
@@ -181,7 +181,7 @@ final class ElementBuffer implements AutoCloseable {
     }
 
     /**
-     * Appends the name of the member that {@code json} is at as a string of a protobuf message; answers where it begins
+     * Appends the name of the member that {@code json} is at as a string of a protobuf message; returns where it begins
      * behind its length.
      */
     long putName(JsonReader json) {

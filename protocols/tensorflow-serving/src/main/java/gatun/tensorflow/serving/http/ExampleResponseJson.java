@@ -17,7 +17,7 @@ final class ExampleResponseJson {
     private ExampleResponseJson() {}
 
     /**
-     * Writes the whole answer.
+     * Writes the whole response.
      *
      * @param examples how many examples were given
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the outputs are not as they should be

@@ -69,7 +69,7 @@ final class InputTensor implements AutoCloseable {
     }
 
     /**
-     * Reads items as long as they are single numbers, where the first was one; answers how many, of which none may be.
+     * Reads items as long as they are single numbers, where the first was one; returns how many, of which none may be.
      */
     long readScalarItems(JsonReader json) {
         long count = reader.readScalars(json);

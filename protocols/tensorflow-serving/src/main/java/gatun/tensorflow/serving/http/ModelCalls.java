@@ -85,7 +85,7 @@ final class ModelCalls {
         } catch (GatunException e) {
             // The timer is done before it gives the request up, what it does then perhaps not yet.
             if (e.code() != ErrorCode.CANCELLED || !timer.isDone()) {
-                throw request.afterRun(e); // there may be no memory for the answer
+                throw request.afterRun(e); // there may be no memory for the response
             }
             throw new ModelTimeout("the model has not answered within " + timeout.toMillis()
                     + " ms, which --rest_api_timeout_in_ms allows");

@@ -7,7 +7,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import io.helidon.http.Status;
 
-/** The heads of answers, and answers that a request failed. */
+/** The heads of responses, and responses that a request failed. */
 final class RestResponse {
     private static final String JSON = "Content-Type: application/json";
     private static final ResponseHeaders OK = ResponseHeaders.of(ResponseHeaders.constant(JSON));
@@ -17,7 +17,7 @@ final class RestResponse {
     private RestResponse() {}
 
     /**
-     * An empty text in the layout of answers, of any length: what does not fit a window is sent while it is written.
+     * An empty text in the layout of responses, of any length: what does not fit a window is sent while it is written.
      */
     static IndentedJson text(Exchange exchange) {
         return text(exchange, INDENT);

@@ -9,7 +9,7 @@ import gatun.http.json.JsonWriter;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
-/** Shows the begin of a value to whoever sent it, in the layout of the answers. For one thread. */
+/** Shows the begin of a value to whoever sent it, in the layout of the responses. For one thread. */
 final class ValueText {
     private static final int BYTE_LIMIT = 256;
 
