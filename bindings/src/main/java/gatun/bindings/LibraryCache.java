@@ -142,7 +142,7 @@ public final class LibraryCache {
         return connection.getInputStream();
     }
 
-    /** What tells one content from another: cheap to know of a jar's entry, and cheap to check of a file. */
+    /** Identifies a content: cheap to read from a jar's entry, and cheap to check for a file. */
     private record Content(long byteSize, long checksum) {
         static Content of(URL resource) throws IOException {
             URLConnection connection = resource.openConnection();

@@ -12,7 +12,7 @@ import java.util.List;
  * <p>Libraries stay open until the process ends, since nobody can tell when the last native call has returned.
  */
 public sealed interface NativeLibrary {
-    /** What people call it, for instance {@code ONNX Runtime}. */
+    /** The library's usual name, for instance {@code ONNX Runtime}. */
     String name();
 
     /**

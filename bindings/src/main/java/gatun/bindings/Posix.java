@@ -77,7 +77,7 @@ public final class Posix {
     /** No errno is greater, and no result that means success lies between its negative and 0. */
     private static final int GREATEST_ERRNO = 4095;
 
-    /** What {@code st_blocks} counts in, whatever the file system's own block size. */
+    /** The unit of {@code st_blocks}, in bytes, whatever the file system's own block size. */
     private static final long STAT_BLOCK_BYTES = 512;
 
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
@@ -331,7 +331,7 @@ public final class Posix {
     }
 
     /**
-     * What the C library says of an error number, in English whatever the locale: {@code No such file or directory
+     * The C library's text for an error number, in English whatever the locale: {@code No such file or directory
      * (ENOENT)}.
      */
     public static String errorText(int errno) {

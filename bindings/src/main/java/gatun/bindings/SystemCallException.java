@@ -29,7 +29,10 @@ public final class SystemCallException extends RuntimeException {
         return call;
     }
 
-    /** What the call was about. It may be a name of the server's own: an edge must not echo it to a client. */
+    /**
+     * The object of the call, such as a path. It may be a name of the server's own: a listener must not echo it to a
+     * client.
+     */
     public String subject() {
         return subject;
     }

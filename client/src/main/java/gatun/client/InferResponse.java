@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A response. Owns the memory that its tensors lie in: close it after the last look at them. What lies in a region is
- * there, and not here. Safe for any thread, but for {@link #close}, which comes last.
+ * A response. Owns the memory that its tensors lie in: close it after the last look at them. An output in a region is
+ * not copied here. Safe for any thread, but for {@link #close}, which comes last.
  */
 public final class InferResponse implements AutoCloseable {
     private final String model;
@@ -67,7 +67,7 @@ public final class InferResponse implements AutoCloseable {
         return outputs;
     }
 
-    /** What the server wrote to regions: names, datatypes and shapes. */
+    /** Names, datatypes and shapes of the outputs that the server wrote to regions. */
     public List<TensorSpec> inRegions() {
         return inRegions;
     }

@@ -31,7 +31,7 @@ public final class ServerException extends ClientException {
         };
     }
 
-    /** What kind of error it is. */
+    /** The kind of error. */
     public StatusCode code() {
         return code;
     }

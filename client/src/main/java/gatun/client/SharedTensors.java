@@ -21,15 +21,15 @@ import org.jspecify.annotations.Nullable;
  * Owns the memory, and the region under which the server knows it; {@link #close} gives both back, and so does the end
  * of the process.
  *
- * <p>One inference at a time: what touches tensors while one runs is refused with an {@link IllegalStateException}, as
- * is every use after {@link #close}. Any thread may call, one after the other. After a call that failed by its
+ * <p>One inference at a time: a call that touches tensors while one runs fails with an {@link IllegalStateException},
+ * and so does every use after {@link #close}. Any thread may call, one after the other. After a call that failed by its
  * deadline, or that was cancelled, the server may still write to the outputs.
  *
  * <p>When the server does not know the region any more, because it was started anew, an inference registers it once
  * more and is made again.
  */
 public final class SharedTensors implements AutoCloseable {
-    /** What goes on with the memory. */
+    /** The state of the memory. */
     private enum State {
         IDLE,
         RUNNING,
@@ -399,7 +399,7 @@ public final class SharedTensors implements AutoCloseable {
         region.forget();
     }
 
-    /** What the server, if it was reached, said against it. */
+    /** Unregisters the region; returns the server's error, or null when there was none or the server is gone. */
     private @Nullable ClientException unregister() {
         try {
             region.unregister(client.regions(), regionName);
@@ -481,7 +481,7 @@ public final class SharedTensors implements AutoCloseable {
         }
     }
 
-    /** What arrays are copied from. */
+    /** The output that arrays are copied from. */
     private Tensor copyable(String name, String call) {
         TensorSlot slot = output(name, call);
         return new Tensor(slot.spec, slot.content(region));

@@ -10,9 +10,9 @@ import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
 /**
- * Says which tensors of a model lie in shared memory, and makes that memory. Inputs that nobody names are all those
- * that the model says it has, and so are outputs; then each of their dimensions has to be known, but for the first,
- * which counts as {@link #batch}. Used by one thread.
+ * Says which tensors of a model lie in shared memory, and makes that memory. When no inputs are named, all inputs of
+ * the model's metadata are taken, and likewise outputs; then each of their dimensions has to be known, except for the
+ * first, which {@link #batch} sets. Used by one thread.
  */
 public final class SharedTensorsBuilder {
     /** Where tensors begin: what vector instructions and cache lines want. */
@@ -47,7 +47,7 @@ public final class SharedTensorsBuilder {
         return this;
     }
 
-    /** What a variable first dimension of the model counts as, in tensors that nobody names; 1 without this. */
+    /** Sets the size of a variable first dimension of the model, for tensors that are not named here; 1 by default. */
     public SharedTensorsBuilder batch(long newBatch) {
         if (newBatch < 1) {
             throw new IllegalArgumentException("a batch of " + newBatch + ": expected at least 1");

@@ -18,7 +18,7 @@ import java.util.Optional;
  * demand, a delay that makes missing synchronisation visible, and counts of what is held. Usable by any thread.
  */
 public final class CudaStandIn {
-    /** What the stand-in counts; the names are its own, in lower case. */
+    /** The counts of the stand-in; the names are its own, in lower case. */
     public enum Count {
         /** Device memory that was allocated and not given back. */
         ALLOCATIONS,

@@ -77,7 +77,7 @@ public final class GrpcChannel implements AutoCloseable {
     public void close() {
         channel.shutdownNow();
         try {
-            // What has not ended by then ends all the same, only not before this returns.
+            // Calls that have not ended by then end all the same, but not before this returns.
             boolean ignored = channel.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -59,7 +59,7 @@ final class InferResponseMessage implements AutoCloseable {
         return parse(stream, true);
     }
 
-    /** What a stream says of a request that failed; empty for none. */
+    /** The error text of a failed request on a stream; empty for none. */
     String error() {
         return error;
     }

@@ -12,8 +12,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
 /**
- * Reads protobuf's wire format from what gRPC received. For one thread. What is not well formed is a
- * {@link MalformedResponseException}.
+ * Reads protobuf's wire format from a stream of gRPC. For one thread. Throws {@link MalformedResponseException} for a
+ * message that is not well formed.
  */
 final class MessageInput {
     /** Wire type of numbers in as few bytes as they need. */
@@ -130,7 +130,7 @@ final class MessageInput {
         position += size;
     }
 
-    /** What to throw for a message that is not well formed. */
+    /** The exception for a message that is not well formed. */
     MalformedResponseException malformed(String what) {
         return new MalformedResponseException(
                 "the answer is no message of the protocol: " + what + " at byte " + position);

@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongFunction;
 
-/** What a response says beside the tensors' bytes. Immutable. */
+/** The fields of a response, without the tensors' bytes. Immutable. */
 final class ResponseFields {
-    /** Responses of this many bytes beside the tensors' are not worth to be remembered. */
+    /** Responses with this many bytes beside those of the tensors are not worth remembering. */
     private static final int REMEMBERED_BYTES = 1 << 14;
 
     private static final ValueLayout.OfShort SHORT =
@@ -99,7 +99,7 @@ final class ResponseFields {
         return message.getOutputs(output).hasContents();
     }
 
-    /** What is in an output, in memory that {@code take} gives by size. */
+    /** Copies the typed contents of an output to memory that {@code take} gives for a size in bytes. */
     MemorySegment contents(int output, LongFunction<MemorySegment> take) {
         InferTensorContents contents = message.getOutputs(output).getContents();
         TensorSpec spec = specs.get(output);

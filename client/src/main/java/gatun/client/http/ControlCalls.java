@@ -31,7 +31,7 @@ final class ControlCalls {
     /** Makes something of the body of a response, which is valid meanwhile. */
     @FunctionalInterface
     interface BodyReader<T> {
-        /** What the body says. */
+        /** Parses a body. */
         T read(MemorySegment body) throws IOException;
     }
 
@@ -97,7 +97,7 @@ final class ControlCalls {
         }
     }
 
-    /** What goes wrong here is not the connection's fault. */
+    /** Parses a body; an error in it is not the connection's fault. */
     private static <T> T read(MemorySegment body, BodyReader<T> reader) {
         try {
             return reader.read(body);

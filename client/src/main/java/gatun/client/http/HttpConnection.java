@@ -95,7 +95,7 @@ final class HttpConnection {
         return body;
     }
 
-    /** What it remembers of the layout of responses. */
+    /** The layout that the connection remembers of its last response. */
     LayoutMemory layouts() {
         return layouts;
     }

@@ -100,7 +100,7 @@ public final class HttpExchanges implements AutoCloseable {
         }
     }
 
-    /** What stands before the body of each request. */
+    /** Writes the head of each request. */
     RequestHeads heads() {
         return heads;
     }

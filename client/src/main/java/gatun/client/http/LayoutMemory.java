@@ -5,14 +5,14 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON of a connection's last response and what was read there: responses to like requests have the same. Used by
- * one thread.
+ * The JSON of a connection's last response and the layout read from it: responses to similar requests have the same.
+ * Used by one thread.
  */
 final class LayoutMemory {
     private MemorySegment json = MemorySegment.NULL;
     private @Nullable InferLayout layout;
 
-    /** What these bytes say, or null where they are not the last ones. */
+    /** The layout in these bytes of JSON, or null where they differ from the last ones. */
     @Nullable
     InferLayout find(MemorySegment buffer, long from, long byteSize) {
         return layout != null

@@ -18,9 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ServerSocketFactory;
 
-/**
- * A server that says what a test wants, byte by byte. Plays its script with each connection, on a thread of its own.
- */
+/** A server that sends what a test wants, byte by byte. Plays its script on each connection, on a thread of its own. */
 final class ScriptedServer implements AutoCloseable {
     private final ServerSocket listener;
     private final String scheme;
@@ -38,7 +36,7 @@ final class ScriptedServer implements AutoCloseable {
         this.script = script;
     }
 
-    /** What is said on a connection; it is closed at the end. */
+    /** The script of a connection, which is closed at the end. */
     @FunctionalInterface
     interface Script {
         void play(Conversation conversation) throws Exception;
@@ -182,7 +180,7 @@ final class ScriptedServer implements AutoCloseable {
         /** Waits until the client closes the connection. */
         void awaitEnd() throws IOException {
             while (in.read() >= 0) {
-                // What else it sends does not matter.
+                // Further bytes do not matter.
             }
         }
 

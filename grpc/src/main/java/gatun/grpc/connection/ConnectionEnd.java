@@ -14,10 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a connection comes to its end. When the server stops, or the connection is too old, the client first hears that
- * it should open no more streams; a PING tells when it has heard, or a second passes; then new streams are refused, and
- * when the last call is done the connection ends. When the client breaks the rules it hears why, and the connection
- * ends.
+ * The end of a connection. When the server stops, or the connection is too old, the client is first told to open no
+ * more streams; once it has acknowledged a PING, or a second has passed, new streams are refused, and the connection
+ * ends with its last call. When the client breaks the rules, it is told why, and the connection ends.
  */
 final class ConnectionEnd {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionEnd.class);
@@ -44,7 +43,7 @@ final class ConnectionEnd {
     /** Why streams will be refused; written before they are. */
     private volatile String reason = STOPPING;
 
-    /** What the client did that ends the connection. */
+    /** The client's error that ends the connection; null for none. */
     private volatile @Nullable ClientErrorException clientError;
 
     private final AtomicBoolean refusing = new AtomicBoolean();

@@ -24,7 +24,7 @@ final class DeadlineTimer implements AutoCloseable {
         executor.setRemoveOnCancelPolicy(true);
     }
 
-    /** What io.grpc's contexts schedule their deadlines on. */
+    /** The executor on which io.grpc's contexts schedule their deadlines. */
     ScheduledExecutorService executor() {
         return executor;
     }

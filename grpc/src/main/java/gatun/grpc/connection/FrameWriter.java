@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a connection's frames. One lock orders them: whoever holds it checks a window, takes from it and writes, in
- * one go. The reader never waits for the lock: what it has to say or to change it puts into a queue ({@link #control}),
- * which is emptied by whoever holds the lock, or by itself when nobody does. A call that finds a window empty leaves
- * the lock and parks until its stream is woken.
+ * one go. The reader never waits for the lock: it puts its frames and changes into a queue ({@link #control}), which is
+ * emptied by the thread that holds the lock, or by the reader itself when none does. A call that finds a window empty
+ * leaves the lock and parks until its stream is woken.
  */
 final class FrameWriter {
-    /** What is done under the lock, on any thread: append frames, change windows. Must not wait. */
+    /** A task that runs under the lock, on any thread: appends frames, changes windows. Must not wait. */
     @FunctionalInterface
     interface Control {
         /** Does it. */
@@ -61,7 +61,7 @@ final class FrameWriter {
     private volatile boolean closed;
     private volatile long connectionWindow = Http2.DEFAULT_WINDOW_SIZE;
 
-    /** What the client lets every stream send at first. */
+    /** The initial send window of every stream, in bytes, as the client's settings say. */
     private volatile long initialWindow = Http2.DEFAULT_WINDOW_SIZE;
 
     /** When the write that is under way began, or 0. */
@@ -286,7 +286,7 @@ final class FrameWriter {
         return !closed && !stream.sendClosed();
     }
 
-    /** What appends frames. Under the lock. */
+    /** Appends frames. Only under the lock. */
     FrameEncoder frames() {
         assert lock.isHeldByCurrentThread();
         return frames;
@@ -319,7 +319,7 @@ final class FrameWriter {
         return !closed && connectionWindow > 0;
     }
 
-    /** What the client lets every stream send at first. */
+    /** The initial send window of every stream, in bytes, as the client's settings say. */
     long initialWindow() {
         return initialWindow;
     }

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection. Its reading thread runs {@link #handle} and waits for the client only: what handlers do, and
- * what has to be written, is other threads' work. Calls that still run when the connection is gone are cancelled.
+ * One client's connection. Its reading thread runs {@link #handle} and waits for the client only: other threads run the
+ * handlers and write. Calls that still run when the connection is gone are cancelled.
  */
 final class GrpcConnection implements ServerConnection {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
@@ -54,7 +54,7 @@ final class GrpcConnection implements ServerConnection {
     private final PingStrikes pingStrikes;
     private final ConcurrentHashMap<Integer, GrpcStream> streams = new ConcurrentHashMap<>();
 
-    /** What the client let more be sent on the connection, and the writer has not heard of yet. */
+    /** Growth of the connection's send window, in bytes, that the writer has not taken yet. */
     private final AtomicLong grownWindow = new AtomicLong();
 
     private final FrameWriter.Control windowGrowth = this::growWindow;
@@ -414,7 +414,7 @@ final class GrpcConnection implements ServerConnection {
         }
     }
 
-    // What other threads call.
+    // Called by other threads.
 
     /** The stream is over; its late frames are passed over from now on. */
     void forget(GrpcStream stream) {

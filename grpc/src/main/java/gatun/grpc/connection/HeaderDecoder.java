@@ -45,7 +45,7 @@ final class HeaderDecoder {
     /** How many times over the limit a block may be and still be decoded, so that only its call fails. */
     private static final int DECODABLE = 4;
 
-    /** What HTTP/2 counts for a field besides its characters. */
+    /** Bytes that HTTP/2 counts for a field besides its characters. */
     private static final int FIELD_OVERHEAD = 32;
 
     private static final Map<String, Metadata.Key<String>> USUAL_KEYS = Stream.of(

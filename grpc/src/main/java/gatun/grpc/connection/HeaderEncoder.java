@@ -119,7 +119,7 @@ final class HeaderEncoder {
             HpackEncoder encoder = new HpackEncoder();
             encoder.setMaxTableCapacity(0);
             encoder.setTableCapacity(0);
-            // What a client takes is the client's to say; a block beyond one frame goes on in others.
+            // The client limits the size of headers; a block beyond one frame continues in further frames.
             encoder.setMaxHeaderListSize(Integer.MAX_VALUE);
             encoder.encode(target, block);
         } catch (HpackException e) {

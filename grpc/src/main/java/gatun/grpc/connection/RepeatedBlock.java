@@ -65,7 +65,7 @@ final class RepeatedBlock {
         return true;
     }
 
-    /** What the noted block meant. */
+    /** Notes the decoded form of the noted block. */
     void decoded(RequestHead decoded) {
         if (size > 0) {
             head = Optional.of(decoded.again());

@@ -31,7 +31,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
     public static final int MAX_IN_FLIGHT = 32;
 
     /**
-     * What a protocol makes of messages and responses. Safe for any thread.
+     * Converts a protocol's messages to requests, and responses to messages. Safe for any thread.
      *
      * @param <M> the requests' messages
      */
@@ -48,7 +48,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         InferenceRequest request(M message);
 
         /**
-         * A response's message. Takes over the response.
+         * The message of a response. Takes over the response.
          *
          * @param message the request's, whose memory is gone
          * @param last whether it is the only one or the last
@@ -56,11 +56,11 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
          */
         OutboundMessage answer(M message, InferenceResponse response, boolean last);
 
-        /** What ends the responses of a decoupled model none of which was the last; empty for nothing. */
+        /** The message that ends the responses of a decoupled model when none of them was the last; empty for none. */
         Optional<OutboundMessage> end(M message, InferenceRequest request);
 
         /**
-         * What a client gets for a failure; empty when that ends the stream.
+         * The message that a client gets for a failure; empty when the failure ends the stream.
          *
          * @param executed whether it failed after it had been accepted
          */

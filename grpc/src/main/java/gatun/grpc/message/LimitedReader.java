@@ -14,7 +14,7 @@ import java.nio.charset.CharacterCodingException;
  * is read. Messages that need more heap than usual requests reserve it. One thread uses it.
  */
 public final class LimitedReader extends WireReader {
-    // What the objects of one thing take of the heap, rounded up, in bytes.
+    // Heap taken by the objects of one text, input and so on, in bytes, rounded up.
     private static final int TEXT_HEAP = 64;
     private static final int INPUT_HEAP = 512;
     private static final int OUTPUT_HEAP = 256;

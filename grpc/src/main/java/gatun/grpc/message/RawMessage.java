@@ -10,7 +10,7 @@ import java.util.Arrays;
  * until {@link #takeOwnership()}; one thread uses it at a time.
  */
 public abstract class RawMessage implements InferenceCall.Message {
-    /** What keeps memory that nobody has to give back. */
+    /** The hold on memory that need not be given back. */
     public static final Hold NOTHING = () -> {};
 
     private final MemorySegment bytes;

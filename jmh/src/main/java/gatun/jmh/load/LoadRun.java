@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class LoadRun {
     /**
-     * What one run measured.
+     * The measurements of one run.
      *
      * @param name what was asked
      * @param requests responses received in the measured time

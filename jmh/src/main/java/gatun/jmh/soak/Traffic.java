@@ -19,11 +19,11 @@ final class Traffic {
     }
 
     /**
-     * What became of the requests of some time.
+     * The outcomes of the requests of some time.
      *
      * @param wrong those with a wrong response
      * @param failed those with none
-     * @param nanos the times of those that were answered rightly, in nanoseconds
+     * @param nanos the times of those with a right response, in nanoseconds
      */
     record Outcome(long wrong, long failed, Histogram nanos) {}
 
@@ -78,8 +78,8 @@ final class Traffic {
                 count(right, failure, System.nanoTime() - begun);
             }
             long interval = intervalNanos;
-            // What could not be sent in time is not made up for: the server is asked for its capacity's share and no
-            // more.
+            // Requests that could not be sent in time are not made up for: the server gets a share of its capacity and
+            // no more.
             next = Math.max(next + interval, System.nanoTime() - interval);
             long pause = next - System.nanoTime();
             if (interval > 0 && pause > 0) {
@@ -100,7 +100,7 @@ final class Traffic {
         }
     }
 
-    /** What became of the requests since this was asked last. */
+    /** The outcomes of the requests since the last call. */
     Outcome take() {
         return new Outcome(wrong.sumThenReset(), failed.sumThenReset(), nanos.getIntervalHistogram());
     }

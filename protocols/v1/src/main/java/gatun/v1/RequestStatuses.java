@@ -7,12 +7,12 @@ import gatun.wire.v1.RequestStatus;
 import gatun.wire.v1.RequestStatusCode;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Says what became of requests, each of which gets a number of its own. Safe for any thread. */
+/** Makes the statuses of requests, each with a number of its own. Safe for any thread. */
 public final class RequestStatuses {
-    /** What v1 servers that were given no id call themselves. */
+    /** The id of a v1 server that was given none. */
     private static final String STANDARD_ID = "inference:0";
 
-    /** What the runtime puts before its texts, and v1 servers did not. */
+    /** The runtime's prefix of its texts, which v1 servers did not have. */
     private static final String ID_PREFIX = "[request id: ";
 
     private final String serverId;

@@ -31,7 +31,7 @@ import java.util.Set;
  * twice, the batch size, the outputs' names, the inputs. Shapes get their batch dimension here. Safe for any thread.
  */
 public final class V1InferRequests {
-    /** What clients name when any version will do. */
+    /** The version that clients name when any will do. */
     public static final long LATEST_VERSION = -1;
 
     private final InferenceServer server;

@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * An inference's response as v1 tells it. The raw data belongs to the response that this was made of. Closed by its
+ * The response to an inference in v1's form. The raw data belongs to the response that this was made of. Closed by its
  * owner when it has been sent.
  *
  * @param header what stands beside the raw data, classes included

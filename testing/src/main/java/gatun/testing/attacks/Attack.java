@@ -18,7 +18,7 @@ public record Attack(String name, Set<String> outcomes, Action action) {
         outcomes = Set.copyOf(outcomes);
     }
 
-    /** What an attacker does. */
+    /** The action of an attacker. */
     @FunctionalInterface
     public interface Action {
         /**

@@ -3,8 +3,8 @@ package gatun.backend.cuda;
 
 /**
  * A number that follows from the sizes of a run: a tree, made at load. Evaluating it allocates nothing. Arithmetic is
- * that of 64-bit integers in C, but for results that do not fit, which are an {@link ArithmeticException}, as is a
- * division by zero.
+ * that of 64-bit integers in C, except that a result that does not fit, like a division by zero, throws an
+ * {@link ArithmeticException}.
  */
 sealed interface Expression {
     /**
@@ -88,7 +88,7 @@ sealed interface Expression {
         }
     }
 
-    /** What can be done with two numbers. */
+    /** An operation on two numbers. */
     enum Operator {
         ADD,
         SUBTRACT,

@@ -30,7 +30,7 @@ final class KernelLaunch {
     /** For each argument the address of its slot, as cuLaunchKernel wants them. */
     private final MemorySegment pointers;
 
-    // What prepare() computed.
+    // Results of prepare().
     private int gridX;
     private int gridY;
     private int gridZ;
@@ -193,7 +193,7 @@ final class KernelLaunch {
         }
     }
 
-    /** What was prepared, for messages. */
+    /** The kernel, grid, block and shared memory that were prepared, for messages. */
     String described() {
         return "'" + plan.name() + "' with grid " + axes(gridX, gridY, gridZ) + " and block "
                 + axes(blockX, blockY, blockZ)

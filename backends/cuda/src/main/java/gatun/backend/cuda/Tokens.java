@@ -79,7 +79,7 @@ final class Tokens {
         try {
             if (decimal) {
                 Double.parseDouble(digits);
-                // What Java alone takes for a number, such as 1f, is none here.
+                // Java also accepts numbers such as 1f, which are refused here.
                 if (!isDigit(digits.charAt(digits.length() - 1)) && !digits.endsWith(".")) {
                     throw new NumberFormatException(digits);
                 }

@@ -18,7 +18,8 @@ final class LoadingThread {
     private LoadingThread() {}
 
     /**
-     * What {@code loading} returns, or throws. Uninterruptible: loading is not abandoned half way.
+     * Runs {@code loading} on a thread of lower priority, and returns its result or throws its exception.
+     * Uninterruptible: loading is not abandoned half way.
      *
      * @param name of the thread
      */

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A folder of graphs as the engine has optimised them, so that a model is not optimised again each time that it is
  * loaded. A graph's name is the digest of all that it follows from: the model's file, the library, the processor, the
- * options. What is in the folder may be deleted at any time; several servers may share it. Thread-safe.
+ * options. Its files may be deleted at any time; several servers may share it. Thread-safe.
  */
 final class OptimizedModels {
     private static final Logger LOG = LoggerFactory.getLogger(OptimizedModels.class);
@@ -81,7 +81,7 @@ final class OptimizedModels {
         }
     }
 
-    /** What the engine chooses its kernels by. */
+    /** The processor's model and features, by which the engine chooses its kernels; empty when unknown. */
     private static String processor() throws IOException {
         if (!Files.isReadable(PROCESSOR)) {
             return "";

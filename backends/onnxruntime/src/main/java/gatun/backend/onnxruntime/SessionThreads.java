@@ -49,7 +49,7 @@ record SessionThreads(int count, Map<String, String> entries) {
         return Math.max(1, cores / Math.max(1, instances));
     }
 
-    /** What these threads do without work, for people to read. */
+    /** Describes for a reader how these threads wait for work. */
     String idleness() {
         return entries.containsKey(SPIN_DURATION)
                 ? "they look for work for " + SPIN_MICROS + " us before they sleep"

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.LongAdder;
  * somebody wants to read it. Safe for any thread.
  */
 public final class ServingMetrics {
-    /** What a request asks for. */
+    /** The method that a request calls. */
     public enum Api {
         /** Outputs of tensors. */
         PREDICT("Predict"),

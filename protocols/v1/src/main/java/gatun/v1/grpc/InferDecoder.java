@@ -14,7 +14,7 @@ import gatun.wire.v1.InferRequestHeader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** Reads InferRequest messages. Data of tensors is not copied, only found. Safe for any thread. */
+/** Reads InferRequest messages. Tensor data is not copied, only located. Safe for any thread. */
 final class InferDecoder {
     // Field numbers of InferRequest.
     private static final int MODEL_NAME = 1;
@@ -117,7 +117,7 @@ final class InferDecoder {
         in.window(start + length, limit);
     }
 
-    /** What a field that comes again adds to what it said before. */
+    /** Merges a repeated field into its earlier value, as protobuf does. */
     private static InferRequestHeader merged(WireReader in, InferRequestHeader before, MemorySegment more) {
         try {
             return before.toBuilder()

@@ -72,7 +72,7 @@ final class Inferences {
     }
 
     /**
-     * The response's message. Takes over the response.
+     * The message of a response. Takes over the response.
      *
      * @throws GatunException when there can be no message for it; the response is closed then
      */

@@ -34,7 +34,7 @@ final class ControlRoute {
         this.api = api;
     }
 
-    /** What a request asks for. */
+    /** The work of a request. */
     interface Work {
         /**
          * Does it.

@@ -46,12 +46,12 @@ final class MessageBody {
         return json ? new MessageBody("", MessageText.json(message)) : of(message, exchange);
     }
 
-    /** What it is; empty for text, of which v1 servers did not say so. */
+    /** The body's content type; empty for text, as v1 servers sent none then. */
     String contentType() {
         return contentType;
     }
 
-    /** Writes the whole of it. */
+    /** Writes the body. */
     JsonWriter writeTo(JsonWriter answer) {
         return answer.raw(bytes, bytes.length);
     }

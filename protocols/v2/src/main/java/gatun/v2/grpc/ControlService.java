@@ -63,10 +63,10 @@ import java.util.function.Supplier;
  * and settings.
  */
 final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceServiceImplBase {
-    /** What one model takes of the heap in a message of statistics, or more. */
+    /** Heap for one model in a message of statistics, in bytes, at most. */
     private static final long STATISTICS_BYTE_SIZE = 4 << 10;
 
-    /** What one model takes of the heap in an index, or more. */
+    /** Heap for one model in an index, in bytes, at most. */
     private static final long STATUS_BYTE_SIZE = 512;
 
     private final InferenceServer server;

@@ -39,7 +39,7 @@ public final class InferEncoder {
     private InferEncoder() {}
 
     /**
-     * The response of a unary call. Takes over the response, which is closed when the message is.
+     * The message of a unary call's response. Takes over the response, which is closed when the message is.
      *
      * @throws GatunException INVALID_ARGUMENT when the response is larger than gRPC's messages may be; the response is
      *     closed then
@@ -49,7 +49,7 @@ public final class InferEncoder {
     }
 
     /**
-     * A response to a request of a stream. Otherwise as {@link #encode}.
+     * The message of a response on a stream. Otherwise as {@link #encode}.
      *
      * @param last whether it is the only one or the last
      */
@@ -71,7 +71,7 @@ public final class InferEncoder {
     }
 
     /**
-     * The response to a request of a stream that failed.
+     * The message for a failed request of a stream.
      *
      * @param executed whether it failed after it had been accepted: the response then tells model and version
      */
@@ -157,7 +157,7 @@ public final class InferEncoder {
         out.raw(choice);
     }
 
-    /** What of an output is sent: nothing of one that lies in the client's own memory. */
+    /** The bytes of an output that are sent: none for one in shared memory, where the client has them. */
     private static MemorySegment sent(OutputTensor output) {
         return output.inSharedMemory() ? MemorySegment.NULL : output.tensor().bytes();
     }

@@ -99,7 +99,7 @@ final class InferResponseBody {
         return json;
     }
 
-    /** What was said of the length has been sent: nothing else can be. */
+    /** Requires the announced length: its header has been sent and cannot change. */
     private static void requireSize(JsonWriter json, long expected) {
         if (json.total() != expected) {
             throw new IllegalStateException(

@@ -24,10 +24,7 @@ final class JsonBody {
         /** Reads, or skips, the value of the member that {@code json} stands at. */
         void member(JsonReader json);
 
-        /**
-         * What is done when all of the body has been read; it is still there, and {@code json} may go back to its
-         * values.
-         */
+        /** Called when the whole body has been read; it is still there, and {@code json} may go back to its values. */
         default void finish(JsonReader json) {}
     }
 

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** What the server logs: told, and changed from the next line on. Safe for any thread. */
+/** The server's log settings: reads them, and changes them from the next line on. Safe for any thread. */
 final class LoggingRoutes {
     private final InferenceServer server;
     private final JsonBody jsonBody;

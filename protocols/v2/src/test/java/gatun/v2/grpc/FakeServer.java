@@ -83,7 +83,7 @@ final class FakeServer implements InferenceServer {
     private volatile boolean ready = true;
     private volatile boolean exiting;
 
-    /** What was loaded and unloaded, in order. */
+    /** The loads and unloads, in order. */
     final List<String> loads = new CopyOnWriteArrayList<>();
 
     private final LogControl log = new RememberedLog();

@@ -52,7 +52,7 @@ class HealthServiceTest {
             events.add("completed");
         }
 
-        /** What it is told next. */
+        /** The next event of the watch. */
         Object next() throws InterruptedException {
             Object event = events.poll(20, TimeUnit.SECONDS);
             assertThat(event).as("the next event").isNotNull();

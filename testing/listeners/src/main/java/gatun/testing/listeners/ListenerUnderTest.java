@@ -132,7 +132,7 @@ public final class ListenerUnderTest implements AutoCloseable {
         return repository.resolve("trace.json");
     }
 
-    /** What a server does before it stops its listeners. */
+    /** Announces the stop, as a server does before it stops its listeners. */
     public void announceStop() {
         server.announceStop();
     }
@@ -152,7 +152,7 @@ public final class ListenerUnderTest implements AutoCloseable {
         return buffers;
     }
 
-    /** What answers behind the listener. */
+    /** The server behind the listener. */
     public InferenceServer server() {
         return server;
     }

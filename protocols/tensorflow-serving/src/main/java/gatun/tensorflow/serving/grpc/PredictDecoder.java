@@ -15,8 +15,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Reads PredictRequest messages. Data of tensors is not copied, only found: what is allocated depends on the number of
- * tensors, not on their size, and is counted before it is. Safe for any thread.
+ * Reads PredictRequest messages. Tensor data is not copied, only located: the allocated memory depends on the number of
+ * tensors, not on their size, and is counted beforehand. Safe for any thread.
  */
 final class PredictDecoder {
     // Field numbers of PredictRequest.
@@ -95,7 +95,7 @@ final class PredictDecoder {
                     message.outputFilter.add(in.text(texts, start, length, "an output's name"));
                 }
                 default -> {
-                    // What has no meaning here, or is of a newer protocol.
+                    // A field without meaning here, or of a newer protocol.
                 }
             }
             in.window(start + length, limit);

@@ -57,7 +57,7 @@ final class PredictEncoder {
     }
 
     /**
-     * The response's message. Takes over the response, which is closed when the message is.
+     * The message of a response. Takes over the response, which is closed when the message is.
      *
      * @throws GatunException INVALID_ARGUMENT when the response is larger than gRPC's messages may be, or UNAVAILABLE
      *     when there is no memory for it; the response is closed then

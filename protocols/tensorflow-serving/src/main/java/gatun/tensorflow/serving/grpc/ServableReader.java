@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 
 /** Reads ModelSpec messages. Thread-safe. */
 final class ServableReader {
-    /** What a message names without a ModelSpec. */
+    /** The servable of a message without a ModelSpec. */
     static final Servable NOTHING = new Servable("", OptionalLong.empty(), Optional.empty(), "");
 
     // Field numbers of ModelSpec, and that of an Int64Value.

@@ -10,7 +10,7 @@ import java.util.Arrays;
 
 /** Base64 in the standard alphabet, from and to native memory. */
 final class Base64Text {
-    /** What {@link #decode} answers for what is no Base64. */
+    /** The result of {@link #decode} for a text that is not Base64. */
     static final long MALFORMED = -1;
 
     private static final byte[] ALPHABET =

@@ -8,7 +8,7 @@ import gatun.http.json.JsonReader.Kind;
 final class Base64Value {
     private static final String NAME = "b64";
 
-    /** What {@link #find} answers for an object that is another. */
+    /** The result of {@link #find} for any other object. */
     static final long NONE = -1;
 
     private Base64Value() {}

@@ -12,7 +12,7 @@ import java.util.Arrays;
  * The first element of each list decides the shape. For one thread.
  */
 final class DenseReader {
-    /** What stands for a number of elements that has not been counted. */
+    /** Stands for a number of elements that has not been counted. */
     static final long NOT_COUNTED = -1;
 
     private static final int FIRST_DIMS = 8;

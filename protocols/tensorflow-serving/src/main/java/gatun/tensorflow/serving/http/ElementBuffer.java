@@ -234,7 +234,7 @@ final class ElementBuffer implements AutoCloseable {
         from = count;
     }
 
-    /** What was appended; valid as long as its buffer. */
+    /** The appended bytes; valid as long as their buffer. */
     MemorySegment elements() {
         return target.asSlice(from, byteSize - from);
     }

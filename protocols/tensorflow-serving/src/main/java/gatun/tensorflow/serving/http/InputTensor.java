@@ -85,7 +85,7 @@ final class InputTensor implements AutoCloseable {
         readItem(json, 1);
     }
 
-    /** What is wrong with an item that is not like the first: something in itself, or only that it differs. */
+    /** The failure for an item unlike the first: an error within the item, or else the difference. */
     private GatunException ownFailure(long position, GatunException unlikeFirst) {
         if (unlikeFirst.code() != ErrorCode.INVALID_ARGUMENT) {
             return unlikeFirst;
