@@ -113,7 +113,7 @@ public final class LibraryCache {
     }
 
     private static void unpackTo(Path library, URL resource, Content expected) throws IOException {
-        // Under the lock nobody else writes this file, and what a killed process left of it is overwritten.
+        // Under the lock nobody else writes this file, and the remains of a killed process are overwritten.
         Path partial = library.resolveSibling(library.getFileName() + ".part");
         try (InputStream in = open(resource)) {
             Files.copy(in, partial, StandardCopyOption.REPLACE_EXISTING);

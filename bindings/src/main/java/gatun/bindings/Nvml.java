@@ -41,7 +41,7 @@ public final class Nvml {
      * The memory of a GPU.
      *
      * @param totalBytes all of it
-     * @param usedBytes what processes or the driver have
+     * @param usedBytes the part that processes or the driver use
      */
     public record Memory(long totalBytes, long usedBytes) {}
 

@@ -128,7 +128,7 @@ public final class Posix {
         return new Descriptor(number, "memfd " + name);
     }
 
-    /** Gives the file this size; what is new reads as zero and has no memory behind it yet. */
+    /** Gives the file this size; new bytes read as zero and have no memory behind them yet. */
     public static void ftruncate(Descriptor file, long byteSize) {
         checked("ftruncate", file + " to " + byteSize + " bytes", (state, scratch) ->
                 (int) Ftruncate.HANDLE.invokeExact(state, file.number(), byteSize));
@@ -249,7 +249,7 @@ public final class Posix {
                 (int) Munmap.HANDLE.invokeExact(state, MemorySegment.ofAddress(address), byteSize));
     }
 
-    /** Changes what may be done with the pages from {@code address} on, which is a multiple of {@link #pageSize}. */
+    /** Changes the protection of the pages from {@code address} on, which is a multiple of {@link #pageSize}. */
     public static void mprotect(long address, long byteSize, int protection) {
         checked("mprotect", byteSize + " bytes", (state, scratch) ->
                 (int) Mprotect.HANDLE.invokeExact(state, MemorySegment.ofAddress(address), byteSize, protection));

@@ -2,8 +2,8 @@
 package gatun.bindings;
 
 /**
- * A system call failed. The message names the call, what it was about, and what the system says: {@code shm_open
- * /frames: No such file or directory (ENOENT)}.
+ * A system call failed. The message names the call, its object, and the system's text:
+ * {@code shm_open /frames: No such file or directory (ENOENT)}.
  */
 public final class SystemCallException extends RuntimeException {
     private static final long serialVersionUID = 1L;

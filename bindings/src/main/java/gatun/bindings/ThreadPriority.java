@@ -26,7 +26,7 @@ public final class ThreadPriority {
 
     /**
      * Lowers the calling platform thread's priority for good: it may not be raised again. A thread that is 10 lower
-     * gets a tenth of what another gets, while both want the same core, and all of it while nobody else wants it.
+     * gets a tenth of another's time while both want the same core, and the whole core while nobody else wants it.
      *
      * @param steps how many of the system's, of which there are 20
      */

@@ -8,7 +8,7 @@ package gatun.client;
 public final class DeadlineException extends ClientException {
     private static final long serialVersionUID = 1;
 
-    /** The text names the server, what was asked, and how long was waited. */
+    /** The text names the server, the operation, and the time waited. */
     public DeadlineException(String message) {
         super(message);
     }

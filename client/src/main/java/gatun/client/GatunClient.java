@@ -7,11 +7,11 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A server of the Open Inference Protocol, as a client sees it. Connections are opened as needed and used again. Safe
- * for any thread; {@link #close} ends what is still running. A call fails with
+ * for any thread; {@link #close} ends calls that are still running. A call fails with
  *
  * <ul>
  *   <li>{@link ServerException}, {@link UnreachableException}, {@link DeadlineException} or
- *   {@link MalformedResponseException} for what becomes of it,
+ *   {@link MalformedResponseException} for an error of the server or the connection,
  *   <li>{@link IllegalArgumentException} for a request that no server could answer,
  *   <li>{@link IllegalStateException} for a client that is closed, or memory that was freed.
  * </ul>

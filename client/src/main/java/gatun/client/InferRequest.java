@@ -103,7 +103,7 @@ public final class InferRequest {
     /**
      * For transports: what they make of a request once. Remembers one such value, the last.
      *
-     * @param kind what is wanted; another kind takes the place of the one before
+     * @param kind the wanted type; another kind takes the place of the one before
      */
     public <T> T encoded(Class<T> kind, Function<InferRequest, T> encode) {
         return encoded(kind, any -> true, encode);

@@ -24,10 +24,10 @@ public final class InferResponse implements AutoCloseable {
     /**
      * A response as a transport read it.
      *
-     * @param outputs what was sent
-     * @param inRegions what the server wrote to regions
+     * @param outputs the outputs that were sent
+     * @param inRegions the outputs that the server wrote to regions
      * @param parameters of the response: {@link Boolean}, {@link Long}, {@link Double} or {@link String}
-     * @param memory what {@code outputs} lie in; closed once
+     * @param memory holds {@code outputs}; closed once
      */
     public InferResponse(
             String model,

@@ -68,8 +68,8 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * Tensors in memory that has no name and that nobody can truncate: what Gatun uses without a guard. The server has
-     * to run on this machine as the same user.
+     * Tensors in memory that has no name and that nobody can truncate, so Gatun needs no guard. The server has to run
+     * on this machine as the same user.
      */
     public static SharedTensorsBuilder sealed(GatunClient client, String model) {
         return new SharedTensorsBuilder(
@@ -77,8 +77,8 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * Tensors in a POSIX shared-memory object with a name of its own: what every server on this machine that has the
-     * extension understands.
+     * Tensors in a POSIX shared-memory object with a name of its own. Every server on this machine with the
+     * shared-memory extension can use it.
      */
     public static SharedTensorsBuilder posix(GatunClient client, String model) {
         return new SharedTensorsBuilder(
@@ -89,7 +89,7 @@ public final class SharedTensors implements AutoCloseable {
 
     /**
      * Tensors in the memory of GPU {@code gpu}, as CUDA counts them. The processor cannot reach them: values are copied
-     * there and back, or written by what computes on the GPU.
+     * there and back, or written by other code on the GPU.
      */
     public static SharedTensorsBuilder cuda(GatunClient client, String model, int gpu) {
         return new SharedTensorsBuilder(client, model, byteSize -> SharedRegion.OfGpu.allocate(gpu, byteSize));
@@ -147,7 +147,7 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * Where an input lies on its GPU. Valid until {@link #close}; what writes there has to be done before
+     * Where an input lies on its GPU. Valid until {@link #close}; writes there have to be complete before
      * {@link #infer}.
      */
     public DeviceMemory inputOnGpu(String name) {

@@ -15,7 +15,7 @@ import java.util.function.LongFunction;
  * first, which {@link #batch} sets. Used by one thread.
  */
 public final class SharedTensorsBuilder {
-    /** Where tensors begin: what vector instructions and cache lines want. */
+    /** Where tensors begin: as vector instructions and cache lines want. */
     private static final long ALIGNMENT = 64;
 
     private final GatunClient client;
@@ -30,7 +30,7 @@ public final class SharedTensorsBuilder {
     /**
      * A tensor that wants room.
      *
-     * @param usedBytes what an input fills at first
+     * @param usedBytes bytes that an input fills at first
      */
     private record Room(TensorSpec spec, long byteSize, long usedBytes) {}
 

@@ -2,8 +2,8 @@
 package gatun.client;
 
 /**
- * Takes what comes back on an {@link InferStream}, in order, called by one thread at a time; the stream waits while it
- * is busy.
+ * Takes the responses of an {@link InferStream}, in order, called by one thread at a time; the stream waits while it is
+ * busy.
  */
 public interface StreamReceiver {
     /**

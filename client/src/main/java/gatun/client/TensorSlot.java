@@ -40,7 +40,7 @@ final class TensorSlot {
     }
 
     /**
-     * Notes what a response says of this output.
+     * Notes the spec of this output in a response.
      *
      * @throws MalformedResponseException when the server did not write it, or says that it is larger than its room
      */

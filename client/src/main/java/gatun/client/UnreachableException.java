@@ -33,7 +33,7 @@ public final class UnreachableException extends ClientException {
         return arrived;
     }
 
-    /** Whether the server may have got the request, and done what it asks; false when it certainly has not. */
+    /** Whether the server may have got the request and carried it out; false when it certainly has not. */
     public boolean mayHaveArrived() {
         return arrived;
     }

@@ -16,7 +16,7 @@ import javax.imageio.ImageIO;
  * both together: the answer is only as good as their agreement.
  */
 final class DigitPicture {
-    /** Width and height of what the network reads, in pixels. */
+    /** Width and height of the network's input, in pixels. */
     static final int SIDE = 28;
 
     /** The longer side of the ink, in pixels of the network. */

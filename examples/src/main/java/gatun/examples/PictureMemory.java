@@ -34,7 +34,7 @@ sealed interface PictureMemory extends AutoCloseable permits SharedPicture, Cuda
     /** Reads the response. */
     float[] probabilities();
 
-    /** Gives back what outlives this process, if anything does. Any thread, any number of times. */
+    /** Removes what would outlive this process, if anything does. Any thread, any number of times. */
     void unlink();
 
     @Override

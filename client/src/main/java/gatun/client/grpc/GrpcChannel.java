@@ -38,8 +38,8 @@ public final class GrpcChannel implements AutoCloseable {
     /**
      * Makes the channel; it connects with the first call.
      *
-     * @throws IllegalArgumentException when the options say what gRPC does not have, or name TLS files that are not
-     *     what they should be
+     * @throws IllegalArgumentException when the options ask for a feature that gRPC does not have, or name TLS files
+     *     that are not what they should be
      * @throws IllegalStateException when the class path has no transport for gRPC
      */
     public static GrpcChannel open(ClientOptions options) {

@@ -116,7 +116,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> im
                 halfClosed = true;
                 call.halfClose();
             }
-            // A receiver that closes its own stream is what the end would wait for.
+            // When a receiver closes its own stream, the end would wait for that receiver.
             while (!ended && !isInReceiver()) {
                 changed.await();
             }

@@ -83,7 +83,7 @@ final class InferResponseMessage implements AutoCloseable {
     /**
      * The response for a caller, which owns the memory then.
      *
-     * @param said what {@link #head} says
+     * @param said the fields in {@link #head}
      * @param wanted which outputs may be missing here
      * @throws MalformedResponseException when the bytes are not those of the tensors that it tells of
      */

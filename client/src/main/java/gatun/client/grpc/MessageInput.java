@@ -93,7 +93,7 @@ final class MessageInput {
         return varint(next());
     }
 
-    /** The length of what follows, which lies within the message. */
+    /** The length of the following field, which lies within the message. */
     int length() throws IOException {
         long length = varint();
         if (length < 0 || length > limit - position || length > Integer.MAX_VALUE) {

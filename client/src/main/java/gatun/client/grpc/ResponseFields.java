@@ -94,7 +94,7 @@ final class ResponseFields {
         return parameters;
     }
 
-    /** Whether it says itself what is in an output, as some servers do. */
+    /** Whether the message itself has the contents of an output, as some servers send them. */
     boolean hasContents(int output) {
         return message.getOutputs(output).hasContents();
     }

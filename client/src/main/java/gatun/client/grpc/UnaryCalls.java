@@ -35,7 +35,7 @@ final class UnaryCalls {
      *
      * @param limit how long it may take, all attempts together
      * @param repeatable whether the server may do it twice
-     * @param what what is asked, for texts
+     * @param what the operation, for texts
      */
     <Q, A> A call(
             MethodDescriptor<Q, A> method,

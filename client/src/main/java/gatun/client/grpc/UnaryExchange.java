@@ -52,7 +52,7 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
         }
     }
 
-    /** The response, or what became of it. */
+    /** The response, or the failure. */
     A answer(Deadline deadline, Supplier<String> what, String address) {
         Status end = status;
         A received = answer;

@@ -81,7 +81,7 @@ final class BodyCompression {
         }
     }
 
-    /** A buffer that stays open when what compresses into it is closed. */
+    /** A buffer that stays open when the stream that compresses into it is closed. */
     private static final class OpenStream extends OutputStream {
         private final GrowingBuffer target;
 

@@ -86,7 +86,7 @@ final class ControlCalls {
 
     /**
      * @throws ServerException for a status of an error
-     * @throws ClientException for what cannot be read
+     * @throws ClientException when the body cannot be read
      */
     private static <T> T read(HttpConnection connection, BodyReader<T> reader) throws IOException {
         if (!connection.head().isSuccess()) {

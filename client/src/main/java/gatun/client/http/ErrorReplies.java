@@ -52,8 +52,7 @@ final class ErrorReplies {
     }
 
     /**
-     * {@code error} is the protocol's; {@code detail} and {@code message} are what servers say that were made with web
-     * frameworks.
+     * {@code error} is the protocol's; {@code detail} and {@code message} come from servers made with web frameworks.
      */
     private static Optional<String> fromJson(byte[] bytes) {
         try (JsonParser json = Json.parser(bytes)) {

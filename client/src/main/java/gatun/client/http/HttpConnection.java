@@ -114,7 +114,7 @@ final class HttpConnection {
         return in.position();
     }
 
-    /** Whether the last request was sent wholly, so that the server may have done what it asks. */
+    /** Whether the last request was sent completely, so that the server may have carried it out. */
     boolean wasSent() {
         return sent;
     }

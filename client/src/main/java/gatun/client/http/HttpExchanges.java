@@ -208,7 +208,7 @@ public final class HttpExchanges implements AutoCloseable {
         channels.remove(channel);
     }
 
-    /** Whether a call failed by what this side did. */
+    /** Whether a call failed because of this side. */
     private boolean isGivenUp(WatchedChannel channel, Deadline deadline) {
         return closed
                 || channel.hasExpired()

@@ -52,7 +52,7 @@ record InferLayout(
         return true;
     }
 
-    /** Gives back what was made of elements. */
+    /** Gives back the memory of the elements. */
     static void close(List<Output> outputs) {
         for (Output output : outputs) {
             if (output instanceof Parsed parsed) {

@@ -22,7 +22,7 @@ final class LayoutMemory {
                 : null;
     }
 
-    /** Remembers what {@code bytes} say, which never change. */
+    /** Remembers the layout in {@code bytes}, which never change. */
     void put(byte[] bytes, InferLayout said) {
         json = MemorySegment.ofArray(bytes);
         layout = said;

@@ -39,7 +39,7 @@ final class RequestHeads {
             case GZIP -> append(lines, "Accept-Encoding", "gzip");
             case DEFLATE -> append(lines, "Accept-Encoding", "deflate");
             case NONE -> {
-                // Nobody is to compress what was not asked for.
+                // Without the header, servers do not compress responses.
             }
         }
         this.sameForAll = lines.toString();

@@ -27,7 +27,7 @@ final class RequestWriter {
         this.wire = wire;
     }
 
-    /** Forgets what an attempt before left. */
+    /** Drops the bytes that an earlier attempt left. */
     void begin() {
         buffer.clear();
     }
@@ -41,7 +41,7 @@ final class RequestWriter {
         }
     }
 
-    /** Sends what is left. */
+    /** Sends the remaining bytes. */
     void flush() throws IOException {
         if (buffer.position() > 0) {
             buffer.flip();

@@ -177,7 +177,7 @@ final class ResponseBody {
         }
     }
 
-    /** Reads more behind what the buffer has. */
+    /** Reads more bytes behind those in the buffer. */
     private void more() throws IOException {
         int start = in.position();
         int end = in.limit();

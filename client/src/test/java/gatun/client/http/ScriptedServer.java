@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ServerSocketFactory;
 
-/** A server that sends what a test wants, byte by byte. Plays its script on each connection, on a thread of its own. */
+/** A server that sends the bytes that a test wants. Plays its script on each connection, on a thread of its own. */
 final class ScriptedServer implements AutoCloseable {
     private final ServerSocket listener;
     private final String scheme;
@@ -115,7 +115,7 @@ final class ScriptedServer implements AutoCloseable {
         try (socket) {
             script.play(new Conversation(socket));
         } catch (Exception e) {
-            // The client went away, which it may, or it tells of what is wrong.
+            // The client went away, which it may, or it reports the error itself.
             return;
         } finally {
             open.remove(socket);

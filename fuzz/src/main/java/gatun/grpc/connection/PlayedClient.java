@@ -32,7 +32,7 @@ final class PlayedClient implements Transport {
      * A client.
      *
      * @param step the most bytes that come at a time
-     * @param reads whether it reads what it is sent
+     * @param reads whether it reads the bytes that it is sent
      * @param beforeEachRead run by the reading thread whenever it wants more
      */
     PlayedClient(byte[] sent, int step, boolean reads, Runnable beforeEachRead) {

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Serialised examples, each given twice: the tensors of their features hold what protobuf reads, or protobuf refuses
- * them as well.
+ * Serialised examples, each given twice: the tensors of their features hold the values that protobuf reads, or protobuf
+ * refuses them as well.
  */
 public final class FeatureTensorsFuzz {
     private static final Shape ANY = Shape.of(Shape.VARIABLE);

@@ -121,18 +121,18 @@ final class ConnectionEnd {
 
     /** Ends the connection if the server stops and nothing is left to do. Any thread. */
     void finishWhenIdle() {
-        // Streams are refused: what is idle stays idle, and is ended once.
+        // Streams are refused: an idle connection stays idle, and is ended once.
         if (refusing.get() && idle.getAsBoolean() && finishing.compareAndSet(false, true)) {
             writer.finish(w -> {}, this::hangUp);
         }
     }
 
-    /** Tells the client what it did wrong and waits for it to hang up. The reading thread's, which is done then. */
+    /** Tells the client its error and waits for it to hang up. Called by the reading thread, which ends then. */
     void fail(ConnectionError e, FrameReader reader) {
         int last = lastStreamId.getAsInt();
         note(e.error(), String.valueOf(e.getMessage()));
         writer.finish(w -> w.frames().goAway(last, e.error(), String.valueOf(e.getMessage())), this::hangUp);
-        // If what was said cannot be written, nobody else would end the connection.
+        // If the last frames cannot be written, nobody else would end the connection.
         timer.runAfter(LINGER, transport::close);
         try {
             reader.discardAll();
@@ -159,7 +159,7 @@ final class ConnectionEnd {
         transport.close();
     }
 
-    /** Throws what the client did, where that ends the connection. */
+    /** Throws the client's error, where it ends the connection. */
     void throwError() {
         ClientErrorException error = clientError;
         if (error != null) {

@@ -31,7 +31,7 @@ final class ConnectionWatch {
     private final LongSupplier lastReadNanos;
     private final long beganNanos = System.nanoTime();
 
-    /** The timer's thread's. */
+    /** Used by the timer's thread only. */
     private long ageDueIn;
 
     private volatile boolean greeted;

@@ -89,7 +89,7 @@ final class FrameWriter {
 
     /**
      * {@link #enqueue} for responses that a client can cause any number of times. Where too many wait for a client that
-     * does not read, waits until they are written, so that no more is read of it. The reading thread's.
+     * does not read, waits until they are written, so that no more is read of it. Used by the reading thread only.
      *
      * @throws ConnectionError when the client reads none of its responses for too long
      */
@@ -129,8 +129,7 @@ final class FrameWriter {
     }
 
     /**
-     * Does {@code lastWords} as {@link #enqueue} would, writes what there is to write, and then runs
-     * {@code afterwards}.
+     * Does {@code lastWords} as {@link #enqueue} would, writes everything that waits, and then runs {@code afterwards}.
      */
     void finish(Control lastWords, Runnable afterwards) {
         enqueue(w -> {
@@ -141,8 +140,8 @@ final class FrameWriter {
 
     /**
      * Does {@code action} under the lock, now or as soon as its present holder is done. Never waits, neither for the
-     * lock nor for the client: what there is to write is left to a thread of its own. For what can be waiting a bounded
-     * number of times only. Any thread.
+     * lock nor for the client: the writing is left to a thread of its own. Only for tasks of which a bounded number can
+     * wait. Any thread.
      */
     void enqueue(Control action) {
         pending.add(action);
@@ -292,7 +291,7 @@ final class FrameWriter {
         return frames;
     }
 
-    /** Whether headers or a message went out since this was asked the last time. The reading thread's. */
+    /** Whether headers or a message went out since the last call. Used by the reading thread only. */
     boolean dataSent() {
         return frames.dataSent();
     }
@@ -304,7 +303,10 @@ final class FrameWriter {
         stream.wake();
     }
 
-    /** The client's window for the whole connection grew; false when beyond what HTTP/2 allows. Under the lock. */
+    /**
+     * The client's window for the whole connection grew; false when it would exceed the limit of HTTP/2. Under the
+     * lock.
+     */
     boolean growConnectionWindow(long increment) {
         assert lock.isHeldByCurrentThread();
         moveConnectionWindow(increment);
@@ -325,8 +327,7 @@ final class FrameWriter {
     }
 
     /**
-     * Changes what the client lets every stream send at first; those that wait to send are the caller's to wake. Under
-     * the lock.
+     * Changes the initial send window of all streams; those that wait to send are the caller's to wake. Under the lock.
      */
     void initialWindow(long byteSize) {
         assert lock.isHeldByCurrentThread();
@@ -375,7 +376,7 @@ final class FrameWriter {
         }
     }
 
-    /** Applies what waits, as far as the batch has room for it. */
+    /** Runs the waiting tasks, as far as the batch has room. */
     private void applyPending() throws IOException {
         while (batch.hasRoom()) {
             Control action = pending.poll();

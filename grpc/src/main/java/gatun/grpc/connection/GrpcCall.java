@@ -46,7 +46,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     private final Context.CancellableContext context;
     private final Response<R> response;
 
-    /** The call's thread's, whichever it is at the moment. */
+    /** Used by the call's thread only, whichever it is at the moment. */
     private Listener<Q> listener = new Ignoring<>();
 
     /** Written before the call is cancelled, read after. */

@@ -59,7 +59,10 @@ final class GrpcConnection implements ServerConnection {
 
     private final FrameWriter.Control windowGrowth = this::growWindow;
 
-    /** The reading thread's, once the connection is made: what it is protected by becomes known with the handshake. */
+    /**
+     * Used by the reading thread only, once the connection is made: the connection's security becomes known with the
+     * handshake.
+     */
     private CallServices services;
 
     /** Whether frames may be written; the reading thread writes it. */
@@ -124,8 +127,8 @@ final class GrpcConnection implements ServerConnection {
     }
 
     /**
-     * Ends what its client reads too slowly, when others find no memory: calls, or all of it. Any thread; waits for
-     * nothing.
+     * Ends the stream that its client reads too slowly, when others find no memory: calls, or all of it. Any thread;
+     * waits for nothing.
      */
     void endSlowReaders() {
         if (writer.stalledNanos(System.nanoTime()) > ReadingPace.PATIENCE.toNanos()) {
@@ -224,7 +227,7 @@ final class GrpcConnection implements ServerConnection {
         }
     }
 
-    /** PRIORITY is obsolete, a client's GOAWAY changes nothing for it, and what is unknown may be anything. */
+    /** PRIORITY is obsolete, a client's GOAWAY changes nothing here, and unknown frames are ignored. */
     private void passOver() throws IOException {
         floods.controlFrame();
         if (reader.type() == Http2.GOAWAY) {
@@ -445,7 +448,8 @@ final class GrpcConnection implements ServerConnection {
     }
 
     /**
-     * Asks the client to open its next calls on other connections; what it opens all the same is served. Any thread.
+     * Asks the client to open its next calls on other connections; streams that it opens all the same are served. Any
+     * thread.
      */
     void askToLeave(String why) {
         if (opened) {

@@ -14,7 +14,7 @@ import org.eclipse.jetty.http2.hpack.HpackDecoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
 import org.jspecify.annotations.Nullable;
 
-/** Decodes a connection's header blocks, in the order in which they came. The reading thread's alone. */
+/** Decodes a connection's header blocks, in the order in which they came. Used by the reading thread only. */
 final class HeaderDecoder {
     /** A header block that spoils its own stream only. */
     static final class MalformedHeaders extends Exception {
@@ -36,7 +36,7 @@ final class HeaderDecoder {
             this.tooLarge = tooLarge;
         }
 
-        /** Whether size is what is wrong. */
+        /** Whether the error is the size. */
         boolean tooLarge() {
             return tooLarge;
         }

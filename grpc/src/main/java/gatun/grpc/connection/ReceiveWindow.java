@@ -117,7 +117,7 @@ final class ReceiveWindow {
         }
     }
 
-    /** Gives the awaited message all it needs, on account of what will be returned when it is consumed. */
+    /** Gives the awaited message all that it needs, in advance of the bytes that are returned when it is consumed. */
     private int announceAwaited() {
         assert lock.isHeldByCurrentThread();
         if (awaited <= available) {

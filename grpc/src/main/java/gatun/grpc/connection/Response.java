@@ -52,8 +52,7 @@ final class Response<R> {
      * The response to a call.
      *
      * @param acceptEncoding the compressions that the client takes
-     * @param threads makes the threads that send what does not fit
-     * @param onReady what such a thread does at its end
+     * @param threads makes the threads that send what does not fit @param onReady what such a thread does at its end
      */
     Response(
             MethodDescriptor<?, R> method,
@@ -168,7 +167,7 @@ final class Response<R> {
         return sender == null && stream.isReady();
     }
 
-    /** Nothing will be sent any more: what waits gives its memory back. Any thread. */
+    /** Nothing will be sent any more: waiting messages give their memory back. Any thread. */
     void abandon() {
         unsentMessage.getAndSet(OutgoingMessage.NONE).close();
     }

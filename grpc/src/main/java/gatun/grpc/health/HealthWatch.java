@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One Watch call: tells a client how it stands with a service, at once and whenever that has changed, until the client
- * cancels or the server stops. A virtual thread of its own sleeps until something may have changed. What changes back
- * before it looks, or while the client does not read, is not told.
+ * cancels or the server stops. A virtual thread of its own sleeps until something may have changed. A change that is
+ * undone before the watch looks, or while the client does not read, is not reported.
  */
 final class HealthWatch {
     /**

@@ -68,7 +68,7 @@ public abstract class RawMessage implements InferenceCall.Message {
         hold = newHold;
     }
 
-    /** Takes over the heap that is reserved for what was read of the message, once. */
+    /** Takes over the heap that is reserved for the objects read from the message, once. */
     public final void reserve(Hold heap) {
         reservation = heap;
     }

@@ -21,7 +21,7 @@ public final class RepeatedField {
      * A field of messages within {@code message}.
      *
      * @param elementType the wire type of one element; {@link WireReader#LENGTH_DELIMITED} for strings
-     * @param datatype what the elements are written as
+     * @param datatype the datatype of the written elements
      */
     public RepeatedField(MemorySegment message, int field, int elementType, Datatype datatype) {
         this.message = message;

@@ -87,7 +87,7 @@ final class StreamResponses {
         if (late) {
             request.cancellation().cancel();
         } else if (decoupled) {
-            sendWhatIsDue(); // what waited behind it
+            sendWhatIsDue(); // responses that waited behind it
         }
     }
 
@@ -110,7 +110,7 @@ final class StreamResponses {
     }
 
     /**
-     * Ends what there is to say to a request.
+     * Ends the responses to a request.
      *
      * @param answer the only or last response, owned by this from now on; null where there is none, or no more
      * @param failure ends the stream; null in all other cases
@@ -266,7 +266,7 @@ final class StreamResponses {
         call.request(1);
     }
 
-    /** Nothing more will be sent: what waits for its turn gives its memory back. */
+    /** Nothing more will be sent: responses that wait for their turn give their memory back. */
     private void end() {
         assert lock.isHeldByCurrentThread();
         over = true;

@@ -25,7 +25,7 @@ public final class WireWriter {
         return MemorySegment.ofArray(bytes).asSlice(0, size);
     }
 
-    /** A copy of what is written. */
+    /** A copy of the written bytes. */
     public byte[] toByteArray() {
         return Arrays.copyOf(bytes, size);
     }

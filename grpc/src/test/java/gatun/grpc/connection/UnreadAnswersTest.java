@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class UnreadAnswersTest {
     private static final Duration LONG = Duration.ofHours(1);
 
-    /** The most that the heap may grow by, far below what an object for each of the frames would take. */
+    /** The most that the heap may grow by, far below the size of an object for each frame. */
     private static final long GROWTH_LIMIT = 12 << 20;
 
     @RegisterExtension

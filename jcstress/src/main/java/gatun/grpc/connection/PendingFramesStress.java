@@ -43,7 +43,7 @@ public class PendingFramesStress {
     /** Those of all writers. */
     private static final ConnectionBuffers BUFFERS = new ConnectionBuffers(new IoBuffers());
 
-    /** Those that the writer leaves to do what it has no time for. */
+    /** Threads that the writer starts for tasks that it has no time for. */
     private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
 
     private final FrameWriter writer =

@@ -151,7 +151,7 @@ public final class IdleCost {
         return socket;
     }
 
-    /** Sends {@code bytes} and reads so many of what is answered. */
+    /** Sends {@code bytes} and reads so many bytes of the response. */
     private static Socket talk(Socket socket, String bytes, int answer) throws IOException {
         socket.getOutputStream().write(bytes.getBytes(ISO_8859_1));
         if (socket.getInputStream().readNBytes(answer).length < answer) {

@@ -22,7 +22,7 @@ public final class RequestStatuses {
         this.serverId = serverId;
     }
 
-    /** The id of a server: the operator's, or what v1 servers have when there is none. */
+    /** The id of a server: the operator's, or the default of v1 servers. */
     static String serverId(ServerMetadata metadata) {
         return metadata.name().equals(ServerMetadata.STANDARD_NAME) ? STANDARD_ID : metadata.name();
     }

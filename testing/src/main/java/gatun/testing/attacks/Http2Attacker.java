@@ -43,7 +43,7 @@ public final class Http2Attacker implements AutoCloseable {
     private final HpackDecoder hpack = new HpackDecoder(1 << 16, System::nanoTime);
     private final SendWindow window = new SendWindow();
 
-    /** Connects and sends what a connection begins with. */
+    /** Connects and sends the preface and settings. */
     public Http2Attacker(InetSocketAddress address) throws IOException {
         socket = new Socket(address.getAddress(), address.getPort());
         socket.setSoTimeout(LIMIT_MILLIS);
@@ -56,7 +56,7 @@ public final class Http2Attacker implements AutoCloseable {
         flush();
     }
 
-    /** Puts a frame into the buffer of what is sent. */
+    /** Puts a frame into the send buffer. */
     public void frame(int type, int flags, int stream, byte... payload) throws IOException {
         out.writeInt(payload.length << 8 | type);
         out.write(flags);
@@ -64,7 +64,7 @@ public final class Http2Attacker implements AutoCloseable {
         out.write(payload);
     }
 
-    /** Sends what is in the buffer. */
+    /** Sends the buffer. */
     public void flush() throws IOException {
         out.flush();
     }
@@ -195,7 +195,7 @@ public final class Http2Attacker implements AutoCloseable {
         socket.close();
     }
 
-    /** Cuts what is written into frames of stream 1, the last of which ends it. */
+    /** Cuts the written bytes into frames of stream 1, the last of which ends it. */
     private final class DataFrames extends OutputStream {
         private final byte[] frame = new byte[FRAME_BYTES];
         private int size;

@@ -11,7 +11,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** One HTTP/1.1 connection that sends what it is told to, and reads a response of any length without keeping it. */
+/** One HTTP/1.1 connection that sends given bytes, and reads a response of any length without keeping it. */
 public final class HttpAttacker implements AutoCloseable {
     private static final int LIMIT_MILLIS = 60_000;
     private static final int BUFFER_BYTES = 64 << 10;
@@ -141,7 +141,7 @@ public final class HttpAttacker implements AutoCloseable {
      *
      * @param status the number of the status, or {@link #CLOSED}
      * @param matches how often the pattern stood in the body
-     * @param begin what the body begins with
+     * @param begin the beginning of the body
      */
     public record Answer(String status, long matches, String begin) {}
 }

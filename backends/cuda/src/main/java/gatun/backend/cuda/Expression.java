@@ -10,7 +10,7 @@ sealed interface Expression {
     /**
      * The number for a run of these sizes.
      *
-     * @throws ArithmeticException with what has no result
+     * @throws ArithmeticException that names the operation without a result
      */
     long value(Sizes sizes);
 

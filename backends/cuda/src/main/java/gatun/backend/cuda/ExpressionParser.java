@@ -40,7 +40,7 @@ final class ExpressionParser {
     /**
      * Reads one expression, up to a comma or the end.
      *
-     * @throws GatunException INVALID_ARGUMENT at what is none
+     * @throws GatunException INVALID_ARGUMENT at the place of an error
      */
     Formula formula() {
         Token first = tokens.peek();

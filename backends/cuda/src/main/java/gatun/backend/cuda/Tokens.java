@@ -149,7 +149,7 @@ final class Tokens {
         return parameter;
     }
 
-    /** To be thrown: this word is not what is expected. */
+    /** To be thrown: this token is not the expected one. */
     GatunException refused(Token found, String expected) {
         return parameter.refused(found.begin(), found.described(), expected);
     }

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 /**
  * Loads models on threads of lower priority, so that those who are served keep the cores meanwhile. Such a thread ends
- * with what it does: its priority cannot be raised again.
+ * with its task: its priority cannot be raised again.
  */
 final class LoadingThread {
     /** So much lower that a thread which serves gets ten times as much of a core that both want. */

@@ -66,8 +66,8 @@ record SessionThreads(int count, Map<String, String> entries) {
     }
 
     /**
-     * Adds the entries to {@code parameters} that are not among them. What spins as long as the model says is not
-     * bounded.
+     * Adds the entries to {@code parameters} that are not among them. Threads that spin as long as the model says are
+     * not bounded.
      */
     void addTo(Map<String, String> parameters) {
         if (!parameters.containsKey(SPINNING)) {

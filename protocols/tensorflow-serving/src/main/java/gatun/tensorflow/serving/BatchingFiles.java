@@ -36,7 +36,7 @@ public final class BatchingFiles implements BatchingRules {
      *
      * @param file the parameters for all models; empty for the defaults
      * @param eachVersion whether versions bring their own; one without a file of its own is not batched then
-     * @throws GatunException INVALID_ARGUMENT when the file cannot be read, or says what makes no sense
+     * @throws GatunException INVALID_ARGUMENT when the file cannot be read, or makes no sense
      */
     public static BatchingFiles of(Optional<Path> file, boolean eachVersion) {
         BatchingParameters.Builder common = BatchingParameters.newBuilder();

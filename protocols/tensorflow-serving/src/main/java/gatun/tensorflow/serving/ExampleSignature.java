@@ -41,8 +41,8 @@ public final class ExampleSignature {
     }
 
     /**
-     * The signature of {@code model} that a request names. One that names none is meant for what the configuration says
-     * of examples, where it says something.
+     * The signature of {@code model} that a request names. A request that names none is meant for the mapping of
+     * examples in the configuration, where there is one.
      *
      * @param namesChecked whether a signature must also call its method as the convention does
      * @throws GatunException INVALID_ARGUMENT when there is none of that name, or it does not keep to the convention

@@ -39,7 +39,7 @@ public final class ServingMetrics {
     public enum Entrypoint {
         /** By gRPC. */
         GRPC,
-        /** Over HTTP; what requests ask for is written in small letters there. */
+        /** Over HTTP; the methods are written in lower case there. */
         REST
     }
 

@@ -37,7 +37,7 @@ final class InferDecoder {
     private final TextCache texts = new TextCache();
 
     /**
-     * A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}.
+     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
      */
     InferDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
@@ -97,7 +97,7 @@ final class InferDecoder {
         return message;
     }
 
-    /** Counts what parsing a header makes, before it is parsed. */
+    /** Counts the objects that parsing a header makes, before it is parsed. */
     private static void countHeader(LimitedReader in, int start, int length) {
         in.countText(length, "the request's meta_data");
         in.countHeap((long) HEADER_HEAP * length);

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * Safe for any thread.
  */
 final class ControlRoute {
-    /** Tells what became of a request. */
+    /** The header with the outcome of a request. */
     static final HeaderName STATUS = HeaderNames.create("NV-Status");
 
     private static final ResponseHeaders.Constant OK = ResponseHeaders.constant(Status.OK_200);
@@ -50,7 +50,7 @@ final class ControlRoute {
         send(exchange, outcome, outcome.succeeded());
     }
 
-    /** The same, and counts what is done. */
+    /** The same, and counts the request. */
     void answer(Exchange exchange, ControlCounters.Kind kind, Work work) {
         long beganNanos = System.nanoTime();
         Outcome outcome = outcome(work);

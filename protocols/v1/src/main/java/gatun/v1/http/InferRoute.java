@@ -29,8 +29,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Inference: a header tells what the body is, a header of the response what its body is. The response's body ends with
- * that header once more, in text or binary. Safe for any thread.
+ * Inference: a header describes the request's body, and another the response's body. The response's body ends with that
+ * header once more, in text or binary. Safe for any thread.
  */
 final class InferRoute {
     private static final HeaderName REQUEST = HeaderNames.create("NV-InferRequest");

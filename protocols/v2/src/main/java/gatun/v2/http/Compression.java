@@ -84,9 +84,9 @@ final class Compression {
     }
 
     /**
-     * Compresses what {@code write} writes, and then {@code tensors}, each of them through a window.
+     * Compresses the text that {@code write} writes, and then {@code tensors}, each of them through a window.
      *
-     * @param target gets what comes out; it may be longer than its window
+     * @param target gets the compressed bytes; it may be longer than its window
      * @param text an empty writer, through which the text goes
      */
     void compress(JsonWriter target, JsonWriter text, Consumer<JsonWriter> write, MemorySegment[] tensors) {

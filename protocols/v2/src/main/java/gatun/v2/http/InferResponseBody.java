@@ -27,8 +27,8 @@ final class InferResponseBody {
     private InferResponseBody() {}
 
     /**
-     * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; what is
-     * said of its length in front of tensors is found out by writing it twice.
+     * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; its length,
+     * which must be announced before tensors, is found by writing it twice.
      *
      * @param heap bounds the compressed responses that are sent at a time
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is

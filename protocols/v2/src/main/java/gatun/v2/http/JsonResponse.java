@@ -19,7 +19,7 @@ final class JsonResponse {
         exchange.answer(HEADERS, json);
     }
 
-    /** Answers that it went well, without a body. */
+    /** Answers with success, without a body. */
     static void sendEmpty(Exchange exchange) {
         exchange.answerEmpty(Status.OK_200);
     }

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads what a load request overrides; files go from the body into buffers of the pool, never to the heap. Closed when
- * the model is loaded. Used for one request, by one thread.
+ * Reads the configuration and files that a load request overrides; files go from the body into buffers of the pool,
+ * never to the heap. Closed when the model is loaded. Used for one request, by one thread.
  */
 final class LoadParameters implements JsonBody.Members, AutoCloseable {
     /** The member that holds the parameters. */

@@ -38,7 +38,7 @@ final class LoggingRoutes {
         JsonResponse.send(exchange, json.raw('}'));
     }
 
-    /** Changes what the body names, all of it or nothing, and tells the settings. */
+    /** Changes the settings that the body names, all or none, and answers with all settings. */
     void change(Exchange exchange) {
         List<UnaryOperator<LogSettings>> changes = new ArrayList<>();
         jsonBody.readControl(exchange, json -> readMember(json, changes));

@@ -92,7 +92,8 @@ final class TraceRoutes {
     }
 
     /**
-     * Refuses what the settings refuse too, but in the words of HTTP's clients, which have no blank before the number.
+     * Refuses values that the settings would refuse too, but with the text of HTTP, which has no blank before the
+     * number.
      */
     private static void checkCount(List<String> texts) {
         for (String text : texts) {

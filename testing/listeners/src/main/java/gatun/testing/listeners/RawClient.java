@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A connection on which a test writes what it likes, also what is no HTTP. */
+/** A connection on which a test writes any bytes, also invalid HTTP. */
 public final class RawClient implements AutoCloseable {
     private final Socket socket;
     private final InputStream in;

@@ -32,7 +32,7 @@ final class ConfigReload {
      * Replaces the list of {@code server}.
      *
      * @param anyLabels whether new labels may be for versions that do not serve yet
-     * @param metrics what is counted; null for nothing
+     * @param metrics the counters; null for nothing
      */
     ConfigReload(InferenceServer server, boolean anyLabels, @Nullable ServingMetrics metrics) {
         this.server = server;

@@ -36,7 +36,7 @@ final class LoggedRequests {
     /**
      * Answers requests to one version, whichever they name.
      *
-     * @param limits what one of them may hold
+     * @param limits the limits of one request
      * @param instance answers a request and closes it
      */
     LoggedRequests(

@@ -44,7 +44,7 @@ final class PredictDecoder {
     private final ServableReader servables = new ServableReader(texts);
 
     /**
-     * A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}.
+     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
      */
     PredictDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
@@ -52,7 +52,7 @@ final class PredictDecoder {
     }
 
     /**
-     * Reads a message; the caller says what it owns.
+     * Reads a message; the caller sets the hold.
      *
      * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
      *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs

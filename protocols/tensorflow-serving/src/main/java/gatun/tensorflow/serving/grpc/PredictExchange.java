@@ -101,7 +101,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
     }
 
     /**
-     * Asks by {@code request} what the message asks for; the request owns the message's memory then.
+     * Makes {@code request} ask for what the message asks for; the request owns the message's memory then.
      *
      * @throws GatunException INVALID_ARGUMENT when a tensor cannot be read
      */

@@ -30,7 +30,7 @@ final class ServableReader {
     /**
      * A ModelSpec that fills the reader's window.
      *
-     * @param before what an earlier piece of it said
+     * @param before the content of an earlier piece
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, RESOURCE_EXHAUSTED when a text of it
      *     is too long
      */

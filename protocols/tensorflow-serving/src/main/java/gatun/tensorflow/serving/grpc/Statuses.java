@@ -22,7 +22,7 @@ final class Statuses {
         return status.withDescription(bounded(failure.getMessage()));
     }
 
-    /** Answers a call with what {@code work} gives, or with the status of its failure. */
+    /** Answers a call with the result of {@code work}, or with the status of its failure. */
     static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
         T answer;
         try {

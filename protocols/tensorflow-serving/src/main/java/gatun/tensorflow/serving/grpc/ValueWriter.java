@@ -38,7 +38,7 @@ final class ValueWriter {
         return size;
     }
 
-    /** Writes what {@link #typedSize} measured. */
+    /** Writes the values that {@link #typedSize} measured. */
     static void writeTyped(MemorySegment elements, Datatype datatype, MemorySegment target) {
         long to = 0;
         if (datatype == Datatype.BYTES) {
@@ -68,7 +68,7 @@ final class ValueWriter {
         return size;
     }
 
-    /** Writes what {@link #contentSize} measured. */
+    /** Writes the values that {@link #contentSize} measured. */
     static void writeContent(MemorySegment elements, MemorySegment target) {
         long to = 0;
         for (long offset = 0; offset < elements.byteSize(); ) {

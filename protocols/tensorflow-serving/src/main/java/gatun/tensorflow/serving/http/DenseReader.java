@@ -143,7 +143,9 @@ final class DenseReader {
         }
     }
 
-    /** A list of another length counts before what is wrong in it, so the open ones are read to their ends. */
+    /**
+     * A wrong length of a list is reported before an error within the list, so the open ones are read to their ends.
+     */
     private GatunException firstFailure(JsonReader json, GatunException found) {
         GatunException first = found;
         if (failedAt != NOWHERE) {

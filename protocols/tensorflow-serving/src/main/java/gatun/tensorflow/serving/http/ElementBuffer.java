@@ -46,7 +46,7 @@ final class ElementBuffer implements AutoCloseable {
         return byteSize;
     }
 
-    /** Takes back what was appended beyond the first {@code newByteSize} bytes. */
+    /** Drops the bytes beyond the first {@code newByteSize}. */
     void rewind(long newByteSize) {
         byteSize = newByteSize;
     }
@@ -115,7 +115,7 @@ final class ElementBuffer implements AutoCloseable {
     }
 
     /**
-     * Appends what the Base64 text stands for that {@code json} stands at, as an element with its length.
+     * Appends the bytes of the Base64 text that {@code json} stands at, as an element with its length.
      *
      * @throws GatunException INVALID_ARGUMENT when it is no Base64
      */
@@ -155,8 +155,8 @@ final class ElementBuffer implements AutoCloseable {
     }
 
     /**
-     * Begins a message within a protobuf message, of a length that is not known yet; returns what {@link #endMessage}
-     * wants.
+     * Begins a message within a protobuf message, of a length that is not known yet; returns the argument for
+     * {@link #endMessage}.
      */
     long beginMessage() {
         // Most are short: their length takes this byte, and nothing has to be moved for it.
@@ -210,14 +210,14 @@ final class ElementBuffer implements AutoCloseable {
         byteSize += length;
     }
 
-    /** Appends what the Base64 text stands for that {@code json} stands at, as {@link #putDelimited} does. */
+    /** Appends the bytes of the Base64 text that {@code json} stands at, as {@link #putDelimited} does. */
     void putDelimitedBase64(JsonReader json) {
         long start = beginMessage();
         appendBase64(json);
         endMessage(start);
     }
 
-    /** Appends what lies at {@code offset} once more. */
+    /** Appends the bytes at {@code offset} once more. */
     void putCopy(long offset, long length) {
         reserve(length);
         MemorySegment.copy(target, offset, target, byteSize, length);

@@ -10,7 +10,7 @@ import gatun.tensorflow.serving.ScoredClasses;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Writes what was made of examples. */
+/** Writes the results for examples. */
 final class ExampleResponseJson {
     private static final String RESULTS = "results";
 

@@ -22,7 +22,7 @@ final class InputTensor implements AutoCloseable {
     /** How much there was before the item that was read last. */
     private long itemFrom;
 
-    /** Reads what {@code document} has for {@code spec}. */
+    /** Reads the input {@code spec} from {@code document}. */
     InputTensor(BufferPool pool, RequestDocument document, TensorSpec spec) {
         this.document = document;
         this.spec = spec;
@@ -108,7 +108,7 @@ final class InputTensor implements AutoCloseable {
         if (!spec.datatype().isFixedSize()) {
             return;
         }
-        // An element takes at least a digit and what separates it from the next.
+        // An element takes at least a digit and a separator.
         long most = json.remaining() / 2 + 1;
         long expected = reader.shape().prepend(count).elementCount();
         elements.reserve((expected < 0 ? most : Math.min(most, expected))

@@ -23,7 +23,7 @@ final class PredictReader implements AutoCloseable {
     private final InputTensor[] tensors;
     private final ModelVersion model;
 
-    /** Reads what {@code document} has for {@code inputs} of {@code model}, into buffers of {@code pool}. */
+    /** Reads {@code inputs} of {@code model} from {@code document}, into buffers of {@code pool}. */
     PredictReader(BufferPool pool, RequestDocument document, ModelVersion model, List<EntryTensor> inputs) {
         this.document = document;
         this.model = model;

@@ -17,7 +17,7 @@ import java.util.function.Function;
  * finds an error asks {@link #firstFailure} for the one to report.
  */
 final class RequestDocument {
-    /** The name of the member that says what a request is to be answered by. */
+    /** The member that names the signature of a request. */
     private static final String SIGNATURE_NAME = "signature_name";
 
     private static final String FAILING = "";
@@ -53,7 +53,7 @@ final class RequestDocument {
             return new Member(position, kind, elementCount, json.position());
         }
 
-        /** The same, and what is between its brackets has not been looked at. */
+        /** The same, with unread content between its brackets. */
         static Member passedOver(JsonReader json) {
             Kind kind = json.peek();
             long position = json.position();
@@ -174,7 +174,7 @@ final class RequestDocument {
         return values;
     }
 
-    /** A reader that stands at the begin of the document. */
+    /** A reader that stands at the beginning of the document. */
     private JsonReader reader() {
         return new JsonReader(
                 text, start, byteSize, (what, offset) -> "JSON Parse error: " + what + " at offset: " + offset, usage);
