@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** TensorFlow Serving's protocol: what its requests mean, its routes over HTTP and its services over gRPC. */
+/** TensorFlow Serving's protocol: the meaning of its requests, its routes over HTTP and its services over gRPC. */
 module gatun.tensorflow.serving {
     requires static org.jspecify;
     requires transitive gatun.protocol;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The legacy v1 API: what its messages mean for the runtime, its routes over HTTP and its service over gRPC. */
+/** The legacy v1 API: the meaning of its messages for the runtime, its routes over HTTP and its service over gRPC. */
 module gatun.v1 {
     requires static org.jspecify;
     requires transitive gatun.protocol;

@@ -14,7 +14,7 @@ public final class Cuda {
     private static final String DRIVER = "libcuda.so.1";
     private static final String RUNTIME = "libcudart.so.13";
 
-    /** What Gatun calls of the driver: the functions in {@code native-headers/cuda/jextract.args}. */
+    /** Functions of the driver that Gatun calls, as in {@code native-headers/cuda/jextract.args}. */
     static final List<String> DRIVER_FUNCTIONS = List.of(
             "cuCtxEnablePeerAccess",
             "cuCtxGetCurrent",
@@ -85,7 +85,7 @@ public final class Cuda {
             "cuStreamSynchronize",
             "cuStreamWaitEvent");
 
-    /** What Gatun calls of the runtime: the functions in {@code native-headers/cudart/jextract.args}. */
+    /** Functions of the runtime library that Gatun calls, as in {@code native-headers/cudart/jextract.args}. */
     static final List<String> RUNTIME_FUNCTIONS = List.of(
             "cudaDeviceGetAttribute",
             "cudaDeviceGetPCIBusId",

@@ -6,10 +6,10 @@ import java.util.Optional;
 /**
  * Keeps the process alive when a client truncates a shared object that is mapped here.
  *
- * <p>Without it, native code that touches what is gone raises SIGBUS and the process ends. With it, a small C library
+ * <p>Without it, native code that touches lost memory raises SIGBUS and the process ends. With it, a small C library
  * gets the signal first: inside a guarded region it maps zero pages over the rest of the region and marks the region
  * broken, so that the access reads zeros; any other SIGBUS goes on to the JVM. Java code that touches a guarded region
- * reads zeros too instead of getting an {@code InternalError}. What was computed from a broken region is worth nothing:
+ * reads zeros too instead of getting an {@code InternalError}. Results computed from a broken region are worth nothing:
  * look at {@link RegionGuard#broken} after the use.
  *
  * <p>The library is built from {@code bindings/src/main/c} where a C compiler is at hand. Without it there is no guard,
@@ -28,7 +28,7 @@ public sealed interface FaultGuard {
     Optional<RegionGuard> protect(long address, long byteSize, int protection);
 
     /**
-     * Installs the guard in this process, with its library unpacked into {@code cache}. Later calls answer what the
+     * Installs the guard in this process, with its library unpacked into {@code cache}. Later calls return what the
      * first one did. To be called while the server starts.
      */
     static FaultGuard install(LibraryCache cache) {

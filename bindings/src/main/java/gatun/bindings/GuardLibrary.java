@@ -24,7 +24,7 @@ final class GuardLibrary {
     private static final String RELEASE = "gatun_guard_release";
     private static final String CAPACITY = "gatun_guard_capacity";
 
-    /** What the first installation came to; there is one handler for the process. */
+    /** The result of the first installation; there is one handler for the process. */
     private static final AtomicReference<FaultGuard> ANSWER = new AtomicReference<>();
 
     private final MethodHandle protect;

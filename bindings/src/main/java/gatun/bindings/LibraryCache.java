@@ -113,7 +113,7 @@ public final class LibraryCache {
     }
 
     private static void unpackTo(Path library, URL resource, Content expected) throws IOException {
-        // Under the lock nobody else writes this file, and what a killed process left of it is overwritten.
+        // Under the lock nobody else writes this file, and the remains of a killed process are overwritten.
         Path partial = library.resolveSibling(library.getFileName() + ".part");
         try (InputStream in = open(resource)) {
             Files.copy(in, partial, StandardCopyOption.REPLACE_EXISTING);
@@ -142,7 +142,7 @@ public final class LibraryCache {
         return connection.getInputStream();
     }
 
-    /** What tells one content from another: cheap to know of a jar's entry, and cheap to check of a file. */
+    /** Identifies a content: cheap to read from a jar's entry, and cheap to check for a file. */
     private record Content(long byteSize, long checksum) {
         static Content of(URL resource) throws IOException {
             URLConnection connection = resource.openConnection();

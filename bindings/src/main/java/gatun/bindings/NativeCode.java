@@ -3,7 +3,7 @@ package gatun.bindings;
 
 import gatun.bindings.onnxruntime.onnxruntime_h;
 
-/** What a native library said was wrong. */
+/** The kind of error that a native library reported. */
 public enum NativeCode {
     /** It gave no better reason. */
     FAILED(onnxruntime_h.ORT_FAIL()),

@@ -12,7 +12,7 @@ import java.util.List;
  * <p>Libraries stay open until the process ends, since nobody can tell when the last native call has returned.
  */
 public sealed interface NativeLibrary {
-    /** What people call it, for instance {@code ONNX Runtime}. */
+    /** The library's usual name, for instance {@code ONNX Runtime}. */
     String name();
 
     /**
@@ -26,7 +26,7 @@ public sealed interface NativeLibrary {
     /**
      * The library cannot be used.
      *
-     * @param reason for the operator; it names the file and what to do where that is known
+     * @param reason for the operator; it names the file and the remedy where that is known
      */
     record Missing(String name, String reason) implements NativeLibrary {
         /** {@code CUDA not available: Cannot open library: libcuda.so.1}. */
@@ -40,7 +40,6 @@ public sealed interface NativeLibrary {
      * Opens the library in the file {@code path}. One process holds one library of each {@code name}: another file for
      * the same name is refused, the same one is answered again.
      *
-     * @param symbols what it must have to be of use
      */
     static NativeLibrary open(String name, Path path, List<String> symbols) {
         return LibraryOpener.openFile(name, path.toAbsolutePath().normalize(), symbols);
@@ -50,7 +49,7 @@ public sealed interface NativeLibrary {
      * Opens the library that the system's loader finds by {@code soname}.
      *
      * @param soname as in {@code libcuda.so.1}
-     * @param symbols what it must have to be of use; at least one
+     * @param symbols the functions that it must have; at least one
      */
     static NativeLibrary find(String name, String soname, List<String> symbols) {
         return LibraryOpener.openInstalled(name, soname, symbols);

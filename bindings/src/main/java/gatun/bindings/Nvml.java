@@ -13,8 +13,8 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
 /**
- * NVIDIA's management library, which comes with the driver: how busy GPUs are. A machine without it is a normal one.
- * What a GPU does not tell, for instance the power of one that is passed through to a virtual machine, is empty. Safe
+ * NVIDIA's management library, which comes with the driver: how busy GPUs are. A machine without it is a normal one. A
+ * value that a GPU does not report is empty, for instance the power of a GPU passed through to a virtual machine. Safe
  * for any thread.
  */
 public final class Nvml {
@@ -41,7 +41,7 @@ public final class Nvml {
      * The memory of a GPU.
      *
      * @param totalBytes all of it
-     * @param usedBytes what processes or the driver have
+     * @param usedBytes the part that processes or the driver use
      */
     public record Memory(long totalBytes, long usedBytes) {}
 
@@ -94,7 +94,7 @@ public final class Nvml {
             this.handle = handle;
         }
 
-        /** What tells the GPU from all others: {@code GPU-} and hexadecimal digits. */
+        /** The unique identifier of the GPU: {@code GPU-} and hexadecimal digits. */
         public Optional<String> uuid() {
             int byteSize = nvml_h.NVML_DEVICE_UUID_V2_BUFFER_SIZE();
             try (Arena scratch = Arena.ofConfined()) {

@@ -15,7 +15,7 @@ import java.util.List;
  * as the process.
  */
 public final class OnnxRuntime {
-    /** What people call the library. */
+    /** The library's usual name. */
     public static final String NAME = "ONNX Runtime";
 
     private static final String ENTRY = "OrtGetApiBase";

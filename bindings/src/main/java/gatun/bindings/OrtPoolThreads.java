@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * object. Usable from any thread; it lives as long as the process.
  */
 public final class OrtPoolThreads {
-    /** What the library's own threads have; the JVM's have less. Only what is used of it takes memory. */
+    /** Stack size of the library's own threads; the JVM's have less. Only the used part takes memory. */
     private static final long STACK_BYTES = 8 << 20;
 
     // void (*OrtThreadWorkerFn)(void *param)

@@ -77,7 +77,7 @@ public final class Posix {
     /** No errno is greater, and no result that means success lies between its negative and 0. */
     private static final int GREATEST_ERRNO = 4095;
 
-    /** What {@code st_blocks} counts in, whatever the file system's own block size. */
+    /** The unit of {@code st_blocks}, in bytes, whatever the file system's own block size. */
     private static final long STAT_BLOCK_BYTES = 512;
 
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
@@ -128,7 +128,7 @@ public final class Posix {
         return new Descriptor(number, "memfd " + name);
     }
 
-    /** Gives the file this size; what is new reads as zero and has no memory behind it yet. */
+    /** Gives the file this size; new bytes read as zero and have no memory behind them yet. */
     public static void ftruncate(Descriptor file, long byteSize) {
         checked("ftruncate", file + " to " + byteSize + " bytes", (state, scratch) ->
                 (int) Ftruncate.HANDLE.invokeExact(state, file.number(), byteSize));
@@ -249,7 +249,7 @@ public final class Posix {
                 (int) Munmap.HANDLE.invokeExact(state, MemorySegment.ofAddress(address), byteSize));
     }
 
-    /** Changes what may be done with the pages from {@code address} on, which is a multiple of {@link #pageSize}. */
+    /** Changes the protection of the pages from {@code address} on, which is a multiple of {@link #pageSize}. */
     public static void mprotect(long address, long byteSize, int protection) {
         checked("mprotect", byteSize + " bytes", (state, scratch) ->
                 (int) Mprotect.HANDLE.invokeExact(state, MemorySegment.ofAddress(address), byteSize, protection));
@@ -331,7 +331,7 @@ public final class Posix {
     }
 
     /**
-     * What the C library says of an error number, in English whatever the locale: {@code No such file or directory
+     * The C library's text for an error number, in English whatever the locale: {@code No such file or directory
      * (ENOENT)}.
      */
     public static String errorText(int errno) {

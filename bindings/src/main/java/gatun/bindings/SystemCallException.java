@@ -2,8 +2,8 @@
 package gatun.bindings;
 
 /**
- * A system call failed. The message names the call, what it was about, and what the system says: {@code shm_open
- * /frames: No such file or directory (ENOENT)}.
+ * A system call failed. The message names the call, its object, and the system's text:
+ * {@code shm_open /frames: No such file or directory (ENOENT)}.
  */
 public final class SystemCallException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -29,7 +29,10 @@ public final class SystemCallException extends RuntimeException {
         return call;
     }
 
-    /** What the call was about. It may be a name of the server's own: an edge must not echo it to a client. */
+    /**
+     * The object of the call, such as a path. It may be a name of the server's own: a listener must not echo it to a
+     * client.
+     */
     public String subject() {
         return subject;
     }

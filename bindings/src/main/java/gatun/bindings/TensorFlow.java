@@ -8,7 +8,7 @@ import java.util.List;
 
 /** TensorFlow's C library. Usable from any thread once it is open; it lives as long as the process. */
 public final class TensorFlow {
-    /** What people call the library. */
+    /** The library's usual name. */
     public static final String NAME = "TensorFlow";
 
     private static final List<String> FUNCTIONS = List.of(
@@ -23,7 +23,7 @@ public final class TensorFlow {
             "TF_LoadSessionFromSavedModel",
             "TF_SessionRun");
 
-    /** What the library prints: 0 everything, 3 only what ends the process. */
+    /** The variable that sets the library's log level: 0 prints everything, 3 only errors that end the process. */
     private static final String LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL";
 
     private TensorFlow() {}

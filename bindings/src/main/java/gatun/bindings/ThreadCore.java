@@ -87,7 +87,7 @@ public final class ThreadCore {
     }
 
     private static boolean read(MemorySegment set) throws Throwable {
-        // It answers how many bytes it has written, or less than 0.
+        // It returns how many bytes it has written, or less than 0.
         return (int) GET_AFFINITY.invokeExact(THIS_THREAD, (long) SET_BYTES, set) >= 0;
     }
 

@@ -26,13 +26,13 @@ public final class ThreadPriority {
 
     /**
      * Lowers the calling platform thread's priority for good: it may not be raised again. A thread that is 10 lower
-     * gets a tenth of what another gets, while both want the same core, and all of it while nobody else wants it.
+     * gets a tenth of another's time while both want the same core, and the whole core while nobody else wants it.
      *
      * @param steps how many of the system's, of which there are 20
      */
     public static void lower(int steps) {
         try {
-            // It may answer anything, -1 too; a system that refuses leaves the priority as it is.
+            // It may return anything, -1 too; a system that refuses leaves the priority as it is.
             int now = (int) NICE.invokeExact(steps);
             assert now >= -20;
         } catch (RuntimeException | Error e) {

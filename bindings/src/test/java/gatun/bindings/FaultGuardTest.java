@@ -52,7 +52,7 @@ class FaultGuardTest {
             server.awaitLine("mapped", LIMIT);
             object.truncate(REGION_BYTES / 2);
             server.send("copy");
-            // What is still there is read, what is gone reads as zero, and the region counts as broken.
+            // The part that is still there is read, the lost part reads as zero, and the region counts as broken.
             assertThat(server.awaitLine("copied", LIMIT)).isEqualTo("first 7 middle 0 last 0 broken true");
             assertThat(server.awaitLine("other", LIMIT)).isEqualTo("broken false");
             assertThat(server.awaitExit(LIMIT)).isZero();

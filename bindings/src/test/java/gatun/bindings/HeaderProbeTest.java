@@ -188,7 +188,10 @@ class HeaderProbeTest {
     private enum Slots {
         /** All of it, and nothing more. */
         ALL,
-        /** What our header took over: it leaves room for other fields, ends early, and has constants of its own. */
+        /**
+         * The parts that our header took over: it leaves room for other fields, ends early, and has constants of its
+         * own.
+         */
         USED
     }
 
@@ -206,7 +209,7 @@ class HeaderProbeTest {
                 .isEmpty();
     }
 
-    /** What the generated classes say, keyed by the probe's own line for it. */
+    /** The sizes, offsets and constants of the generated classes, keyed by the line that the probe prints for each. */
     private static Map<String, Long> generated(String library, Slots slots) throws Exception {
         String packageName = "gatun.bindings." + library + ".";
         Class<?> header = Class.forName(packageName + library + "_h");
@@ -256,7 +259,7 @@ class HeaderProbeTest {
         }
     }
 
-    /** What the compiler says to the same questions. */
+    /** The same values from the compiler. */
     private Map<String, Long> compiled(Path header, Iterable<String> questions) throws Exception {
         Path list = Files.write(folder.resolve("probe_list.h"), questions, UTF_8);
         Path program = folder.resolve("probe");

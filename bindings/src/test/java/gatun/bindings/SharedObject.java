@@ -29,7 +29,7 @@ final class SharedObject implements AutoCloseable {
         return new SharedObject(key, file, byteSize);
     }
 
-    /** Removes what a process that was killed has left. */
+    /** Removes the objects that a killed process has left. */
     static void removeAllOf(long pid) {
         try (DirectoryStream<Path> left = Files.newDirectoryStream(Path.of("/dev/shm"), prefix(pid) + "*")) {
             for (Path object : left) {

@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Map;
 
 /**
- * A device of the stand-in, current for the thread that made it. Its calls answer what CUDA answers and require success
+ * A device of the stand-in, current for the thread that made it. Its calls return what CUDA returns and require success
  * where a test only prepares. Closing it gives its context back and requires that nothing is left in it.
  */
 final class StandInDevice implements AutoCloseable {

@@ -131,7 +131,7 @@ public final class ArrayTensors {
         return values;
     }
 
-    /** The elements of a BYTES tensor as texts; what is not UTF-8 becomes replacement characters. */
+    /** The elements of a BYTES tensor as texts; bytes that are not UTF-8 become replacement characters. */
     public static List<String> strings(Tensor tensor) {
         MemorySegment raw = expect(tensor, "strings()", Datatype.BYTES);
         List<String> texts = new ArrayList<>();

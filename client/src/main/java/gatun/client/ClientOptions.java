@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Which server a {@link GatunClient} speaks to, and how. Immutable: each {@code with} method answers changed options.
+ * Which server a {@link GatunClient} speaks to, and how. Immutable: each {@code with} method returns changed options.
  *
  * @param server where the server is: see {@link #of}
  * @param headers sent with every call, as HTTP headers or gRPC metadata
  * @param deadline how long each call may take, its retries included; empty for any time
  * @param retries which failed calls are made again
  * @param tls how servers are known, for addresses of TLS
- * @param compression how requests are compressed; answers then may be too
+ * @param compression how requests are compressed; responses then may be too
  * @param binaryTensors whether tensors travel as bytes over HTTP; otherwise as JSON, for servers that do not know
  *     better
  */

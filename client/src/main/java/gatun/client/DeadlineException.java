@@ -2,12 +2,13 @@
 package gatun.client;
 
 /**
- * The client's deadline passed before the answer was complete. The server may have done the work, and may still do it.
+ * The client's deadline passed before the response was complete. The server may have done the work, and may still do
+ * it.
  */
 public final class DeadlineException extends ClientException {
     private static final long serialVersionUID = 1;
 
-    /** The text names the server, what was asked, and how long was waited. */
+    /** The text names the server, the operation, and the time waited. */
     public DeadlineException(String message) {
         super(message);
     }

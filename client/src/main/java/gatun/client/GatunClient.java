@@ -7,11 +7,11 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A server of the Open Inference Protocol, as a client sees it. Connections are opened as needed and used again. Safe
- * for any thread; {@link #close} ends what is still running. A call fails with
+ * for any thread; {@link #close} ends calls that are still running. A call fails with
  *
  * <ul>
  *   <li>{@link ServerException}, {@link UnreachableException}, {@link DeadlineException} or
- *   {@link MalformedResponseException} for what becomes of it,
+ *   {@link MalformedResponseException} for an error of the server or the connection,
  *   <li>{@link IllegalArgumentException} for a request that no server could answer,
  *   <li>{@link IllegalStateException} for a client that is closed, or memory that was freed.
  * </ul>
@@ -39,17 +39,17 @@ public interface GatunClient extends AutoCloseable {
                 .connect(options);
     }
 
-    /** Asks {@code model} for all its outputs and waits for the answer, which the caller closes. */
+    /** Asks {@code model} for all its outputs and waits for the response, which the caller closes. */
     default InferResponse infer(String model, Tensor... inputs) {
         return infer(InferRequest.of(model, inputs));
     }
 
-    /** Makes one inference and waits for the answer, which the caller closes. */
+    /** Makes one inference and waits for the response, which the caller closes. */
     InferResponse infer(InferRequest request);
 
     /**
-     * Makes one inference on a virtual thread. Who takes the answer closes it. Cancelling the future gives the call up;
-     * the memory of the request's tensors is free again when {@link InferRequest}'s user sees the future done.
+     * Makes one inference on a virtual thread. Who takes the response closes it. Cancelling the future gives the call
+     * up; the memory of the request's tensors is free again when {@link InferRequest}'s user sees the future done.
      */
     CompletableFuture<InferResponse> inferAsync(InferRequest request);
 

@@ -6,7 +6,7 @@ public sealed interface InferOutput {
     /** Its name in the model. */
     String name();
 
-    /** An output that travels with the answer. */
+    /** An output that travels with the response. */
     record Sent(String name) implements InferOutput {}
 
     /**

@@ -17,9 +17,9 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * One inference to be made, any number of times and by any client: what stands before the tensors' bytes is put
- * together once. The bytes are read anew by each call, so that a caller may write other values in between. Immutable,
- * but for the memory that it borrows, and safe for any thread.
+ * One inference to be made, any number of times and by any client: the part before the tensors' bytes is encoded once.
+ * The bytes are read anew by each call, so that a caller may write other values in between. Immutable, but for the
+ * memory that it borrows, and safe for any thread.
  */
 public final class InferRequest {
     private final String model;
@@ -67,7 +67,7 @@ public final class InferRequest {
         return version;
     }
 
-    /** What the request is called; empty for nothing. */
+    /** The request's id; empty for none. */
     public String id() {
         return id;
     }
@@ -103,7 +103,7 @@ public final class InferRequest {
     /**
      * For transports: what they make of a request once. Remembers one such value, the last.
      *
-     * @param kind what is wanted; another kind takes the place of the one before
+     * @param kind the wanted type; another kind takes the place of the one before
      */
     public <T> T encoded(Class<T> kind, Function<InferRequest, T> encode) {
         return encoded(kind, any -> true, encode);
@@ -111,7 +111,7 @@ public final class InferRequest {
 
     /** As {@link #encoded(Class, Function)}, where not every value of that kind will do. */
     public <T> T encoded(Class<T> kind, Predicate<T> fits, Function<InferRequest, T> encode) {
-        // What is remembered is immutable and was published by a release, or is seen as absent.
+        // The remembered value is immutable and was published with release semantics, or is seen as absent.
         Object known = encoded.getAcquire();
         if (kind.isInstance(known)) {
             T made = kind.cast(known);
@@ -148,7 +148,7 @@ public final class InferRequest {
             return this;
         }
 
-        /** Gives the request a name, which comes back with the answer. */
+        /** Gives the request a name, which comes back with the response. */
         public Builder id(String newId) {
             id = newId;
             return this;
@@ -192,7 +192,7 @@ public final class InferRequest {
             return this;
         }
 
-        /** Wants an output, sent with the answer; without any of these calls all are. */
+        /** Wants an output, sent with the response; without any of these calls all are. */
         public Builder output(String name) {
             outputs.add(new InferOutput.Sent(name));
             return this;

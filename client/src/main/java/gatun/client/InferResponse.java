@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * An answer. Owns the memory that its tensors lie in: close it after the last look at them. What lies in a region is
- * there, and not here. Safe for any thread, but for {@link #close}, which comes last.
+ * A response. Owns the memory that its tensors lie in: close it after the last look at them. An output in a region is
+ * not copied here. Safe for any thread, but for {@link #close}, which comes last.
  */
 public final class InferResponse implements AutoCloseable {
     private final String model;
@@ -22,12 +22,12 @@ public final class InferResponse implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * An answer as a transport read it.
+     * A response as a transport read it.
      *
-     * @param outputs what was sent
-     * @param inRegions what the server wrote to regions
-     * @param parameters of the answer: {@link Boolean}, {@link Long}, {@link Double} or {@link String}
-     * @param memory what {@code outputs} lie in; closed once
+     * @param outputs the outputs that were sent
+     * @param inRegions the outputs that the server wrote to regions
+     * @param parameters of the response: {@link Boolean}, {@link Long}, {@link Double} or {@link String}
+     * @param memory holds {@code outputs}; closed once
      */
     public InferResponse(
             String model,
@@ -61,18 +61,18 @@ public final class InferResponse implements AutoCloseable {
         return id;
     }
 
-    /** The tensors that came with the answer, in its order. Their memory is valid until {@link #close}. */
+    /** The tensors that came with the response, in its order. Their memory is valid until {@link #close}. */
     public List<Tensor> outputs() {
         requireOpen();
         return outputs;
     }
 
-    /** What the server wrote to regions: names, datatypes and shapes. */
+    /** Names, datatypes and shapes of the outputs that the server wrote to regions. */
     public List<TensorSpec> inRegions() {
         return inRegions;
     }
 
-    /** Parameters of the answer; mostly empty. */
+    /** Parameters of the response; mostly empty. */
     public Map<String, Object> parameters() {
         return parameters;
     }
@@ -80,7 +80,7 @@ public final class InferResponse implements AutoCloseable {
     /**
      * The tensor of that name. Its memory is valid until {@link #close}.
      *
-     * @throws IllegalArgumentException when the answer has none, or has it in a region
+     * @throws IllegalArgumentException when the response has none, or has it in a region
      */
     public Tensor output(String name) {
         requireOpen();

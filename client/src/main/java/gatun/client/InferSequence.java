@@ -6,7 +6,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Requests that a model sees as one sequence, in the order they are made. For one thread at a time; each call waits for
- * its answer.
+ * its response.
  */
 public final class InferSequence {
     private final GatunClient client;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/** Requests and answers on one stream, in order; a request may have any number of answers. Any thread may send. */
+/** Requests and responses on one stream, in order; a request may have any number of responses. Any thread may send. */
 public interface InferStream extends AutoCloseable {
     /**
      * Sends a request; waits while the server takes no more. Its memory is free again when this returns.

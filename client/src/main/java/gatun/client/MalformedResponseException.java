@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/** The server's answer does not follow the protocol. */
+/** The server's response does not follow the protocol. */
 public final class MalformedResponseException extends ClientException {
     private static final long serialVersionUID = 1;
 

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The models of a server: what they are, how they fare, and which are loaded. A version of the empty string stands for
- * the server's choice. Safe for any thread; each call fails with a {@link ClientException}.
+ * The models of a server: their metadata, their statistics, and which are loaded. A version of the empty string stands
+ * for the server's choice. Safe for any thread; each call fails with a {@link ClientException}.
  */
 public interface ModelControl {
     /** Whether a model can answer now; false also when the server does not know it. */
@@ -31,7 +31,7 @@ public interface ModelControl {
     /**
      * The models of the server's repositories.
      *
-     * @param onlyReady whether to leave out what does not answer now
+     * @param onlyReady whether to leave out models that are not ready
      */
     List<RepositoryModel> index(boolean onlyReady);
 
@@ -51,7 +51,7 @@ public interface ModelControl {
     /**
      * Unloads a model.
      *
-     * @param dependents whether also what was loaded because of it
+     * @param dependents whether also the models that were loaded because of it
      */
     void unload(String model, boolean dependents);
 

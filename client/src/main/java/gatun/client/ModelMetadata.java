@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param name the model's name
  * @param versions the versions that are ready
- * @param platform what runs it, as the server calls it
+ * @param platform the engine that runs it, as the server names it
  * @param inputs the inputs, the batch dimension included; -1 for a dimension of any size
  * @param outputs the outputs, likewise
  */

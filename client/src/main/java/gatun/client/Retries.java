@@ -4,9 +4,10 @@ package gatun.client;
 import java.time.Duration;
 
 /**
- * How often, and after which pauses, a call is made again that failed. Only what is safe is: a connection that was
- * refused, an answer that the server cannot do it now, and, unless it belongs to a sequence, a call whose connection
- * broke. The pauses grow by the factor 2 and are shortened by chance, by up to a half; none goes beyond the deadline.
+ * How often, and after which pauses, a failed call is made again. Only these are safe and made again: a connection that
+ * was refused, a response that the server cannot do it now, and, unless it belongs to a sequence, a call whose
+ * connection broke. The pauses grow by the factor 2 and are shortened by chance, by up to a half; none goes beyond the
+ * deadline.
  *
  * @param attempts how often a call is made at most, the first included; 1 for no retries
  * @param firstPause the longest first pause

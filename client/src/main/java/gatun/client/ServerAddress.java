@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * Where a server is, and what is spoken there.
+ * The address of a server, and the protocol spoken there.
  *
  * @param url as the user wrote it, for error texts
  * @param protocol HTTP or gRPC
@@ -27,7 +27,7 @@ public record ServerAddress(
     private static final int HTTPS_PORT = 443;
     private static final int GREATEST_PORT = 65_535;
 
-    /** What is spoken at an address. */
+    /** The protocol spoken at an address. */
     public enum Protocol {
         /** HTTP/1.1. */
         HTTP,

@@ -9,9 +9,9 @@ public final class ServerException extends ClientException {
     private final int status;
 
     /**
-     * @param code what kind of error
+     * @param code the kind of error
      * @param status the number that came over the wire: HTTP's status or gRPC's code
-     * @param text what the server said, word for word
+     * @param text the server's own text
      */
     public ServerException(StatusCode code, int status, String text) {
         super(text);
@@ -20,8 +20,8 @@ public final class ServerException extends ClientException {
     }
 
     /**
-     * False for what servers refuse before they run anything, UNAVAILABLE among it: by that a server says that it has
-     * applied no step of a sequence. Any other error may also come from a run, or from after it.
+     * False for errors by which servers refuse requests before they run anything, such as UNAVAILABLE: by that a server
+     * says that it has applied no step of a sequence. Any other error may also come from a run, or from after it.
      */
     @Override
     public boolean mayHaveRun() {
@@ -31,7 +31,7 @@ public final class ServerException extends ClientException {
         };
     }
 
-    /** What kind of error it is. */
+    /** The kind of error. */
     public StatusCode code() {
         return code;
     }

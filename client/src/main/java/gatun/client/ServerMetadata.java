@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * The metadata of a server, as it tells it.
  *
- * @param name what it calls itself
+ * @param name its own name
  * @param version its version
  * @param extensions the extensions of the protocol that it speaks
  */

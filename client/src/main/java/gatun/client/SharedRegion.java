@@ -44,7 +44,7 @@ sealed interface SharedRegion {
     /**
      * Memory of the system.
      *
-     * @param object what holds it
+     * @param object holds it
      */
     record OfSystem(SharedMemoryObject object) implements SharedRegion {
         @Override
@@ -97,7 +97,7 @@ sealed interface SharedRegion {
     /**
      * Memory of a GPU.
      *
-     * @param allocation what holds it
+     * @param allocation holds it
      */
     record OfGpu(CudaAllocation allocation) implements SharedRegion {
         /** Zeroed memory of GPU {@code ordinal}. */

@@ -21,15 +21,15 @@ import org.jspecify.annotations.Nullable;
  * Owns the memory, and the region under which the server knows it; {@link #close} gives both back, and so does the end
  * of the process.
  *
- * <p>One inference at a time: what touches tensors while one runs is refused with an {@link IllegalStateException}, as
- * is every use after {@link #close}. Any thread may call, one after the other. After a call that failed by its
+ * <p>One inference at a time: a call that touches tensors while one runs fails with an {@link IllegalStateException},
+ * and so does every use after {@link #close}. Any thread may call, one after the other. After a call that failed by its
  * deadline, or that was cancelled, the server may still write to the outputs.
  *
  * <p>When the server does not know the region any more, because it was started anew, an inference registers it once
  * more and is made again.
  */
 public final class SharedTensors implements AutoCloseable {
-    /** What goes on with the memory. */
+    /** The state of the memory. */
     private enum State {
         IDLE,
         RUNNING,
@@ -48,7 +48,7 @@ public final class SharedTensors implements AutoCloseable {
     private volatile @Nullable Thread cancelled;
     /** Null when an input has another size than when it was made. Guarded by {@link #state}. */
     private @Nullable InferRequest request;
-    /** Whether an answer came; before that the outputs mean nothing. Guarded by {@link #state}. */
+    /** Whether a response came; before that the outputs mean nothing. Guarded by {@link #state}. */
     private boolean answered;
 
     private SharedTensors(
@@ -68,8 +68,8 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * Tensors in memory that has no name and that nobody can truncate: what Gatun uses without a guard. The server has
-     * to run on this machine as the same user.
+     * Tensors in memory that has no name and that nobody can truncate, so Gatun needs no guard. The server has to run
+     * on this machine as the same user.
      */
     public static SharedTensorsBuilder sealed(GatunClient client, String model) {
         return new SharedTensorsBuilder(
@@ -77,8 +77,8 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * Tensors in a POSIX shared-memory object with a name of its own: what every server on this machine that has the
-     * extension understands.
+     * Tensors in a POSIX shared-memory object with a name of its own. Every server on this machine with the
+     * shared-memory extension can use it.
      */
     public static SharedTensorsBuilder posix(GatunClient client, String model) {
         return new SharedTensorsBuilder(
@@ -89,7 +89,7 @@ public final class SharedTensors implements AutoCloseable {
 
     /**
      * Tensors in the memory of GPU {@code gpu}, as CUDA counts them. The processor cannot reach them: values are copied
-     * there and back, or written by what computes on the GPU.
+     * there and back, or written by other code on the GPU.
      */
     public static SharedTensorsBuilder cuda(GatunClient client, String model, int gpu) {
         return new SharedTensorsBuilder(client, model, byteSize -> SharedRegion.OfGpu.allocate(gpu, byteSize));
@@ -131,23 +131,23 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     /**
-     * An output as the last answer left it, in the shared memory itself: the next inference changes it. Valid until
+     * An output as the last response left it, in the shared memory itself: the next inference changes it. Valid until
      * {@link #close}.
      *
-     * @throws IllegalStateException on a GPU, or before the first answer
+     * @throws IllegalStateException on a GPU, or before the first response
      */
     public Tensor output(String name) {
         TensorSlot slot = output(name, "output()");
         return slot.tensor(region.segment());
     }
 
-    /** Name, datatype and shape of an output, as the last answer said it. */
+    /** Name, datatype and shape of an output, as the last response said it. */
     public TensorSpec outputSpec(String name) {
         return output(name, "outputSpec()").spec;
     }
 
     /**
-     * Where an input lies on its GPU. Valid until {@link #close}; what writes there has to be done before
+     * Where an input lies on its GPU. Valid until {@link #close}; writes there have to be complete before
      * {@link #infer}.
      */
     public DeviceMemory inputOnGpu(String name) {
@@ -399,7 +399,7 @@ public final class SharedTensors implements AutoCloseable {
         region.forget();
     }
 
-    /** What the server, if it was reached, said against it. */
+    /** Unregisters the region; returns the server's error, or null when there was none or the server is gone. */
     private @Nullable ClientException unregister() {
         try {
             region.unregister(client.regions(), regionName);
@@ -481,7 +481,7 @@ public final class SharedTensors implements AutoCloseable {
         }
     }
 
-    /** What arrays are copied from. */
+    /** The output that arrays are copied from. */
     private Tensor copyable(String name, String call) {
         TensorSlot slot = output(name, call);
         return new Tensor(slot.spec, slot.content(region));

@@ -10,12 +10,12 @@ import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
 /**
- * Says which tensors of a model lie in shared memory, and makes that memory. Inputs that nobody names are all those
- * that the model says it has, and so are outputs; then each of their dimensions has to be known, but for the first,
- * which counts as {@link #batch}. Used by one thread.
+ * Says which tensors of a model lie in shared memory, and makes that memory. When no inputs are named, all inputs of
+ * the model's metadata are taken, and likewise outputs; then each of their dimensions has to be known, except for the
+ * first, which {@link #batch} sets. Used by one thread.
  */
 public final class SharedTensorsBuilder {
-    /** Where tensors begin: what vector instructions and cache lines want. */
+    /** Where tensors begin: as vector instructions and cache lines want. */
     private static final long ALIGNMENT = 64;
 
     private final GatunClient client;
@@ -30,7 +30,7 @@ public final class SharedTensorsBuilder {
     /**
      * A tensor that wants room.
      *
-     * @param usedBytes what an input fills at first
+     * @param usedBytes bytes that an input fills at first
      */
     private record Room(TensorSpec spec, long byteSize, long usedBytes) {}
 
@@ -47,7 +47,7 @@ public final class SharedTensorsBuilder {
         return this;
     }
 
-    /** What a variable first dimension of the model counts as, in tensors that nobody names; 1 without this. */
+    /** Sets the size of a variable first dimension of the model, for tensors that are not named here; 1 by default. */
     public SharedTensorsBuilder batch(long newBatch) {
         if (newBatch < 1) {
             throw new IllegalArgumentException("a batch of " + newBatch + ": expected at least 1");
@@ -85,7 +85,7 @@ public final class SharedTensorsBuilder {
     }
 
     /**
-     * Adds an output whose shape, and for strings whose size, only an answer tells.
+     * Adds an output whose shape, and for strings whose size, only a response tells.
      *
      * @param byteSize the room for it; a larger output makes an inference fail
      */
@@ -161,7 +161,7 @@ public final class SharedTensorsBuilder {
         return new Room(spec, byteSize, byteSize);
     }
 
-    /** Answers where the last one ends. */
+    /** Returns where the last one ends. */
     private static long place(List<Room> rooms, List<TensorSlot> slots, long from) {
         long at = from;
         for (Room room : rooms) {

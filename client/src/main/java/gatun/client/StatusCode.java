@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/** What kind of refusal a server answered with, over whichever protocol: the names are gRPC's. */
+/** The kind of error that a server answered with, over either protocol: the names are gRPC's. */
 public enum StatusCode {
     /** The client went away or asked to stop. */
     CANCELLED(1),

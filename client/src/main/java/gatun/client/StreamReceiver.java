@@ -2,14 +2,14 @@
 package gatun.client;
 
 /**
- * Takes what comes back on an {@link InferStream}, in order, called by one thread at a time; the stream waits while it
- * is busy.
+ * Takes the responses of an {@link InferStream}, in order, called by one thread at a time; the stream waits while it is
+ * busy.
  */
 public interface StreamReceiver {
     /**
-     * An answer; the receiver closes it.
+     * A response; the receiver closes it.
      *
-     * @param last whether its request has no more answers to come, where the server says so
+     * @param last whether its request has no more responses to come, where the server says so
      */
     void answer(InferResponse response, boolean last);
 

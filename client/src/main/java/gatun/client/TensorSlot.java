@@ -10,14 +10,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of one tensor in the region of {@link SharedTensors}, which see to it that one thread at a time uses it.
+ * The place of one tensor in the region of {@link SharedTensors}, which make sure that one thread at a time uses it.
  */
 final class TensorSlot {
     /** Where it begins in the region. */
     final long offset;
     /** How much room there is. */
     final long byteSize;
-    /** What lies there now: for an output, what the last answer said of it. */
+    /** The tensor that lies there now: for an output, as the last response described it. */
     TensorSpec spec;
     /** How much of the room an input fills; only strings leave some. */
     long usedBytes;
@@ -40,7 +40,7 @@ final class TensorSlot {
     }
 
     /**
-     * Notes what an answer says of this output.
+     * Notes the spec of this output in a response.
      *
      * @throws MalformedResponseException when the server did not write it, or says that it is larger than its room
      */
@@ -82,7 +82,7 @@ final class TensorSlot {
         return trimmed(region.view(offset, size));
     }
 
-    /** What to say of values that this is not for. */
+    /** The exception for values of a type that does not fit the datatype. */
     IllegalArgumentException refusal(String kind, String given) {
         return new IllegalArgumentException(
                 kind + " " + this + " was given a " + given + ": expected " + arraysFor(spec.datatype()));

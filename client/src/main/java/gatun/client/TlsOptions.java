@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param key the private key (PKCS 8) of {@code certificate}; empty with it
  */
 public record TlsOptions(Optional<Path> authorities, Optional<Path> certificate, Optional<Path> key) {
-    /** Trusts what Java trusts, and shows no certificate. */
+    /** Trusts the certificates that Java trusts, and shows none. */
     public static final TlsOptions STANDARD = new TlsOptions(Optional.empty(), Optional.empty(), Optional.empty());
 
     /** Checks that a certificate comes with its key. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/** The server could not be reached, or the connection broke before the answer was complete. */
+/** The server could not be reached, or the connection broke before the response was complete. */
 public final class UnreachableException extends ClientException {
     private static final long serialVersionUID = 1;
 
@@ -33,7 +33,7 @@ public final class UnreachableException extends ClientException {
         return arrived;
     }
 
-    /** Whether the server may have got the request, and done what it asks; false when it certainly has not. */
+    /** Whether the server may have got the request and carried it out; false when it certainly has not. */
     public boolean mayHaveArrived() {
         return arrived;
     }

@@ -1,3 +1,3 @@
-/** The client: requests, answers, shared tensors, and control of a server. */
+/** The client: requests, responses, shared tensors, and control of a server. */
 @org.jspecify.annotations.NullMarked
 package gatun.client;

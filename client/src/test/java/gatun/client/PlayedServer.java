@@ -13,13 +13,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A client without a server: a test says what is answered. */
+/** A client without a server: a test sets the responses. */
 final class PlayedServer implements GatunClient, ModelControl {
-    /** What answers say lies in regions. */
+    /** The outputs that responses say lie in regions. */
     volatile Supplier<List<TensorSpec>> answer = List::of;
-    /** What each call about a region fails with. */
+    /** The failure of each call about a region. */
     volatile @Nullable ClientException refusal;
-    /** What the model's metadata are. */
+    /** The model's metadata. */
     volatile ModelMetadata metadata = new ModelMetadata("model", List.of(), "", List.of(), List.of());
 
     final Set<String> registered = ConcurrentHashMap.newKeySet();
@@ -64,7 +64,7 @@ final class PlayedServer implements GatunClient, ModelControl {
     @Override
     public void close() {}
 
-    // What shared tensors do not use.
+    // Calls that shared tensors do not make.
 
     @Override
     public CompletableFuture<InferResponse> inferAsync(InferRequest request) {
@@ -131,7 +131,7 @@ final class PlayedServer implements GatunClient, ModelControl {
             }
         }
 
-        // What shared tensors do not use.
+        // Calls that shared tensors do not make.
 
         @Override
         public void registerCuda(String name, byte[] handle, int device, long byteSize) {

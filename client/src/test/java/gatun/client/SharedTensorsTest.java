@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of shared tensors while calls run, fail or are given up, at a server that a test plays. */
+/** Shared tensors while calls run, fail or are given up, with a server played by the test. */
 @Timeout(60)
 class SharedTensorsTest {
     private static final TensorSpec OUTPUT = new TensorSpec("OUT", Datatype.INT32, Shape.of(2));

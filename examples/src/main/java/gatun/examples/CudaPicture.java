@@ -13,9 +13,9 @@ import java.util.Base64;
 import java.util.UUID;
 
 /**
- * Picture and answer in the memory of the first GPU. The server opens that memory by the handle which CUDA gives for
- * it; a model that runs on that GPU works there in place. The bytes go between here and there in ordinary memory of the
- * size of the whole.
+ * Picture and response in the memory of the first GPU. The server opens that memory by the handle that CUDA gives for
+ * it; a model that runs on that GPU works there in place. The bytes are copied through ordinary memory of the same
+ * size.
  */
 final class CudaPicture implements PictureMemory {
     private static final ValueLayout.OfFloat FP32 = ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -51,7 +51,7 @@ final class CudaPicture implements PictureMemory {
         return name;
     }
 
-    /** What lets the server open the memory: 64 bytes, as they are registered. */
+    /** The handle by which the server opens the memory: 64 bytes, as they are registered. */
     byte[] handle() {
         return memory.handle();
     }

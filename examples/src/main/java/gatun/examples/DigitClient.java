@@ -2,7 +2,7 @@
 package gatun.examples;
 
 /**
- * One way to bring a picture to the model {@code digits} and the answer back. Opened once, used for many pictures by
+ * One way to bring a picture to the model {@code digits} and the response back. Opened once, used for many pictures by
  * one thread at a time, closed by its owner.
  */
 interface DigitClient extends AutoCloseable {

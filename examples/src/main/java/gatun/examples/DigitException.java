@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.examples;
 
-/** What went wrong, in words for the person at the terminal: no stack trace is worth showing. */
+/** An error with a text for the person at the terminal: its stack trace is not worth showing. */
 final class DigitException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -13,10 +13,10 @@ import javax.imageio.ImageIO;
  * 20 pixels high or wide with its centre of mass in the middle. Immutable.
  *
  * <p>The network was trained on pictures prepared by {@code examples/picture.py}, which does the same steps. Change
- * both together: the answer is only as good as their agreement.
+ * both together: the result is only as good as their agreement.
  */
 final class DigitPicture {
-    /** Width and height of what the network reads, in pixels. */
+    /** Width and height of the network's input, in pixels. */
     static final int SIDE = 28;
 
     /** The longer side of the ink, in pixels of the network. */

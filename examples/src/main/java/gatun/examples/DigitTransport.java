@@ -21,7 +21,7 @@ enum DigitTransport {
         this.title = title;
     }
 
-    /** What the table shows. */
+    /** The name in the table. */
     String title() {
         return title;
     }

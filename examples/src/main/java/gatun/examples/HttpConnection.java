@@ -44,9 +44,9 @@ final class HttpConnection implements AutoCloseable {
     }
 
     /**
-     * The JSON of an answer and the tensor bytes behind it.
+     * The JSON of a response and the tensor bytes behind it.
      *
-     * @param tensors empty where the answer is JSON alone
+     * @param tensors empty where the response is JSON alone
      */
     record Answer(JsonNode json, ByteBuffer tensors) {}
 

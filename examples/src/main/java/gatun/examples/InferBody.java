@@ -28,7 +28,7 @@ final class InferBody {
         return input;
     }
 
-    /** Where parameters of the answer go. */
+    /** Where parameters of the response go. */
     ObjectNode output() {
         return output;
     }

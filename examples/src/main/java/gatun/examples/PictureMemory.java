@@ -2,7 +2,7 @@
 package gatun.examples;
 
 /**
- * Memory that client and server share, with a picture and room for the answer. Owned by the client and used by one
+ * Memory that client and server share, with a picture and room for the response. Owned by the client and used by one
  * thread; the server keeps a mapping of its own until the region is unregistered.
  *
  * <pre> 0                      3136                        3176
@@ -16,10 +16,10 @@ sealed interface PictureMemory extends AutoCloseable permits SharedPicture, Cuda
     /** How long the picture is, in bytes. */
     long INPUT_SIZE = (long) DigitPicture.SIDE * DigitPicture.SIDE * Float.BYTES;
 
-    /** Where the answer begins, in bytes. */
+    /** Where the response begins, in bytes. */
     long OUTPUT_OFFSET = INPUT_OFFSET + INPUT_SIZE;
 
-    /** How long the answer is, in bytes. */
+    /** How long the response is, in bytes. */
     long OUTPUT_SIZE = 10L * Float.BYTES;
 
     /** All of it, in bytes. */
@@ -31,10 +31,10 @@ sealed interface PictureMemory extends AutoCloseable permits SharedPicture, Cuda
     /** Writes a picture. */
     void put(DigitPicture picture);
 
-    /** Reads the answer. */
+    /** Reads the response. */
     float[] probabilities();
 
-    /** Gives back what outlives this process, if anything does. Any thread, any number of times. */
+    /** Removes what would outlive this process, if anything does. Any thread, any number of times. */
     void unlink();
 
     @Override

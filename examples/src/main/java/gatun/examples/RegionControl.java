@@ -6,7 +6,7 @@ interface RegionControl extends AutoCloseable {
     /** Tells the server about memory; the server maps it. */
     void register(PictureMemory shared);
 
-    /** Reads the picture there; the answer is there when this returns. */
+    /** Reads the picture there; the response is there when this returns. */
     void infer(PictureMemory shared);
 
     /** Makes the server forget the memory and unmap it. */

@@ -4,7 +4,7 @@ package gatun.examples;
 import java.util.function.Supplier;
 
 /**
- * Picture and answer lie in shared memory: the engine reads the one and writes the other in place, and the connection
+ * Picture and response lie in shared memory: the engine reads the one and writes the other in place, and the connection
  * carries only their names. The memory is registered for the client's whole life.
  */
 final class SharedMemoryClient implements DigitClient {

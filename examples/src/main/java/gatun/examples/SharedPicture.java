@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * A POSIX shared memory object that holds a picture and room for the answer. On Linux such objects are the files of
+ * A POSIX shared memory object that holds a picture and room for the response. On Linux such objects are the files of
  * {@code /dev/shm}, so Java needs no native code to make one.
  * Owns the object and its mapping.
  */

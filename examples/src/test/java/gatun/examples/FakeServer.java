@@ -35,7 +35,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * A server that speaks the protocol and knows no digits: it keeps the pixels that it was sent and always answers the
- * same. What the real server makes of a picture is tested with the real server.
+ * same. Recognition itself is tested with the real server.
  */
 final class FakeServer implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -82,7 +82,7 @@ final class FakeServer implements AutoCloseable {
         stop();
     }
 
-    /** What a request path answers. */
+    /** Makes the response for a request path. */
     private interface Handler {
         byte[] answer(HttpExchange exchange, byte[] body) throws IOException;
     }

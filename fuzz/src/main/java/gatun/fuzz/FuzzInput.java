@@ -12,17 +12,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * The bytes of one run of a fuzz target, and what every target asks of the code under test: what it makes on the heap
- * is bounded by what it was sent. Stateless.
+ * The bytes of one run of a fuzz target, and what every target asks of the code under test: its heap allocations are
+ * bounded by the size of the input. Stateless.
  */
 public final class FuzzInput {
     /**
-     * The most that a run may allocate besides what its input's size allows. What this is to find, a small input that
-     * asks for much, is larger.
+     * Bytes that a run may allocate beyond those that its input's size allows. The bug to find, a small input that asks
+     * for much, exceeds it.
      */
     private static final long ALLOCATED_BYTES = 4L << 20;
 
-    /** First runs load classes, which Jazzer changes on the same thread: what is found too much is looked at again. */
+    /** First runs load classes, which Jazzer changes on the same thread: a run beyond the limit is measured again. */
     private static final int TRIES = 3;
 
     /** The most bytes of the heap for each byte of input. */
@@ -82,7 +82,7 @@ public final class FuzzInput {
     }
 
     /**
-     * Requires what holds of every input.
+     * Requires a condition that holds for every input.
      *
      * @throws AssertionError when it does not
      */

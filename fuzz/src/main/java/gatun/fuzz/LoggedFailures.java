@@ -8,9 +8,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The errors that code under test catches and writes into the log, where no client may cause any. Safe for any thread.
- */
+/** The errors that code under test catches and logs, of which no client may cause any. Safe for any thread. */
 public final class LoggedFailures extends Handler {
     /** Held, since loggers that nobody holds are forgotten with their handlers. */
     private final Logger logger;
@@ -21,7 +19,9 @@ public final class LoggedFailures extends Handler {
         this.logger = logger;
     }
 
-    /** What the loggers write whose names begin with {@code name}, from now on; it goes nowhere else. */
+    /**
+     * Collects from now on the errors of the loggers whose names begin with {@code name}; they are logged nowhere else.
+     */
     public static LoggedFailures of(String name) {
         LoggedFailures failures = new LoggedFailures(Logger.getLogger(name));
         failures.logger.setUseParentHandlers(false);

@@ -17,14 +17,14 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Every target with every file of its corpus: what fuzzing has found once stays mended. {@code jmh/fuzz SECONDS} finds
- * more.
+ * Runs every target with every file of its corpus, so that bugs found by fuzzing stay fixed. {@code jmh/fuzz SECONDS}
+ * finds more.
  */
 @Timeout(60)
 class CorpusTest {
     private static final Path CORPUS = Path.of("src/corpus");
 
-    /** What a corpus may grow to, so that it can be a part of the tree. */
+    /** The largest size of a corpus in bytes, so that it can be part of the source tree. */
     private static final long CORPUS_BYTES = 300 * 1024;
 
     @TestFactory

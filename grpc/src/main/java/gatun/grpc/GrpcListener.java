@@ -75,7 +75,7 @@ public final class GrpcListener implements AutoCloseable {
     }
 
     /**
-     * Makes a listener serve gRPC besides what else it serves. Sets the socket options of its connections, which is how
+     * Makes a listener serve gRPC beside its other protocols. Sets the socket options of its connections, which is how
      * they get at their channels: do not set others afterwards.
      */
     public void serveOn(ListenerConfig.BuilderBase<?, ?> listener) {
@@ -100,8 +100,8 @@ public final class GrpcListener implements AutoCloseable {
 
     /**
      * Asks the clients of all connections that are open now, by a GOAWAY, to open their next calls on other
-     * connections. Calls that run go on, and those that a client opens here all the same are served; refusing them is
-     * what the listeners do when they stop.
+     * connections. Calls that run go on, and those that a client opens here all the same are served; the listeners
+     * refuse them when they stop.
      */
     public void askClientsToLeave() {
         selector.askToLeave("the server is about to stop");

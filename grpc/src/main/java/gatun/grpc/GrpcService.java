@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A service of a protocol, and what access to its methods is restricted by.
+ * A service of a protocol, and the access groups of its methods.
  *
  * @param definition the service with its handlers
  * @param groups the group of each method, by the method's name within the service; a method without one is open to all
@@ -33,7 +33,7 @@ public record GrpcService(ServerServiceDefinition definition, Map<String, ApiGro
 
     /**
      * The service with its methods restricted: calls are refused by their headers, before any memory is taken for
-     * messages. What wraps its handlers later takes the restriction from them, so this comes last.
+     * messages. A wrapper that is added to its handlers later would lose the restriction, so this comes last.
      */
     ServerServiceDefinition restrict(ApiAccess access) {
         if (access.isOpen() || groups.isEmpty()) {

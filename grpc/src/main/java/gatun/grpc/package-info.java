@@ -1,4 +1,4 @@
-/** What the server module needs to serve gRPC. */
+/** The listener and services of gRPC, as the server module uses them. */
 @NullMarked
 package gatun.grpc;
 

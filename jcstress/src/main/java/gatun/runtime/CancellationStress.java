@@ -10,10 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZI_Result;
 
-/**
- * A request begins to wait while its client leaves, and leaves again: it hears of that, before it waits or while it
- * does, and once.
- */
+/** A request begins to wait while its client cancels it, twice: it is told once, before it waits or meanwhile. */
 @JCStressTest
 @Outcome(id = "true, 1", expect = Expect.ACCEPTABLE, desc = "given up while it waits")
 @Outcome(id = "false, 0", expect = Expect.ACCEPTABLE, desc = "given up before it waits")
@@ -37,7 +34,7 @@ public class CancellationStress {
         cancellation.cancel();
     }
 
-    /** What became of the request. */
+    /** Stores how often the request was told. */
     @Arbiter
     public void end(ZI_Result result) {
         result.r2 = givenUp.get();

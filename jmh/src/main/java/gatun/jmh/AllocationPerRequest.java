@@ -25,8 +25,9 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Bytes of the Java heap that a request takes, without network: the model {@code simple} in an embedded server, alone
- * and in batches that form under several clients. What making the request itself takes is counted too, and told beside
- * it. Prints bytes for each request, from the JVM's own count for all threads, and the requests in a batch.
+ * and in batches that form under several clients. The allocation for making the request itself is counted too, and
+ * printed beside it. Prints bytes for each request, from the JVM's own count for all threads, and the requests in a
+ * batch.
  *
  * <p>Arguments: requests of each client (default 200,000).
  */

@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
  * How much of the engine's throughput is left behind the server's core, without network: {@code digits} run by bare
  * loops of the C API's Run, one for each instance, beside the same model in an embedded server under four clients for
  * each instance, in turn in one process, for requests of several batch sizes. All loops are on virtual threads, as
- * requests are. Each client's pictures are in a buffer of its own, and answers are in pooled buffers.
+ * requests are. Each client's pictures are in a buffer of its own, and responses are in pooled buffers.
  *
  * <p>Arguments: seconds of each turn (default 2), turns (default 5).
  */

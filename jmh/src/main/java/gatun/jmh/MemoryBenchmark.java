@@ -66,7 +66,7 @@ public class MemoryBenchmark {
         }
     }
 
-    /** One shared arena with one allocation, what the pool saves. */
+    /** One shared arena with one allocation, which the pool saves. */
     @Benchmark
     public long sharedArena() {
         try (Arena arena = Arena.ofShared()) {

@@ -75,7 +75,7 @@ public final class TensorFlowComparison {
                 median(ofBare));
     }
 
-    /** What one of a hundred runs takes. */
+    /** The time of one run in nanoseconds: the mean of a hundred. */
     private static double nanos(Way way) throws Throwable {
         long begin = System.nanoTime();
         way.run();

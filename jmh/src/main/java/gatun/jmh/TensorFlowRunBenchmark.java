@@ -242,7 +242,7 @@ public class TensorFlowRunBenchmark {
                         LOOP));
     }
 
-    /** A C loop that does what a server must: a tensor for each request, and answers copied to where they belong. */
+    /** A C loop that does what a server must: a tensor for each request, and responses copied to where they belong. */
     @Benchmark
     @OperationsPerInvocation(LOOP)
     public void cRequests() throws Throwable {

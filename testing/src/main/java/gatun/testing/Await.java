@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 
-/** Waits in tests for what another thread or process does. After a minute the test fails. */
+/** Waits in tests for another thread or process. After a minute the test fails. */
 public final class Await {
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final Duration INTERVAL = Duration.ofMillis(1);

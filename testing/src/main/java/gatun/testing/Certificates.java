@@ -78,10 +78,10 @@ public final class Certificates {
     }
 
     /**
-     * What a client speaks TLS with that trusts one certificate only.
+     * The TLS context of a client that trusts one certificate only.
      *
-     * @param trusted whose certificate
-     * @param shown as whom the client shows itself; empty for as nobody
+     * @param trusted the certificate's file
+     * @param shown the client's own certificate; empty for none
      */
     public static SSLContext client(Path trusted, Optional<Identity> shown) {
         try (InputStream in = Files.newInputStream(trusted)) {

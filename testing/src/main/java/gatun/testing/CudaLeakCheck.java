@@ -14,7 +14,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * memory, streams, events, modules. Contexts stay for the process and are not looked at. Forgets failures that the test
  * asked for. Where the stand-in is not the driver, it does nothing.
  *
- * <p>Register it with {@code @RegisterExtension} before what the test itself opens and closes: it then looks last.
+ * <p>Register it with {@code @RegisterExtension} before the resources that the test itself opens and closes: it then
+ * looks last.
  */
 public final class CudaLeakCheck implements BeforeEachCallback, AfterEachCallback {
     private Map<Count, Long> before = Map.of();

@@ -15,10 +15,10 @@ import java.util.Optional;
 
 /**
  * The controls of the stand-in for CUDA's driver ({@code bindings/src/test/c/cuda-standin}) in this JVM: failures on
- * demand, a delay that makes missing synchronisation visible, and counts of what is held. Usable by any thread.
+ * demand, a delay that makes missing synchronisation visible, and counts of held resources. Usable by any thread.
  */
 public final class CudaStandIn {
-    /** What the stand-in counts; the names are its own, in lower case. */
+    /** The counts of the stand-in; the names are its own, in lower case. */
     public enum Count {
         /** Device memory that was allocated and not given back. */
         ALLOCATIONS,
@@ -43,7 +43,7 @@ public final class CudaStandIn {
         /** Launches of kernels so far. */
         LAUNCHES;
 
-        /** Whether it tells what is held now, and not what has happened so far. */
+        /** Whether it counts resources held now, and not events so far. */
         public boolean isHeld() {
             return compareTo(COPIES) < 0;
         }
@@ -165,7 +165,7 @@ public final class CudaStandIn {
 
     /**
      * Lets work go that is held, and waits for all streams; forgets failures that were asked for, errors that stuck to
-     * devices, and the delay. What is held stays.
+     * devices, and the delay. Held resources stay.
      */
     public void reset() {
         try {

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** What a call's client was sent, and how the call ended. */
+/** The messages that a call's client got, and the call's status. */
 public final class ReceivedMessages<T> implements StreamObserver<T> {
     private static final int LIMIT_SECONDS = 20;
 

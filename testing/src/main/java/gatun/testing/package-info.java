@@ -1,4 +1,4 @@
-/** What the tests of several modules need; no part of the server. */
+/** Helpers for the tests of several modules; no part of the server. */
 @NullMarked
 package gatun.testing;
 

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 
 /**
  * A call on a virtual thread of its own. Cancelling it interrupts that thread, and comes back when the call has let go
- * of its request's memory. An answer that nobody waits for any more is closed.
+ * of its request's memory. A response that nobody waits for any more is closed.
  */
 public final class AsyncCall extends CompletableFuture<InferResponse> {
     private final CountDownLatch ended = new CountDownLatch(1);

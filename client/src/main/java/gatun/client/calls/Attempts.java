@@ -18,7 +18,7 @@ public final class Attempts {
 
     /**
      * Makes a call until it succeeds, fails for good, has been made often enough, or would have to wait beyond the
-     * deadline; then what it threw last goes on.
+     * deadline; then its last exception is thrown.
      *
      * @param repeatable whether the server may do it twice
      * @throws UnreachableException also when the thread is interrupted in a pause; it stays interrupted

@@ -8,8 +8,8 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
 /**
- * The native memory that answers lie in, lent by one pool for all clients of the process: memory of a pool is never
- * unmapped, so that a tensor of an answer that was closed shows other bytes at worst. Safe for any thread.
+ * The native memory that responses lie in, lent by one pool for all clients of the process: memory of a pool is never
+ * unmapped, so that a tensor of a response that was closed shows other bytes at worst. Safe for any thread.
  */
 public final class ClientMemory {
     private static final long LIMIT = 1L << 34;
@@ -18,12 +18,12 @@ public final class ClientMemory {
 
     private ClientMemory() {}
 
-    /** Made with the first answer; only address space is taken for it then. */
+    /** Made with the first response; only address space is taken for it then. */
     private static final class Pool {
         static final BufferPool POOL = open();
     }
 
-    /** The largest answer that there can be room for, in bytes. */
+    /** The largest response that there can be room for, in bytes. */
     public static long limit() {
         return Pool.POOL.byteLimit();
     }
@@ -31,8 +31,8 @@ public final class ClientMemory {
     /**
      * Lends {@code byteSize} bytes, aligned to 64, with undefined content.
      *
-     * @throws IllegalStateException when answers that were not closed hold too much of the memory
-     * @throws MalformedResponseException when it is more than any answer may have
+     * @throws IllegalStateException when responses that were not closed hold too much of the memory
+     * @throws MalformedResponseException when it is more than any response may have
      */
     public static Buffer take(long byteSize) {
         BufferPool pool = Pool.POOL;

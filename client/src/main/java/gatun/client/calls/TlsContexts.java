@@ -25,7 +25,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
-/** Makes Java's TLS of the PEM files that {@link TlsOptions} name. Stateless and safe for any thread. */
+/** Makes TLS contexts of the PEM files that {@link TlsOptions} name. Stateless and safe for any thread. */
 public final class TlsContexts {
     private static final String KEY_BEGIN = "-----BEGIN PRIVATE KEY-----";
     private static final String KEY_END = "-----END PRIVATE KEY-----";
@@ -35,7 +35,7 @@ public final class TlsContexts {
     private TlsContexts() {}
 
     /**
-     * What a client speaks TLS with.
+     * The TLS context of a client.
      *
      * @throws IllegalArgumentException when a file cannot be read, or is not what it should be
      */

@@ -38,8 +38,8 @@ public final class GrpcChannel implements AutoCloseable {
     /**
      * Makes the channel; it connects with the first call.
      *
-     * @throws IllegalArgumentException when the options say what gRPC does not have, or name TLS files that are not
-     *     what they should be
+     * @throws IllegalArgumentException when the options ask for a feature that gRPC does not have, or name TLS files
+     *     that are not what they should be
      * @throws IllegalStateException when the class path has no transport for gRPC
      */
     public static GrpcChannel open(ClientOptions options) {
@@ -77,7 +77,7 @@ public final class GrpcChannel implements AutoCloseable {
     public void close() {
         channel.shutdownNow();
         try {
-            // What has not ended by then ends all the same, only not before this returns.
+            // Calls that have not ended by then end all the same, but not before this returns.
             boolean ignored = channel.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns gRPC's statuses into the client's exceptions: the one place that knows them. Stateless. */
 final class GrpcFailures {
-    /** What only an answer of a server has. */
+    /** A header that only a server's response has. */
     private static final Metadata.Key<String> CONTENT_TYPE =
             Metadata.Key.of("content-type", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -49,12 +49,12 @@ final class GrpcFailures {
     private GrpcFailures() {}
 
     /**
-     * What became of a call that did not end with OK: a {@link ClientException}, or an {@link IllegalStateException}
+     * The exception for a call that did not end with OK: a {@link ClientException}, or an {@link IllegalStateException}
      * for a fault of the caller.
      *
-     * @param what what was asked, for texts
+     * @param what the operation, for texts
      * @param headers whether the server had begun to answer
-     * @param trailers what came at the end
+     * @param trailers the metadata at the end of the call
      */
     static RuntimeException of(
             Status status, boolean headers, Metadata trailers, Deadline deadline, String what, String address) {
@@ -81,7 +81,7 @@ final class GrpcFailures {
                         what + " of " + address + " failed: " + reason(text, cause),
                         status,
                         neverConnected(cause, text));
-            // The library's own judgement of an answer or a request, such as a message that is too large.
+            // The library's own judgement of a response or a request, such as a message that is too large.
             case OK,
                     INVALID_ARGUMENT,
                     DEADLINE_EXCEEDED,
@@ -99,7 +99,7 @@ final class GrpcFailures {
         };
     }
 
-    /** What kind of refusal a status is. */
+    /** The client's code for a status. */
     static StatusCode code(Status.Code code) {
         return switch (code) {
             case OK, UNKNOWN -> StatusCode.UNKNOWN;

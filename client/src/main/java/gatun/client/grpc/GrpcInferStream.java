@@ -24,8 +24,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream of requests and answers. Callbacks come on virtual threads, one at a time; an answer is asked for when the
- * one before was taken, so that a slow receiver slows the server down.
+ * A stream of requests and responses. Callbacks come on virtual threads, one at a time; a response is requested once
+ * the one before has been taken, so that a slow receiver slows the server down.
  */
 final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> implements InferStream {
     private static final String FINAL_RESPONSE = "triton_final_response";
@@ -116,7 +116,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> im
                 halfClosed = true;
                 call.halfClose();
             }
-            // A receiver that closes its own stream is what the end would wait for.
+            // When a receiver closes its own stream, the end would wait for that receiver.
             while (!ended && !isInReceiver()) {
                 changed.await();
             }
@@ -222,7 +222,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> im
         }
     }
 
-    /** What was cancelled takes no more, not even its end. */
+    /** Cancels the call, which takes nothing more then, not even the end of the stream. */
     private void giveUp(String why, @Nullable Throwable cause) {
         lock.lock();
         try {

@@ -14,7 +14,7 @@ import gatun.wire.inference.ServerMetadataResponse;
 import gatun.wire.inference.ServerReadyRequest;
 import java.util.function.BooleanSupplier;
 
-/** What a server says of itself over gRPC. */
+/** A server's health and metadata over gRPC. */
 final class GrpcServerControl implements ServerControl {
     private final UnaryCalls calls;
 

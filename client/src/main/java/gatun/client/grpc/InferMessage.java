@@ -23,19 +23,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request as gRPC sends it: what stands before the tensors' bytes, put together once, and the tensors where the
- * caller has them. Also remembers what the server said last of the answer, since it mostly says the same again.
- * Immutable but for that, and safe for any thread.
+ * A request as gRPC sends it: the part before the tensors' bytes, encoded once, and the tensors where the caller has
+ * them. Also remembers the fields of the last response, since they are mostly the same again. Immutable except for
+ * that, and safe for any thread.
  */
 final class InferMessage {
     /** A field of ModelInferRequest: raw_input_contents, of a length and as many bytes. */
     private static final int RAW_INPUT_CONTENTS = 7 << 3 | 2;
-    /** What is copied at a time on the way to gRPC, which takes memory of the heap only. */
+    /** Bytes copied at a time on the way to gRPC, which takes heap memory only. */
     private static final int CHUNK_BYTES = 1 << 15;
 
     private static final int MAX_VARINT_BYTES = 10;
 
-    /** What a segment must be accessible to, to be read by whichever thread. */
+    /** A segment accessible to this thread, which owns none, can be read by any thread. */
     private static final Thread ANY = Thread.ofPlatform().unstarted(() -> {});
 
     private final InferRequest request;
@@ -59,7 +59,7 @@ final class InferMessage {
         return request.encoded(InferMessage.class, InferMessage::encode);
     }
 
-    /** What it asks. */
+    /** The request that this encodes. */
     InferRequest request() {
         return request;
     }
@@ -74,7 +74,7 @@ final class InferMessage {
         return false;
     }
 
-    /** What the server says of an answer, read anew only where it differs from the last. */
+    /** The fields of a response, parsed only where they differ from the last. */
     ResponseFields head(byte[] bytes, int length) {
         ResponseFields known = lastHead;
         if (known != null && known.matches(bytes, length)) {
@@ -127,7 +127,7 @@ final class InferMessage {
                     message.addOutputsBuilder().setName(output.name());
             switch (output) {
                 case InferOutput.Sent whole -> {
-                    // It comes with the answer.
+                    // It comes with the response.
                 }
                 case InferOutput.Classes classes ->
                     wanted.putParameters("classification", parameter((long) classes.count()));
@@ -211,7 +211,7 @@ final class InferMessage {
         }
     }
 
-    /** What gRPC reads; it writes all at once where it can. */
+    /** The stream that gRPC reads; it writes everything at once where it can. */
     private static final class Bytes extends InputStream implements KnownLength, Drainable {
         private final InferMessage message;
         private boolean drained;

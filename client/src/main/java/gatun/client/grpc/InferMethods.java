@@ -43,7 +43,7 @@ final class InferMethods {
         }
     }
 
-    /** @param parse reads an answer */
+    /** @param parse reads a response */
     private record Replies(Function<InputStream, InferResponseMessage> parse)
             implements Marshaller<InferResponseMessage> {
         @Override

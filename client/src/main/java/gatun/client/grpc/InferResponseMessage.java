@@ -19,7 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * An answer as it came: the tensors' bytes in native memory, each aligned to 64, and all else as it was sent. Owns the
+ * A response as it came: the tensors' bytes in native memory, each aligned to 64, and all else as it was sent. Owns the
  * memory until it is closed, or until {@link #toResponse} hands it over. For one thread at a time.
  */
 final class InferResponseMessage implements AutoCloseable {
@@ -59,7 +59,7 @@ final class InferResponseMessage implements AutoCloseable {
         return parse(stream, true);
     }
 
-    /** What a stream says of a request that failed; empty for none. */
+    /** The error text of a failed request on a stream; empty for none. */
     String error() {
         return error;
     }
@@ -81,9 +81,9 @@ final class InferResponseMessage implements AutoCloseable {
     }
 
     /**
-     * The answer for a caller, which owns the memory then.
+     * The response for a caller, which owns the memory then.
      *
-     * @param said what {@link #head} says
+     * @param said the fields in {@link #head}
      * @param wanted which outputs may be missing here
      * @throws MalformedResponseException when the bytes are not those of the tensors that it tells of
      */

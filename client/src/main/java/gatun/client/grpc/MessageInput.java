@@ -12,8 +12,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
 /**
- * Reads protobuf's wire format from what gRPC received. For one thread. What is not well formed is a
- * {@link MalformedResponseException}.
+ * Reads protobuf's wire format from a stream of gRPC. For one thread. Throws {@link MalformedResponseException} for a
+ * message that is not well formed.
  */
 final class MessageInput {
     /** Wire type of numbers in as few bytes as they need. */
@@ -93,7 +93,7 @@ final class MessageInput {
         return varint(next());
     }
 
-    /** The length of what follows, which lies within the message. */
+    /** The length of the following field, which lies within the message. */
     int length() throws IOException {
         long length = varint();
         if (length < 0 || length > limit - position || length > Integer.MAX_VALUE) {
@@ -130,7 +130,7 @@ final class MessageInput {
         position += size;
     }
 
-    /** What to throw for a message that is not well formed. */
+    /** The exception for a message that is not well formed. */
     MalformedResponseException malformed(String what) {
         return new MalformedResponseException(
                 "the answer is no message of the protocol: " + what + " at byte " + position);

@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongFunction;
 
-/** What an answer says beside the tensors' bytes. Immutable. */
+/** The fields of a response, without the tensors' bytes. Immutable. */
 final class ResponseFields {
-    /** Answers of this many bytes beside the tensors' are not worth to be remembered. */
+    /** Responses with this many bytes beside those of the tensors are not worth remembering. */
     private static final int REMEMBERED_BYTES = 1 << 14;
 
     private static final ValueLayout.OfShort SHORT =
@@ -94,12 +94,12 @@ final class ResponseFields {
         return parameters;
     }
 
-    /** Whether it says itself what is in an output, as some servers do. */
+    /** Whether the message itself has the contents of an output, as some servers send them. */
     boolean hasContents(int output) {
         return message.getOutputs(output).hasContents();
     }
 
-    /** What is in an output, in memory that {@code take} gives by size. */
+    /** Copies the typed contents of an output to memory that {@code take} gives for a size in bytes. */
     MemorySegment contents(int output, LongFunction<MemorySegment> take) {
         InferTensorContents contents = message.getOutputs(output).getContents();
         TensorSpec spec = specs.get(output);

@@ -12,7 +12,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Makes calls with one request and one answer, and waits for them on the caller's own thread. Safe for any thread. */
+/**
+ * Makes calls with one request and one response, and waits for them on the caller's own thread. Safe for any thread.
+ */
 final class UnaryCalls {
     private final Channel channel;
     private final ClientOptions options;
@@ -33,7 +35,7 @@ final class UnaryCalls {
      *
      * @param limit how long it may take, all attempts together
      * @param repeatable whether the server may do it twice
-     * @param what what is asked, for texts
+     * @param what the operation, for texts
      */
     <Q, A> A call(
             MethodDescriptor<Q, A> method,

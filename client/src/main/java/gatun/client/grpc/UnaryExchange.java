@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call with one request and one answer. The caller's thread does all of its work, so that answers are read where
- * they are used and no other thread has to be woken. For one call; but for {@link #execute} used by one thread.
+ * One call with one request and one response. The caller's thread does all of its work, so that responses are read
+ * where they are used and no other thread has to be woken. For one call; but for {@link #execute} used by one thread.
  */
 final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Executor {
     private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
@@ -34,7 +34,7 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
      */
     void run(ClientCall<Q, A> call, Q request, boolean whenConnected) {
         call.start(this, new Metadata());
-        // Two, so that a surplus answer is noticed.
+        // Two, so that a surplus response is noticed.
         call.request(2);
         // Until then gRPC keeps messages, and reads them later on a thread that may not touch memory of this one.
         while (whenConnected && status == null && !call.isReady()) {
@@ -52,7 +52,7 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
         }
     }
 
-    /** The answer, or what became of it. */
+    /** The response, or the failure. */
     A answer(Deadline deadline, Supplier<String> what, String address) {
         Status end = status;
         A received = answer;

@@ -2,8 +2,8 @@
 package gatun.client.grpc;
 
 /**
- * Memory of the caller that was freed while it was sent, or none left for an answer: what a call failed of behind
- * gRPC's back.
+ * Memory of the caller that was freed while it was sent, or none left for a response: the reason for a failure that
+ * gRPC does not report.
  */
 final class UnusableMemoryException extends IllegalStateException {
     private static final long serialVersionUID = 1;

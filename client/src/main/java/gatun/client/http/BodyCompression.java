@@ -21,8 +21,8 @@ final class BodyCompression {
     private BodyCompression() {}
 
     /**
-     * What is written there goes to {@code target} compressed, and is complete when it is closed, which leaves the
-     * target open.
+     * A stream that writes to {@code target}, compressed. The data is complete when the stream is closed, which leaves
+     * the target open.
      */
     static OutputStream compressing(Compression compression, GrowingBuffer target) throws IOException {
         OutputStream open = new OpenStream(target);
@@ -47,7 +47,7 @@ final class BodyCompression {
                     return;
                 }
             }
-            // What is behind the last byte of interest, mostly the empty last chunk.
+            // Bytes after the end of the compressed data, mostly the empty last chunk.
             while (raw.read(piece) >= 0) {
                 // Nothing is there to be kept.
             }
@@ -81,7 +81,7 @@ final class BodyCompression {
         }
     }
 
-    /** A buffer that stays open when what compresses into it is closed. */
+    /** A buffer that stays open when the stream that compresses into it is closed. */
     private static final class OpenStream extends OutputStream {
         private final GrowingBuffer target;
 

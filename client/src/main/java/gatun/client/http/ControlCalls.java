@@ -28,10 +28,10 @@ final class ControlCalls {
         this.options = options;
     }
 
-    /** Makes something of the body of an answer, which is valid meanwhile. */
+    /** Makes something of the body of a response, which is valid meanwhile. */
     @FunctionalInterface
     interface BodyReader<T> {
-        /** What the body says. */
+        /** Parses a body. */
         T read(MemorySegment body) throws IOException;
     }
 
@@ -86,7 +86,7 @@ final class ControlCalls {
 
     /**
      * @throws ServerException for a status of an error
-     * @throws ClientException for what cannot be read
+     * @throws ClientException when the body cannot be read
      */
     private static <T> T read(HttpConnection connection, BodyReader<T> reader) throws IOException {
         if (!connection.head().isSuccess()) {
@@ -97,7 +97,7 @@ final class ControlCalls {
         }
     }
 
-    /** What goes wrong here is not the connection's fault. */
+    /** Parses a body; an error in it is not the connection's fault. */
     private static <T> T read(MemorySegment body, BodyReader<T> reader) {
         try {
             return reader.read(body);

@@ -27,7 +27,7 @@ final class ControlJson {
         void write(JsonGenerator json) throws IOException;
     }
 
-    /** An object with these fields; the caller closes what it lies in. */
+    /** An object with these fields; the caller closes the memory that it lies in. */
     static GrowingBuffer object(Body fields) {
         GrowingBuffer target = new GrowingBuffer(4096);
         try (JsonGenerator json = Json.generator(target)) {

@@ -11,14 +11,14 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Makes exceptions of answers whose status is an error. Stateless and safe for any thread. */
+/** Turns responses with an error status into exceptions. Stateless and safe for any thread. */
 final class ErrorReplies {
     /** No text of an error is longer, unless a server sends something else. */
     private static final int TEXT_BYTES = 64 << 10;
 
     private ErrorReplies() {}
 
-    /** Reads the body of an answer that is an error. */
+    /** Reads the body of a response that is an error. */
     static ServerException read(HttpConnection connection) throws IOException {
         int status = connection.head().status();
         try (WholeBody body = WholeBody.readUpTo(connection, TEXT_BYTES)) {
@@ -26,7 +26,7 @@ final class ErrorReplies {
         }
     }
 
-    /** What a status means. */
+    /** The client's code for an HTTP status. */
     static StatusCode code(int status) {
         return switch (status) {
             case 400, 405, 406, 411, 415, 422 -> StatusCode.INVALID_ARGUMENT;
@@ -44,7 +44,7 @@ final class ErrorReplies {
         };
     }
 
-    /** What the server said: the text in its JSON, or whatever it sent instead. */
+    /** The server's error text: the one in its JSON, or whatever it sent instead. */
     static String text(int status, MemorySegment body) {
         byte[] bytes = body.asSlice(0, Math.min(body.byteSize(), TEXT_BYTES)).toArray(ValueLayout.JAVA_BYTE);
         String said = fromJson(bytes).orElseGet(() -> new String(bytes, StandardCharsets.UTF_8).strip());
@@ -52,8 +52,7 @@ final class ErrorReplies {
     }
 
     /**
-     * {@code error} is the protocol's; {@code detail} and {@code message} are what servers say that were made with web
-     * frameworks.
+     * {@code error} is the protocol's; {@code detail} and {@code message} come from servers made with web frameworks.
      */
     private static Optional<String> fromJson(byte[] bytes) {
         try (JsonParser json = Json.parser(bytes)) {

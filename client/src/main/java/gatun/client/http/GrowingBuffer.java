@@ -30,7 +30,7 @@ final class GrowingBuffer extends OutputStream implements Hold {
         return byteSize;
     }
 
-    /** What was written; valid until the next write. */
+    /** The written bytes; valid until the next write. */
     MemorySegment bytes() {
         return buffer.segment().asSlice(0, byteSize);
     }

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  * any.
  */
 final class HttpConnection {
-    /** The longest head of an answer, and the longest JSON that is read without memory of its own. */
+    /** The longest head of a response, and the longest JSON that is read without memory of its own. */
     private static final int BUFFER_BYTES = 16 << 10;
 
     private final WatchedChannel channel;
@@ -43,7 +43,7 @@ final class HttpConnection {
         return channel;
     }
 
-    /** Sends a request and reads the head of its answer. */
+    /** Sends a request and reads the head of its response. */
     void exchange(OutgoingRequest request) throws IOException {
         sent = false;
         answered = false;
@@ -78,24 +78,24 @@ final class HttpConnection {
         }
     }
 
-    /** The head of the answer. */
+    /** The head of the response. */
     ResponseHead head() {
         return head;
     }
 
-    /** A copy of the head of the answer; only before its body is read. */
+    /** A copy of the head of the response; only before its body is read. */
     String headText() {
         byte[] bytes = new byte[headTo - headFrom];
         in.get(headFrom, bytes);
         return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
-    /** The body of the answer. */
+    /** The body of the response. */
     ResponseBody body() {
         return body;
     }
 
-    /** What it remembers of the layout of answers. */
+    /** The layout that the connection remembers of its last response. */
     LayoutMemory layouts() {
         return layouts;
     }
@@ -114,12 +114,12 @@ final class HttpConnection {
         return in.position();
     }
 
-    /** Whether the last request was sent wholly, so that the server may have done what it asks. */
+    /** Whether the last request was sent completely, so that the server may have carried it out. */
     boolean wasSent() {
         return sent;
     }
 
-    /** Whether any byte of an answer came. */
+    /** Whether any byte of a response came. */
     boolean wasAnswered() {
         return answered;
     }
@@ -149,7 +149,7 @@ final class HttpConnection {
         body.begin(head);
     }
 
-    /** Reads until there is a whole head, and answers where it ends. */
+    /** Reads until there is a whole head, and returns where it ends. */
     private int awaitHead() throws IOException {
         int scanned = in.position();
         while (true) {

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * thread; each call occupies its thread until it is answered. An interrupt ends the call, and its connection.
  *
  * <p>A connection that was idle may have been closed by the server meanwhile. A request that fails on such a one before
- * any byte of an answer came is made again on a fresh one, if the server may do it twice, or cannot have got all of it.
- * Before any other request an idle connection is looked at first, and not used when it was closed.
+ * any byte of a response came is made again on a fresh one, if the server may do it twice, or cannot have got all of
+ * it. Before any other request an idle connection is looked at first, and not used when it was closed.
  */
 public final class HttpExchanges implements AutoCloseable {
     private final ClientOptions options;
@@ -52,14 +52,14 @@ public final class HttpExchanges implements AutoCloseable {
     }
 
     /**
-     * Makes any request and reads the whole answer, whatever its status. The server may get it twice, when it closes
-     * the connection without an answer.
+     * Makes any request and reads the whole response, whatever its status. The server may get it twice, when it closes
+     * the connection without a response.
      *
-     * @param method any whose answers have bodies
+     * @param method any whose responses have bodies
      * @param path with its slash, as it goes over the wire
      * @param headers besides those of the options
      * @param body its pieces; their memory is free again when this returns
-     * @throws gatun.client.ClientException when there is no answer
+     * @throws gatun.client.ClientException when there is no response
      * @throws IllegalStateException when this was closed
      */
     public HttpResult exchange(String method, String path, Map<String, String> headers, MemorySegment... body) {
@@ -73,7 +73,7 @@ public final class HttpExchanges implements AutoCloseable {
         return exchange(request, HttpResult::read, Deadline.of(options.deadline()));
     }
 
-    /** Makes a request and lets {@code reader} read the answer. */
+    /** Makes a request and lets {@code reader} read the response. */
     <T> T exchange(OutgoingRequest request, ResponseReader<T> reader, Deadline deadline) {
         HttpConnection connection = takeIdle(request.isRepeatable());
         if (connection != null) {
@@ -100,7 +100,7 @@ public final class HttpExchanges implements AutoCloseable {
         }
     }
 
-    /** What stands before the body of each request. */
+    /** Writes the head of each request. */
     RequestHeads heads() {
         return heads;
     }
@@ -208,7 +208,7 @@ public final class HttpExchanges implements AutoCloseable {
         channels.remove(channel);
     }
 
-    /** Whether a call failed by what this side did. */
+    /** Whether a call failed because of this side. */
     private boolean isGivenUp(WatchedChannel channel, Deadline deadline) {
         return closed
                 || channel.hasExpired()

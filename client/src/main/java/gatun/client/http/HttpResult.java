@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
-/** An answer as it came, its body decompressed. Immutable, but for the body's bytes. */
+/** A response with its body decompressed. Immutable, except for the body's bytes. */
 public final class HttpResult {
-    /** What an array of Java can hold, and a round number. */
+    /** The largest body in bytes: a round number within the limits of a Java array. */
     private static final long LIMIT = 1 << 30;
 
     private final int status;

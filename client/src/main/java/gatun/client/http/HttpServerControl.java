@@ -10,7 +10,7 @@ import gatun.client.UnreachableException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** What a server says of itself over HTTP. */
+/** A server's health and metadata over HTTP. */
 final class HttpServerControl implements ServerControl {
     private final ControlCalls calls;
 

@@ -17,7 +17,7 @@ final class InferJson {
     /**
      * Writes all of it.
      *
-     * @param binary whether tensors follow the JSON, and are to follow that of the answer; otherwise they are part of
+     * @param binary whether tensors follow the JSON, and are to follow that of the response; otherwise they are part of
      *     it
      */
     static void write(InferRequest request, boolean binary, OutputStream target) throws IOException {

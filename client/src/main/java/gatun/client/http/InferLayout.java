@@ -12,7 +12,7 @@ import java.util.Map;
  * @param model who answered
  * @param version which version of it
  * @param id the request's, or empty
- * @param parameters of the answer
+ * @param parameters of the response
  * @param outputs in their order
  * @param binaryByteSize the size of all outputs that follow the JSON
  * @param memoryByteSize how much memory those need, each aligned
@@ -30,7 +30,7 @@ record InferLayout(
         TensorSpec spec();
     }
 
-    /** An output whose bytes follow the JSON; {@code offset} is where they go in the answer's memory. */
+    /** An output whose bytes follow the JSON; {@code offset} is where they go in the response's memory. */
     record Binary(TensorSpec spec, long offset, long byteSize) implements Output {}
 
     /** An output without data: it is in a region, or it has no elements. */
@@ -42,7 +42,7 @@ record InferLayout(
      */
     record Parsed(TensorSpec spec, Buffer elements, long byteSize) implements Output {}
 
-    /** Whether it says the same of any answer with that JSON. */
+    /** Whether it says the same of any response with that JSON. */
     boolean isLasting() {
         for (Output output : outputs) {
             if (output instanceof Parsed) {
@@ -52,7 +52,7 @@ record InferLayout(
         return true;
     }
 
-    /** Gives back what was made of elements. */
+    /** Gives back the memory of the elements. */
     static void close(List<Output> outputs) {
         for (Output output : outputs) {
             if (output instanceof Parsed parsed) {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the JSON of an answer to an inference. Used once. */
+/** Reads the JSON of a response to an inference. Used once. */
 final class InferResponseJson {
     private static final long NONE = -1;
     private static final long ALIGNMENT = 64;
@@ -41,7 +41,7 @@ final class InferResponseJson {
     /**
      * Reads all of {@code json}.
      *
-     * @throws MalformedResponseException when it is no answer to an inference
+     * @throws MalformedResponseException when it is no response to an inference
      */
     static InferLayout read(MemorySegment json) {
         InferResponseJson reader = new InferResponseJson(json);

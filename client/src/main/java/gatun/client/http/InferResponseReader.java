@@ -20,10 +20,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads answers to inferences: outputs that follow the JSON go from the socket to where they stay. Stateless and safe
+ * Reads responses to inferences: outputs that follow the JSON go from the socket to where they stay. Stateless and safe
  * for any thread.
  *
- * @param request what was asked
+ * @param request the request of this response
  */
 record InferResponseReader(InferRequest request) implements ResponseReader<InferResponse> {
     private static final Hold NOTHING = () -> {};
@@ -47,7 +47,7 @@ record InferResponseReader(InferRequest request) implements ResponseReader<Infer
         void fill(MemorySegment target) throws IOException;
     }
 
-    /** An answer whose length is not known before its end: it is read to its end, and its outputs are copied. */
+    /** A response whose length is not known before its end: it is read to its end, and its outputs are copied. */
     private InferResponse readWhole(HttpConnection connection) throws IOException {
         try (WholeBody body = WholeBody.read(connection, ClientMemory.limit())) {
             MemorySegment bytes = body.bytes();
@@ -181,7 +181,7 @@ record InferResponseReader(InferRequest request) implements ResponseReader<Infer
         }
     }
 
-    /** Few answers have more than one. */
+    /** Few responses have more than one. */
     private static <T> List<T> with(List<T> list, T element) {
         if (list.isEmpty()) {
             return List.of(element);

@@ -32,7 +32,7 @@ final class JsonTensorReader {
 
     private JsonTensorReader() {}
 
-    /** Reads the array whose beginning {@code json} is at, to its end. The caller closes what the elements lie in. */
+    /** Reads the array whose beginning {@code json} is at, to its end. The caller closes the memory of the elements. */
     static InferLayout.Parsed read(JsonParser json, TensorSpec spec) throws IOException {
         if (json.currentToken() != JsonToken.START_ARRAY) {
             throw new MalformedResponseException("the data of its output '" + spec.name() + "' is no array");
@@ -94,7 +94,7 @@ final class JsonTensorReader {
         }
     }
 
-    /** The elements of an array; what nests them means nothing. */
+    /** The elements of an array; their nesting is ignored. */
     private static final class Leaves {
         private final JsonParser json;
         private int depth = 1;

@@ -5,14 +5,14 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON of a connection's last answer and what was read there: answers to like requests have the same. Used by one
- * thread.
+ * The JSON of a connection's last response and the layout read from it: responses to similar requests have the same.
+ * Used by one thread.
  */
 final class LayoutMemory {
     private MemorySegment json = MemorySegment.NULL;
     private @Nullable InferLayout layout;
 
-    /** What these bytes say, or null where they are not the last ones. */
+    /** The layout in these bytes of JSON, or null where they differ from the last ones. */
     @Nullable
     InferLayout find(MemorySegment buffer, long from, long byteSize) {
         return layout != null
@@ -22,7 +22,7 @@ final class LayoutMemory {
                 : null;
     }
 
-    /** Remembers what {@code bytes} say, which never change. */
+    /** Remembers the layout in {@code bytes}, which never change. */
     void put(byte[] bytes, InferLayout said) {
         json = MemorySegment.ofArray(bytes);
         layout = said;

@@ -9,12 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
-/** Writes what stands before the bodies of requests to one server. Immutable and safe for any thread. */
+/** Writes the heads of requests to one server. Immutable and safe for any thread. */
 final class RequestHeads {
     private static final String DIGITS = "0123456789ABCDEF";
-    /** What stands in a path as it is, besides letters and digits: RFC 3986, 3.3. */
+    /** Characters that stand unescaped in a path, besides letters and digits: RFC 3986, 3.3. */
     private static final String PLAIN = "-._~!$&'()*+,;=:@";
-    /** What stands in a header's name, besides letters and digits: RFC 9110, 5.6.2. */
+    /** Characters allowed in a header's name, besides letters and digits: RFC 9110, 5.6.2. */
     private static final String TOKEN = "!#$%&'*+-.^_`|~";
 
     private final String pathPrefix;
@@ -39,7 +39,7 @@ final class RequestHeads {
             case GZIP -> append(lines, "Accept-Encoding", "gzip");
             case DEFLATE -> append(lines, "Accept-Encoding", "deflate");
             case NONE -> {
-                // Nobody is to compress what was not asked for.
+                // Without the header, servers do not compress responses.
             }
         }
         this.sameForAll = lines.toString();

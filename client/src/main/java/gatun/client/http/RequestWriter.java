@@ -7,14 +7,14 @@ import java.nio.ByteBuffer;
 
 /**
  * Sends the pieces of a request in order. Small pieces, and those on the heap, go by way of a buffer of the connection;
- * large ones in native memory go as they are, together with what stands before them. Used by one thread.
+ * large ones in native memory are written from where they lie, together with the bytes before them. Used by one thread.
  */
 final class RequestWriter {
     /** Up to here a copy costs less than telling the system of one more piece. */
     private static final long COPIED_BYTES = 8 << 10;
 
     private static final int BUFFER_BYTES = 64 << 10;
-    /** What a {@link ByteBuffer} can show of a segment, and a round number. */
+    /** The largest part of a segment shown as a {@link ByteBuffer}, in bytes: a round number below its limit. */
     private static final long PIECE_BYTES = 1 << 30;
 
     private final Wire wire;
@@ -27,7 +27,7 @@ final class RequestWriter {
         this.wire = wire;
     }
 
-    /** Forgets what an attempt before left. */
+    /** Drops the bytes that an earlier attempt left. */
     void begin() {
         buffer.clear();
     }
@@ -41,7 +41,7 @@ final class RequestWriter {
         }
     }
 
-    /** Sends what is left. */
+    /** Sends the remaining bytes. */
     void flush() throws IOException {
         if (buffer.position() > 0) {
             buffer.flip();

@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * The bytes of an answer behind its head, without HTTP's own: by length, in chunks, or until the connection ends. Used
- * by one thread.
+ * The body of a response, without HTTP's framing: by length, in chunks, or until the connection ends. Used by one
+ * thread.
  */
 final class ResponseBody {
     /** Until the connection ends. */
@@ -20,7 +20,7 @@ final class ResponseBody {
     private static final int GREATEST_TRAILER_LINES = 100;
 
     private final Wire wire;
-    /** What was read but not used yet, between position and limit. */
+    /** Bytes that were read but not used yet, between position and limit. */
     private final ByteBuffer in;
 
     private boolean bounded;
@@ -177,7 +177,7 @@ final class ResponseBody {
         }
     }
 
-    /** Reads more behind what the buffer has. */
+    /** Reads more bytes behind those in the buffer. */
     private void more() throws IOException {
         int start = in.position();
         int end = in.limit();

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * The head of the answer that a connection reads, kept by the connection and filled anew by each. Used by one thread.
+ * The head of the response that a connection reads, kept by the connection and filled anew by each. Used by one thread.
  */
 final class ResponseHead {
     /** There is no such number. */

@@ -3,13 +3,13 @@ package gatun.client.http;
 
 import java.io.IOException;
 
-/** Makes something of an answer, whose head was read. */
+/** Makes something of a response, whose head was read. */
 @FunctionalInterface
 interface ResponseReader<T> {
     /**
      * Reads the body, wholly where the connection is to be used again.
      *
-     * @throws gatun.client.ClientException for an error or an answer that is none
+     * @throws gatun.client.ClientException for an error or a response that is none
      */
     T read(HttpConnection connection) throws IOException;
 }

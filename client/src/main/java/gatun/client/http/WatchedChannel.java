@@ -43,7 +43,7 @@ final class WatchedChannel {
     }
 
     /**
-     * Ends the call, and answers whether it came before the deadline; otherwise the channel is closed, or will be at
+     * Ends the call, and returns whether it came before the deadline; otherwise the channel is closed, or will be at
      * once.
      */
     boolean end() {

@@ -20,7 +20,7 @@ final class WholeBody implements Hold {
     }
 
     /**
-     * Reads all of the answer's body.
+     * Reads all of the response's body.
      *
      * @throws MalformedResponseException when it has more than {@code limit} bytes
      */
@@ -34,7 +34,7 @@ final class WholeBody implements Hold {
     }
 
     /**
-     * Reads the answer's body, and no further when it has more than {@code limit} bytes; then it is somewhat longer
+     * Reads the response's body, and no further when it has more than {@code limit} bytes; then it is somewhat longer
      * than that.
      */
     static WholeBody readUpTo(HttpConnection connection, long limit) throws IOException {

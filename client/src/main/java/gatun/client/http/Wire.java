@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 /** Bytes to a server and back, for one thread. Ends with its channel, which others own. */
 sealed interface Wire permits SocketWire, TlsWire {
     /**
-     * Reads what is there, and waits for something.
+     * Reads the available bytes, and waits for at least one.
      *
      * @return how many bytes; -1 at the end
      */

@@ -272,7 +272,7 @@ class InferResponseMessageTest {
         for (int length = 0; length < streamed.length; length++) {
             complete += expectOrRefuse(shown.of(Arrays.copyOf(streamed, length)), true) ? 1 : 0;
         }
-        // Nothing at all, and before the nested answer.
+        // Nothing at all, and before the nested response.
         assertThat(complete).isEqualTo(2);
     }
 
@@ -290,7 +290,7 @@ class InferResponseMessageTest {
         }
     }
 
-    /** Nothing but the one exception may come. Answers whether it was well formed. */
+    /** Nothing but the one exception may come. Returns whether it was well formed. */
     private static boolean expectOrRefuse(InputStream stream, boolean streamed) {
         try (InferResponseMessage reply =
                         streamed ? InferResponseMessage.parseStreamed(stream) : InferResponseMessage.parse(stream);

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What errors of servers become. */
+/** Exceptions for errors of servers. */
 class ErrorRepliesTest {
     @ParameterizedTest
     @CsvSource({

@@ -107,7 +107,7 @@ class MalformedReplyTest {
                     .hasMessageContaining(text)
                     .hasMessageStartingWith(
                             server.url() + " answered POST /v2/models/m/infer with what is no answer: ");
-            // What is no answer is asked for once.
+            // A malformed response is not retried.
             assertThat(server.connections()).isEqualTo(1);
         }
     }

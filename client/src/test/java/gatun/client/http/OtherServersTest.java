@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 /** Control of servers that speak the protocol without Triton's extensions, or in their own way. */
 @Timeout(60)
 class OtherServersTest {
-    /** Answers by path, and says of others what web frameworks say. */
+    /** Answers by path, and with the errors of web frameworks for others. */
     private static ScriptedServer server(Map<String, String> answers) {
         return ScriptedServer.start(conversation -> {
             for (var request = conversation.read(); request.isPresent(); request = conversation.read()) {
@@ -127,7 +127,7 @@ class OtherServersTest {
             assertThat(catchThrowableOfType(MalformedResponseException.class, () -> client.models()
                             .index(false)))
                     .hasMessageContaining("expected an array");
-            // The answers were read to their ends.
+            // The responses were read to their ends.
             assertThat(server.connections()).isEqualTo(1);
         }
     }

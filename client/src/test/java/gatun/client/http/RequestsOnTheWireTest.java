@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the client sends, word for word. */
+/** The client's requests, byte by byte. */
 @Timeout(60)
 class RequestsOnTheWireTest {
     private final BlockingQueue<ScriptedServer.Request> requests = new LinkedBlockingQueue<>();

@@ -18,9 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ServerSocketFactory;
 
-/**
- * A server that says what a test wants, byte by byte. Plays its script with each connection, on a thread of its own.
- */
+/** A server that sends the bytes that a test wants. Plays its script on each connection, on a thread of its own. */
 final class ScriptedServer implements AutoCloseable {
     private final ServerSocket listener;
     private final String scheme;
@@ -38,7 +36,7 @@ final class ScriptedServer implements AutoCloseable {
         this.script = script;
     }
 
-    /** What is said on a connection; it is closed at the end. */
+    /** The script of a connection, which is closed at the end. */
     @FunctionalInterface
     interface Script {
         void play(Conversation conversation) throws Exception;
@@ -117,7 +115,7 @@ final class ScriptedServer implements AutoCloseable {
         try (socket) {
             script.play(new Conversation(socket));
         } catch (Exception e) {
-            // The client went away, which it may, or it tells of what is wrong.
+            // The client went away, which it may, or it reports the error itself.
             return;
         } finally {
             open.remove(socket);
@@ -182,7 +180,7 @@ final class ScriptedServer implements AutoCloseable {
         /** Waits until the client closes the connection. */
         void awaitEnd() throws IOException {
             while (in.read() >= 0) {
-                // What else it sends does not matter.
+                // Further bytes do not matter.
             }
         }
 
@@ -198,12 +196,12 @@ final class ScriptedServer implements AutoCloseable {
         }
     }
 
-    /** A whole answer of status 200. */
+    /** A whole response of status 200. */
     static String ok(String body, String... headers) {
         return answer("200 OK", body, headers);
     }
 
-    /** A whole answer. */
+    /** A whole response. */
     static String answer(String status, String body, String... headers) {
         StringBuilder text = new StringBuilder("HTTP/1.1 ").append(status).append("\r\n");
         for (String header : headers) {

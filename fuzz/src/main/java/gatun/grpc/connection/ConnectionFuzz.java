@@ -25,9 +25,9 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Whole connections: the first byte tells how the client behaves, the others are what it sends behind its greeting.
- * Whatever that is, the connection ends when the client has left, with everything given back; nothing fails but the
- * client's own calls, what waits to be written is bounded, and what is written are frames.
+ * Whole connections: the first byte tells how the client behaves, the others are sent after its greeting. Whatever that
+ * is, the connection ends when the client has left, with everything given back; nothing fails except the client's own
+ * calls, the bytes waiting to be written are bounded, and the written bytes are frames.
  */
 public final class ConnectionFuzz {
     /** Flags of the first byte: bytes come one by one, nothing is read, nobody greets, all comes again and again. */
@@ -40,7 +40,7 @@ public final class ConnectionFuzz {
     private static final int REPETITIONS = 16;
     private static final int MAX_CALLS = 16;
 
-    /** Answers that may wait, and what each call and the connection itself may have to say besides. */
+    /** Responses that may wait, with further frames for each call and the connection itself. */
     private static final int WAITING_LIMIT = 256 + 4 * (MAX_CALLS + 1);
 
     private static final ConnectionSettings SETTINGS =

@@ -8,14 +8,16 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CountDownLatch;
 
-/** A client in memory: it sends bytes that are known before, a few at a time, and leaves. Looks at what it is sent. */
+/** A client in memory: it sends given bytes, a few at a time, and leaves. Checks the frames that it gets. */
 final class PlayedClient implements Transport {
     private static final int MAX_TYPE = Http2.CONTINUATION;
 
-    /** What is said without being asked: settings, windows, and why a connection ends. */
+    /** Bytes sent without a request: settings, windows, and the reason for the end of a connection. */
     private static final int UNASKED_BYTES = 4096;
 
-    /** The most bytes of answers for each byte: a frame may refuse a call that its header block of one byte repeats. */
+    /**
+     * The most bytes of responses for each byte: a frame may refuse a call that its header block of one byte repeats.
+     */
     private static final int ANSWERED_BYTES_PER_BYTE = 256;
 
     private final byte[] sent;
@@ -30,7 +32,7 @@ final class PlayedClient implements Transport {
      * A client.
      *
      * @param step the most bytes that come at a time
-     * @param reads whether it reads what it is sent
+     * @param reads whether it reads the bytes that it is sent
      * @param beforeEachRead run by the reading thread whenever it wants more
      */
     PlayedClient(byte[] sent, int step, boolean reads, Runnable beforeEachRead) {
@@ -87,7 +89,9 @@ final class PlayedClient implements Transport {
         closed.countDown();
     }
 
-    /** Requires what it was sent to be frames, and no more than was asked for; when the connection is over. */
+    /**
+     * Requires the bytes that it got to be frames, and no more than it asked for; called when the connection is over.
+     */
     void requireFrames() {
         FuzzInput.require(
                 received.size() <= UNASKED_BYTES + (long) ANSWERED_BYTES_PER_BYTE * sent.length,
@@ -103,7 +107,7 @@ final class PlayedClient implements Transport {
                     "settings come first, once");
             first = false;
             bytes.position(bytes.position() + Http2.FRAME_HEADER_SIZE - Integer.BYTES);
-            // What is closed in the middle of a write is cut off.
+            // The last frame is cut off when the connection was closed in the middle of a write.
             bytes.position(bytes.position() + Math.min(bytes.remaining(), lengthAndType >>> 8));
         }
     }

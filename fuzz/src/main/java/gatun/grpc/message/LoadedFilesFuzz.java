@@ -8,10 +8,7 @@ import gatun.wire.inference.RepositoryModelLoadRequest;
 import java.lang.foreign.Arena;
 import java.util.OptionalLong;
 
-/**
- * Requests to load a model: the size of their files, which is found before they are read, is what protobuf reads of
- * them.
- */
+/** Requests to load a model: the size of their files, found before they are read, is the one that protobuf reads. */
 public final class LoadedFilesFuzz {
     private LoadedFilesFuzz() {}
 

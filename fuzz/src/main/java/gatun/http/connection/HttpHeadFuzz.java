@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * Heads of requests. What is taken for plain is a whole and strict head, and nothing shorter is; the check of all other
- * heads lets it pass as well, and comes to the same however its bytes are cut.
+ * Heads of requests. A head that counts as plain is complete and strict, and no shorter one counts; the check of all
+ * other heads accepts it as well, with the same result however its bytes are split.
  */
 public final class HttpHeadFuzz {
     /** The heads that may be taken for plain, loosely. */
@@ -21,7 +21,7 @@ public final class HttpHeadFuzz {
 
     private HttpHeadFuzz() {}
 
-    /** Reads the input as the begin of a connection. */
+    /** Reads the input as the beginning of a connection. */
     public static void fuzzerTestOneInput(byte[] input) {
         FuzzInput.run(input, () -> {
             String checked = check(input, input.length);

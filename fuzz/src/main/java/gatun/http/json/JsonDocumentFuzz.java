@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** JSON documents: what is read is what Jackson reads, and what Jackson refuses is refused. */
+/** JSON documents: documents are read as Jackson reads them, and refused when Jackson refuses them. */
 public final class JsonDocumentFuzz {
     /** So deep that only one of the two readers may refuse it. */
     private static final int TOO_DEEP = JsonReader.DEPTH_LIMIT;

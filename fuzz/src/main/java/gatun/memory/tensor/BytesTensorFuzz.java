@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Raw BYTES tensors: the first byte is the number of elements that is expected. What is complete is what its elements
- * make again.
+ * Raw BYTES tensors: the first byte is the expected number of elements. A complete tensor equals the one that its
+ * elements encode to.
  */
 public final class BytesTensorFuzz {
     private BytesTensorFuzz() {}

@@ -28,7 +28,7 @@ public final class ConfigurationFuzz {
         });
     }
 
-    /** What a server without backends makes of a configuration: ensembles, and refusals. */
+    /** Completes a configuration as a server without backends does, which accepts ensembles only. */
     private static void complete(ModelConfig written) {
         FuzzInput.requireEqual(written.getName(), MODEL, "the model's name");
         ModelConfig completed = ModelConfiguration.complete(

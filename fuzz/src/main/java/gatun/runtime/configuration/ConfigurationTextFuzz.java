@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * Configurations in protobuf's text format, as model folders hold them: what was read is read again of what protobuf
- * writes of it. What this takes of the heap is not weighed: no client sends such text, and Jazzer itself takes
+ * Configurations in protobuf's text format, as model folders hold them: a configuration that was read, written by
+ * protobuf and read again is the same. The heap is not measured: no client sends such text, and Jazzer itself takes
  * megabytes while protobuf reads it.
  */
 public final class ConfigurationTextFuzz {

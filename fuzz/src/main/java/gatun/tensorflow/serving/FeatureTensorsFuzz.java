@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Serialised examples, each given twice: the tensors of their features hold what protobuf reads, or protobuf refuses
- * them as well.
+ * Serialised examples, each given twice: the tensors of their features hold the values that protobuf reads, or protobuf
+ * refuses them as well.
  */
 public final class FeatureTensorsFuzz {
     private static final Shape ANY = Shape.of(Shape.VARIABLE);
@@ -102,7 +102,7 @@ public final class FeatureTensorsFuzz {
         };
     }
 
-    /** Adds the values of a feature that fits; answers how many there are. */
+    /** Adds the values of a feature that fits; returns how many there are. */
     private static int add(Feature feature, Datatype datatype, Elements elements) {
         feature.getBytesList().getValueList().forEach(value -> elements.addString(value.toByteArray()));
         feature.getFloatList().getValueList().forEach(value -> add(value, datatype, elements));

@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * The header of a v1 inference over HTTP, which is protobuf's text format: what is written of what was read is read as
- * the same.
+ * The header of a v1 inference over HTTP, which is protobuf's text format: a header that was read, written and read
+ * again is the same.
  */
 public final class V1HeaderFuzz {
     private V1HeaderFuzz() {}

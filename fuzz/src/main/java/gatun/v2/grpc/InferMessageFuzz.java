@@ -25,8 +25,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * ModelInferRequest messages: what is read is what protobuf reads, and nothing is read that protobuf refuses. What
- * protobuf reads is read as protobuf writes it.
+ * ModelInferRequest messages: messages are read as protobuf reads them, and refused when protobuf refuses them. A
+ * message that protobuf has read and written again is read too.
  */
 public final class InferMessageFuzz {
     private static final long HEAP_BYTES = 64L << 20;

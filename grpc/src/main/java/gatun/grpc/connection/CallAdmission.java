@@ -32,7 +32,7 @@ final class CallAdmission {
     private static final int METHOD_NOT_ALLOWED = 405;
     private static final int UNSUPPORTED_MEDIA_TYPE = 415;
 
-    /** The most characters of a client's own words that an answer repeats. */
+    /** The most characters of a client's own words that a response repeats. */
     private static final int QUOTE_LENGTH = 200;
 
     private final ServiceTable table;
@@ -89,7 +89,7 @@ final class CallAdmission {
         return opening(method.get(), head, decompressor.get(), timeout, services);
     }
 
-    /** The answer to a call that our limits refuse. */
+    /** The response to a call that our limits refuse. */
     static byte[] answer(Status status, String text) {
         return HeaderEncoder.trailersOnly(status.withDescription(text), new Metadata());
     }

@@ -11,11 +11,11 @@ import java.util.OptionalLong;
  *
  * @param <Q> the request message
  * @param <R> the response message
- * @param method what the client calls
+ * @param method the method that the client calls
  * @param head the header block
- * @param decompressor what compressed request messages are unpacked with
- * @param timeoutNanos how long the client will wait; empty when for ever
- * @param services what all calls of the connection use
+ * @param decompressor unpacks compressed request messages
+ * @param timeoutNanos how long the client will wait; empty for ever
+ * @param services shared by all calls of the connection
  */
 record CallOpening<Q, R>(
         ServerMethodDefinition<Q, R> method,

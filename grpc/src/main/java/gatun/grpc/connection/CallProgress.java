@@ -6,12 +6,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * How far a call has come and what its handler is to be told next. Everybody reports here what happened; whoever gets
- * true as an answer has to start the call's thread, which asks for one step after the other until there is none. Safe
- * for any thread; never waits.
+ * The state of a call, and the next event for its handler. All threads report events here; one that gets true in return
+ * must start the call's thread, which takes one step after the other until none is left. Safe for any thread; never
+ * waits.
  */
 final class CallProgress {
-    /** What the handler is to be told next. */
+    /** The next event for the handler. */
     enum Step {
         /** Nothing: the thread is done for now. */
         NOTHING,
@@ -25,7 +25,7 @@ final class CallProgress {
         HALF_CLOSE,
         /** That all it sent went out. */
         COMPLETE,
-        /** That nobody waits for its answer. */
+        /** That nobody waits for its response any more. */
         CANCEL
     }
 
@@ -114,7 +114,7 @@ final class CallProgress {
         }
     }
 
-    /** What becomes of a call that nobody waits for any more. */
+    /** The outcome of cancelling a call. */
     enum Cancellation {
         /** It was over already. */
         TOO_LATE,

@@ -11,7 +11,7 @@ import javax.net.ssl.SSLSession;
  * The objects that all calls of a connection share.
  *
  * @param root the context that calls' contexts descend from
- * @param attributes what handlers may ask about the connection
+ * @param attributes properties of the connection for handlers
  * @param timer cancels calls at their deadlines; runs short tasks only
  * @param threads makes the threads that calls run on
  * @param decompression unpacks compressed messages

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The settings that the client sent in SETTINGS frames. However many come while the client does not read, they wait for
- * the writer as one. The reading thread's, but for what the writer does under its lock.
+ * the writer as one. Used by the reading thread, except for the methods that the writer calls under its lock.
  */
 final class ClientSettings {
     /** Bytes of one setting: two of number, four of value. */
@@ -84,7 +84,7 @@ final class ClientSettings {
         }
     }
 
-    /** Lets what the client said last take effect. Under the writer's lock. */
+    /** Applies the client's latest settings. Under the writer's lock. */
     private void apply(FrameWriter w) throws IOException {
         int acknowledged = waiting.getAndSet(0);
         long before = w.initialWindow();
@@ -129,7 +129,7 @@ final class ClientSettings {
                 }
             }
             default -> {
-                // The table size does not matter to an encoder that has no table; what is unknown must be ignored.
+                // The table size does not matter to an encoder that has no table; unknown settings must be ignored.
             }
         }
     }

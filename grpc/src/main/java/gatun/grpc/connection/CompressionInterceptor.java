@@ -22,7 +22,7 @@ public final class CompressionInterceptor implements ServerInterceptor {
     /**
      * An interceptor for calls on {@link GrpcConnectionSelector}'s connections.
      *
-     * @param encodings what to compress with, best first
+     * @param encodings the encodings to compress with, best first
      * @param methods the bare names of the methods whose responses are compressed
      */
     public CompressionInterceptor(List<String> encodings, Set<String> methods) {

@@ -11,7 +11,7 @@ import gatun.listener.IoBuffers;
  * @param large buffers of {@link IoBuffers#BYTE_SIZE} bytes
  */
 record ConnectionBuffers(IoBuffers small, IoBuffers large) {
-    /** Bytes of a small buffer: two are what an idle connection costs most. */
+    /** Bytes of a small buffer: they are the largest cost of an idle connection. */
     static final int SMALL_BYTE_SIZE = 2560;
 
     /** Small buffers of their own beside the {@code large} ones. */

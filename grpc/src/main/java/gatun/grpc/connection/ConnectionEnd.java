@@ -14,10 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a connection comes to its end. When the server stops, or the connection is too old, the client first hears that
- * it should open no more streams; a PING tells when it has heard, or a second passes; then new streams are refused, and
- * when the last call is done the connection ends. When the client breaks the rules it hears why, and the connection
- * ends.
+ * The end of a connection. When the server stops, or the connection is too old, the client is first told to open no
+ * more streams; once it has acknowledged a PING, or a second has passed, new streams are refused, and the connection
+ * ends with its last call. When the client breaks the rules, it is told why, and the connection ends.
  */
 final class ConnectionEnd {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionEnd.class);
@@ -44,7 +43,7 @@ final class ConnectionEnd {
     /** Why streams will be refused; written before they are. */
     private volatile String reason = STOPPING;
 
-    /** What the client did that ends the connection. */
+    /** The client's error that ends the connection; null for none. */
     private volatile @Nullable ClientErrorException clientError;
 
     private final AtomicBoolean refusing = new AtomicBoolean();
@@ -122,18 +121,18 @@ final class ConnectionEnd {
 
     /** Ends the connection if the server stops and nothing is left to do. Any thread. */
     void finishWhenIdle() {
-        // Streams are refused: what is idle stays idle, and is ended once.
+        // Streams are refused: an idle connection stays idle, and is ended once.
         if (refusing.get() && idle.getAsBoolean() && finishing.compareAndSet(false, true)) {
             writer.finish(w -> {}, this::hangUp);
         }
     }
 
-    /** Tells the client what it did wrong and waits for it to hang up. The reading thread's, which is done then. */
+    /** Tells the client its error and waits for it to hang up. Called by the reading thread, which ends then. */
     void fail(ConnectionError e, FrameReader reader) {
         int last = lastStreamId.getAsInt();
         note(e.error(), String.valueOf(e.getMessage()));
         writer.finish(w -> w.frames().goAway(last, e.error(), String.valueOf(e.getMessage())), this::hangUp);
-        // If what was said cannot be written, nobody else would end the connection.
+        // If the last frames cannot be written, nobody else would end the connection.
         timer.runAfter(LINGER, transport::close);
         try {
             reader.discardAll();
@@ -160,7 +159,7 @@ final class ConnectionEnd {
         transport.close();
     }
 
-    /** Throws what the client did, where that ends the connection. */
+    /** Throws the client's error, where it ends the connection. */
     void throwError() {
         ClientErrorException error = clientError;
         if (error != null) {

@@ -12,7 +12,7 @@ final class ConnectionError extends RuntimeException {
         this.error = error;
     }
 
-    /** What the GOAWAY frame carries. */
+    /** The error code for the GOAWAY frame. */
     Http2Error error() {
         return error;
     }

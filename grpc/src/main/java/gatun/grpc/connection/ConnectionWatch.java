@@ -31,13 +31,13 @@ final class ConnectionWatch {
     private final LongSupplier lastReadNanos;
     private final long beganNanos = System.nanoTime();
 
-    /** The timer's thread's. */
+    /** Used by the timer's thread only. */
     private long ageDueIn;
 
     private volatile boolean greeted;
     private volatile boolean closed;
 
-    /** When the PING was asked for that has no answer yet, or 0. */
+    /** When the PING was asked for that has no response yet, or 0. */
     private volatile long askedNanos;
 
     /** Calls off the next look; written by the reading thread until the client has greeted, and then by the timer's. */
@@ -112,7 +112,7 @@ final class ConnectionWatch {
         long silent = now - lastReadNanos.getAsLong();
         long asked = askedNanos;
         if (asked != 0 && now - asked > silent) {
-            // Whatever came since is an answer.
+            // Whatever came since is a response.
             askedNanos = 0;
             asked = 0;
         }

@@ -5,16 +5,16 @@ import java.io.IOException;
 
 /**
  * The flow-control window of a connection: the bytes that its client may still send. Bytes are given back when they are
- * read: how much a stream may keep waiting is its own window's matter. They count as given when the client is told so,
- * which is late where it does not read what it is told. The reading thread's, but for what the writer does under its
- * lock.
+ * read: how much a stream may keep waiting is its own window's matter. They count as given once the increment is
+ * announced, which is late when the client does not read. Used by the reading thread, except for the methods that the
+ * writer calls under its lock.
  */
 final class ConnectionWindow {
     private final FrameWriter writer;
     private final int size;
     private final int announceSize;
 
-    // The reading thread's.
+    // Used by the reading thread only.
     private long received;
     private int owed;
 

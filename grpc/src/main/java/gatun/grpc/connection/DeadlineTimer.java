@@ -20,11 +20,11 @@ final class DeadlineTimer implements AutoCloseable {
     DeadlineTimer() {
         executor = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().name("grpc-deadlines").daemon(true).factory());
-        // Nearly all deadlines are never reached: what is cancelled is forgotten at once.
+        // Nearly all deadlines are never reached: cancelled tasks are dropped at once.
         executor.setRemoveOnCancelPolicy(true);
     }
 
-    /** What io.grpc's contexts schedule their deadlines on. */
+    /** The executor on which io.grpc's contexts schedule their deadlines. */
     ScheduledExecutorService executor() {
         return executor;
     }
@@ -40,7 +40,7 @@ final class DeadlineTimer implements AutoCloseable {
         }
     }
 
-    /** The same for a task that may be called off: by what is returned. Never runs it when the timer is closed. */
+    /** The same for a task that may be called off: by the returned handle. Never runs it when the timer is closed. */
     Runnable runUnlessCalledOff(Duration delay, Runnable task) {
         try {
             Future<?> scheduled = executor.schedule(() -> run(task), delay.toNanos(), TimeUnit.NANOSECONDS);

@@ -29,17 +29,17 @@ final class Encodings {
 
     private Encodings() {}
 
-    /** What {@code grpc-accept-encoding} names. */
+    /** The encodings that {@code grpc-accept-encoding} names. */
     static List<String> list(String acceptEncoding) {
         return Arrays.stream(acceptEncoding.split(",", -1)).map(String::strip).toList();
     }
 
-    /** What packs messages for {@code encoding}; empty when it is not known. */
+    /** The compressor for {@code encoding}; empty when it is not known. */
     static Optional<Compressor> compressor(String encoding) {
         return Optional.ofNullable(COMPRESSORS.lookupCompressor(encoding));
     }
 
-    /** What unpacks messages of {@code encoding}; empty when it is not known. */
+    /** The decompressor for {@code encoding}; empty when it is not known. */
     static Optional<Decompressor> decompressor(String encoding) {
         return Optional.ofNullable(DECOMPRESSORS.lookupDecompressor(encoding));
     }

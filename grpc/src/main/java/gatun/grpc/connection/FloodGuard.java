@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Counts frames that cost a client nothing and us something, and cuts off who sends too many in a second. The limits
- * are far above what clients need: a cancelled call is not an attack. The reading thread's alone.
+ * are far above the needs of clients: a cancelled call is not an attack. Used by the reading thread only.
  */
 final class FloodGuard {
     /** Frames of one kind that one second may bring. */
@@ -35,7 +35,7 @@ final class FloodGuard {
         controlFrames(1);
     }
 
-    /** The same for a frame with so much in it as {@code count} frames. */
+    /** The same for a frame that counts as {@code count} frames. */
     void controlFrames(int count) {
         controlFrames += count;
         if (controlFrames > CONTROL_FRAMES_PER_SECOND && !newSecond()) {

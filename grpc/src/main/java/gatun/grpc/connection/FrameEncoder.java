@@ -35,7 +35,7 @@ final class FrameEncoder {
         noteData();
         int extra = 0;
         if (!tableSizeSent) {
-            // We never index, and say so once: then no change of the client's table size needs an answer.
+            // We never index, and say so once: then no change of the client's table size needs a response.
             tableSizeSent = true;
             extra = 1;
         }

@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 /**
  * Cuts what a client sends into frames. Small payloads pass through a native buffer; large ones are read from the
  * transport straight to where they belong. While the reader waits for the client it has a small buffer only: it takes a
- * large one when the client had more than fits into that, and gives it back when the client has no more. The reading
- * thread's alone.
+ * large one when the client had more than fits into that, and gives it back when the client has no more. Used by the
+ * reading thread only.
  */
 final class FrameReader {
     /** From this size on, bytes that are not in the buffer yet are read straight into their destination. */
@@ -233,7 +233,7 @@ final class FrameReader {
         }
     }
 
-    /** Reads what the transport has, at least one byte; -1 at its end. */
+    /** Reads the bytes that the transport has, at least one; -1 at its end. */
     private int fill() throws IOException {
         if (filled != large) {
             change();

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a connection's frames. One lock orders them: whoever holds it checks a window, takes from it and writes, in
- * one go. The reader never waits for the lock: what it has to say or to change it puts into a queue ({@link #control}),
- * which is emptied by whoever holds the lock, or by itself when nobody does. A call that finds a window empty leaves
- * the lock and parks until its stream is woken.
+ * one go. The reader never waits for the lock: it puts its frames and changes into a queue ({@link #control}), which is
+ * emptied by the thread that holds the lock, or by the reader itself when none does. A call that finds a window empty
+ * leaves the lock and parks until its stream is woken.
  */
 final class FrameWriter {
-    /** What is done under the lock, on any thread: append frames, change windows. Must not wait. */
+    /** A task that runs under the lock, on any thread: appends frames, changes windows. Must not wait. */
     @FunctionalInterface
     interface Control {
         /** Does it. */
@@ -31,7 +31,7 @@ final class FrameWriter {
     }
 
     /**
-     * Answers to frames that may wait for a client that does not read; nothing of a client that causes more is read
+     * Responses to frames that may wait for a client that does not read; nothing of a client that causes more is read
      * meanwhile.
      */
     private static final int PENDING_LIMIT = 256;
@@ -48,7 +48,7 @@ final class FrameWriter {
     private final AtomicInteger pendingCount = new AtomicInteger();
     private final AtomicBoolean flushing = new AtomicBoolean();
 
-    /** The reading thread while it waits for answers to be written. */
+    /** The reading thread while it waits for responses to be written. */
     private volatile @Nullable Thread reader;
 
     // Guarded by lock.
@@ -61,7 +61,7 @@ final class FrameWriter {
     private volatile boolean closed;
     private volatile long connectionWindow = Http2.DEFAULT_WINDOW_SIZE;
 
-    /** What the client lets every stream send at first. */
+    /** The initial send window of every stream, in bytes, as the client's settings say. */
     private volatile long initialWindow = Http2.DEFAULT_WINDOW_SIZE;
 
     /** When the write that is under way began, or 0. */
@@ -70,7 +70,7 @@ final class FrameWriter {
     /**
      * A writer on {@code transport}.
      *
-     * @param readingPatience for how long a client with too many unread answers may read none; it is cut off then
+     * @param readingPatience for how long a client with too many unread responses may read none; it is cut off then
      * @param onFailure takes the first failure, after which nothing more is written
      */
     FrameWriter(
@@ -88,10 +88,10 @@ final class FrameWriter {
     }
 
     /**
-     * {@link #enqueue} for answers that a client can cause any number of times. Where too many wait for a client that
-     * does not read, waits until they are written, so that no more is read of it. The reading thread's.
+     * {@link #enqueue} for responses that a client can cause any number of times. Where too many wait for a client that
+     * does not read, waits until they are written, so that no more is read of it. Used by the reading thread only.
      *
-     * @throws ConnectionError when the client reads none of its answers for too long
+     * @throws ConnectionError when the client reads none of its responses for too long
      */
     void control(Control action) {
         if (pendingCount.get() >= PENDING_LIMIT) {
@@ -129,8 +129,7 @@ final class FrameWriter {
     }
 
     /**
-     * Does {@code lastWords} as {@link #enqueue} would, writes what there is to write, and then runs
-     * {@code afterwards}.
+     * Does {@code lastWords} as {@link #enqueue} would, writes everything that waits, and then runs {@code afterwards}.
      */
     void finish(Control lastWords, Runnable afterwards) {
         enqueue(w -> {
@@ -141,8 +140,8 @@ final class FrameWriter {
 
     /**
      * Does {@code action} under the lock, now or as soon as its present holder is done. Never waits, neither for the
-     * lock nor for the client: what there is to write is left to a thread of its own. For what can be waiting a bounded
-     * number of times only. Any thread.
+     * lock nor for the client: the writing is left to a thread of its own. Only for tasks of which a bounded number can
+     * wait. Any thread.
      */
     void enqueue(Control action) {
         pending.add(action);
@@ -182,7 +181,7 @@ final class FrameWriter {
     }
 
     /**
-     * Sends a part of a call's answer and waits, parked, where windows are empty.
+     * Sends a part of a call's response and waits, parked, where windows are empty.
      *
      * @param headers the response's header block; empty when it was sent before
      * @param message the message; closed on every path
@@ -286,13 +285,13 @@ final class FrameWriter {
         return !closed && !stream.sendClosed();
     }
 
-    /** What appends frames. Under the lock. */
+    /** Appends frames. Only under the lock. */
     FrameEncoder frames() {
         assert lock.isHeldByCurrentThread();
         return frames;
     }
 
-    /** Whether headers or a message went out since this was asked the last time. The reading thread's. */
+    /** Whether headers or a message went out since the last call. Used by the reading thread only. */
     boolean dataSent() {
         return frames.dataSent();
     }
@@ -304,7 +303,10 @@ final class FrameWriter {
         stream.wake();
     }
 
-    /** The client's window for the whole connection grew; false when beyond what HTTP/2 allows. Under the lock. */
+    /**
+     * The client's window for the whole connection grew; false when it would exceed the limit of HTTP/2. Under the
+     * lock.
+     */
     boolean growConnectionWindow(long increment) {
         assert lock.isHeldByCurrentThread();
         moveConnectionWindow(increment);
@@ -319,14 +321,13 @@ final class FrameWriter {
         return !closed && connectionWindow > 0;
     }
 
-    /** What the client lets every stream send at first. */
+    /** The initial send window of every stream, in bytes, as the client's settings say. */
     long initialWindow() {
         return initialWindow;
     }
 
     /**
-     * Changes what the client lets every stream send at first; those that wait to send are the caller's to wake. Under
-     * the lock.
+     * Changes the initial send window of all streams; those that wait to send are the caller's to wake. Under the lock.
      */
     void initialWindow(long byteSize) {
         assert lock.isHeldByCurrentThread();
@@ -375,7 +376,7 @@ final class FrameWriter {
         }
     }
 
-    /** Applies what waits, as far as the batch has room for it. */
+    /** Runs the waiting tasks, as far as the batch has room. */
     private void applyPending() throws IOException {
         while (batch.hasRoom()) {
             Control action = pending.poll();

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One call: gives the connection's events to the handler one after the other on a virtual thread, which exists only
  * while there are any. A call with one request message begins when its request is complete, so that one thread runs the
- * handler from begin to end. Sending waits, parked, while the client's windows are empty.
+ * handler from beginning to end. Sending waits, parked, while the client's windows are empty.
  *
  * <p>As {@link ServerCall} says, one thread at a time may call its methods, but it need not be the call's own.
  */
@@ -27,7 +27,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     /** The listener of a call whose handler failed to make one. */
     private static final class Ignoring<Q> extends Listener<Q> {}
 
-    /** The marshaller refused a message: its status is the answer, where a handler's own would be UNKNOWN. */
+    /** The marshaller refused a message: its status is the response, where a handler's own would be UNKNOWN. */
     private static final class UnreadableMessage extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -46,7 +46,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     private final Context.CancellableContext context;
     private final Response<R> response;
 
-    /** The call's thread's, whichever it is at the moment. */
+    /** Used by the call's thread only, whichever it is at the moment. */
     private Listener<Q> listener = new Ignoring<>();
 
     /** Written before the call is cancelled, read after. */
@@ -69,7 +69,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         }
     }
 
-    // What the connection does. None of these waits.
+    // Called by the connection. None of these waits.
 
     /** Begins to watch the deadline; once, when the connection knows the stream. */
     void watchDeadline() {
@@ -87,8 +87,8 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     }
 
     /**
-     * What the client reads when the server's clock is first. A client whose own clock is first tells its user the
-     * same, and which of the two it is changes from call to call: users match on this text.
+     * The text for the client when the server notices the deadline first. A client that notices it first reports the
+     * same text: either may be first, and users match on this text.
      */
     private String overdue() {
         double seconds = opening.timeoutNanos().orElseThrow() / 1e9;
@@ -110,7 +110,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         runIf(progress.windowOpened());
     }
 
-    /** Nobody waits for the answer any more. */
+    /** Nobody waits for the response any more. */
     void cancel(Status why) {
         cancellation = why;
         switch (progress.cancel()) {
@@ -137,7 +137,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         }
     }
 
-    // What the call's thread does.
+    // Run by the call's thread.
 
     @Override
     public void run() {
@@ -227,7 +227,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         }
     }
 
-    // What the handler does.
+    // Called by the handler.
 
     @Override
     public void request(int numMessages) {

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection. Its reading thread runs {@link #handle} and waits for the client only: what handlers do, and
- * what has to be written, is other threads' work. Calls that still run when the connection is gone are cancelled.
+ * One client's connection. Its reading thread runs {@link #handle} and waits for the client only: other threads run the
+ * handlers and write. Calls that still run when the connection is gone are cancelled.
  */
 final class GrpcConnection implements ServerConnection {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
@@ -54,12 +54,15 @@ final class GrpcConnection implements ServerConnection {
     private final PingStrikes pingStrikes;
     private final ConcurrentHashMap<Integer, GrpcStream> streams = new ConcurrentHashMap<>();
 
-    /** What the client let more be sent on the connection, and the writer has not heard of yet. */
+    /** Growth of the connection's send window, in bytes, that the writer has not taken yet. */
     private final AtomicLong grownWindow = new AtomicLong();
 
     private final FrameWriter.Control windowGrowth = this::growWindow;
 
-    /** The reading thread's, once the connection is made: what it is protected by becomes known with the handshake. */
+    /**
+     * Used by the reading thread only, once the connection is made: the connection's security becomes known with the
+     * handshake.
+     */
     private CallServices services;
 
     /** Whether frames may be written; the reading thread writes it. */
@@ -124,8 +127,8 @@ final class GrpcConnection implements ServerConnection {
     }
 
     /**
-     * Ends what its client reads too slowly, when others find no memory: calls, or all of it. Any thread; waits for
-     * nothing.
+     * Ends the stream that its client reads too slowly, when others find no memory: calls, or all of it. Any thread;
+     * waits for nothing.
      */
     void endSlowReaders() {
         if (writer.stalledNanos(System.nanoTime()) > ReadingPace.PATIENCE.toNanos()) {
@@ -224,7 +227,7 @@ final class GrpcConnection implements ServerConnection {
         }
     }
 
-    /** PRIORITY is obsolete, a client's GOAWAY changes nothing for it, and what is unknown may be anything. */
+    /** PRIORITY is obsolete, a client's GOAWAY changes nothing here, and unknown frames are ignored. */
     private void passOver() throws IOException {
         floods.controlFrame();
         if (reader.type() == Http2.GOAWAY) {
@@ -414,7 +417,7 @@ final class GrpcConnection implements ServerConnection {
         }
     }
 
-    // What other threads call.
+    // Called by other threads.
 
     /** The stream is over; its late frames are passed over from now on. */
     void forget(GrpcStream stream) {
@@ -445,7 +448,8 @@ final class GrpcConnection implements ServerConnection {
     }
 
     /**
-     * Asks the client to open its next calls on other connections; what it opens all the same is served. Any thread.
+     * Asks the client to open its next calls on other connections; streams that it opens all the same are served. Any
+     * thread.
      */
     void askToLeave(String why) {
         if (opened) {

@@ -115,10 +115,10 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     }
 
     /**
-     * Asks the clients of all connections that are open now to open their next calls on other connections. What they
-     * open here all the same is served.
+     * Asks the clients of all connections that are open now to open their next calls on other connections. Streams that
+     * they open all the same are served.
      *
-     * @param why what they are told
+     * @param why the reason that they are told
      */
     public void askToLeave(String why) {
         open.forEach(connection -> connection.askToLeave(why));

@@ -40,7 +40,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     // Written under the writer's lock; the volatile ones are read anywhere.
 
-    /** What may be sent beyond the connection's initial window; below zero where something was sent. */
+    /** The send window less its initial size, in bytes; below zero when bytes were sent. */
     private volatile long sendCredit;
 
     private volatile boolean sendClosed;
@@ -77,7 +77,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
         return connection;
     }
 
-    // What the reader does.
+    // Called by the reader.
 
     /** The connection knows the stream now. */
     void opened() {
@@ -112,7 +112,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
         over(why);
     }
 
-    /** The stream is against HTTP/2's rules and ends without an answer. */
+    /** The stream is against HTTP/2's rules and ends without a response. */
     void reset(Http2Error error) {
         remoteClosed = true;
         changes().end(writer, w -> {
@@ -227,7 +227,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
         abort(status);
     }
 
-    // What the call does.
+    // Called by the call.
 
     /** Sends; see {@link FrameWriter#send}. */
     boolean send(byte[] headers, OutgoingMessage message, byte[] trailers) {
@@ -282,7 +282,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
         }
     }
 
-    // What the writer does, under its lock.
+    // Called by the writer, under its lock.
 
     void applyGrowth(FrameWriter w, long increment) throws IOException {
         moveSendWindow(increment);

@@ -6,12 +6,12 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.Supplier;
 
-/** Puts together the header blocks of HEADERS and CONTINUATION frames. The reading thread's alone. */
+/** Puts together the header blocks of HEADERS and CONTINUATION frames. Used by the reading thread only. */
 final class HeaderBlockReader {
     /** CONTINUATION frames of one block; more serve nothing but an attack. */
     private static final int MAX_CONTINUATIONS = 64;
 
-    /** Bytes of what a client may say about the order of its streams. */
+    /** Bytes of a stream's priority fields in a HEADERS frame. */
     static final int PRIORITY_SIZE = 5;
 
     private final FrameReader reader;

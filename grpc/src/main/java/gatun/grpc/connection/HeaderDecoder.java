@@ -14,7 +14,7 @@ import org.eclipse.jetty.http2.hpack.HpackDecoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
 import org.jspecify.annotations.Nullable;
 
-/** Decodes a connection's header blocks, in the order in which they came. The reading thread's alone. */
+/** Decodes a connection's header blocks, in the order in which they came. Used by the reading thread only. */
 final class HeaderDecoder {
     /** A header block that spoils its own stream only. */
     static final class MalformedHeaders extends Exception {
@@ -36,7 +36,7 @@ final class HeaderDecoder {
             this.tooLarge = tooLarge;
         }
 
-        /** Whether size is what is wrong. */
+        /** Whether the error is the size. */
         boolean tooLarge() {
             return tooLarge;
         }
@@ -45,7 +45,7 @@ final class HeaderDecoder {
     /** How many times over the limit a block may be and still be decoded, so that only its call fails. */
     private static final int DECODABLE = 4;
 
-    /** What HTTP/2 counts for a field besides its characters. */
+    /** Bytes that HTTP/2 counts for a field besides its characters. */
     private static final int FIELD_OVERHEAD = 32;
 
     private static final Map<String, Metadata.Key<String>> USUAL_KEYS = Stream.of(

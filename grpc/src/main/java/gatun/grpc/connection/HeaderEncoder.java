@@ -70,7 +70,7 @@ final class HeaderEncoder {
         return encode(add(addStatus(fields, status), metadata), true);
     }
 
-    /** The answer to something that is not gRPC: an HTTP status, with a gRPC one for whoever reads that. */
+    /** The response to something that is not gRPC: an HTTP status, with a gRPC one for whoever reads that. */
     static byte[] refusal(int httpStatus, Status status) {
         HttpFields.Mutable fields = HttpFields.build().add("content-type", "application/grpc");
         return encode(addStatus(fields, status), httpStatus);
@@ -119,7 +119,7 @@ final class HeaderEncoder {
             HpackEncoder encoder = new HpackEncoder();
             encoder.setMaxTableCapacity(0);
             encoder.setTableCapacity(0);
-            // What a client takes is the client's to say; a block beyond one frame goes on in others.
+            // The client limits the size of headers; a block beyond one frame continues in further frames.
             encoder.setMaxHeaderListSize(Integer.MAX_VALUE);
             encoder.encode(target, block);
         } catch (HpackException e) {

@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.eclipse.jetty.http.compression.EncodingException;
 import org.eclipse.jetty.http.compression.HuffmanDecoder;
 
-/** Reads what HPACK's fields consist of (RFC 7541, section 5). One thread uses it. */
+/** Reads the integers and strings of HPACK's fields (RFC 7541, section 5). One thread uses it. */
 final class HpackStrings {
     /** The bits of a string's first byte that are of its length. */
     static final int LENGTH_PREFIX = 7;

@@ -44,7 +44,7 @@ final class Http2 {
 
     private Http2() {}
 
-    /** What a client sends first; a copy. */
+    /** The first bytes of every client; a copy. */
     static byte[] preface() {
         return PREFACE.clone();
     }

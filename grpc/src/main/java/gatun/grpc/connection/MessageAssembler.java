@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Cuts one stream's DATA into messages. The prefix tells a message's length: its place is taken then, and every byte
- * goes there from the reader; against the pool counts what has come. The reading thread's alone, but for
+ * goes there from the reader; only received bytes count against the pool. Used by the reading thread only, except for
  * {@link #close()}, {@link #holdBack} and {@link #letGo}.
  */
 final class MessageAssembler {
@@ -52,7 +52,7 @@ final class MessageAssembler {
     private final long sizeLimit;
     private final Receiver receiver;
 
-    // The reading thread's.
+    // Used by the reading thread only.
     private int prefixBytes;
     private boolean compressed;
     private int length;
@@ -193,7 +193,7 @@ final class MessageAssembler {
         }
     }
 
-    /** Gives back the memory of an incomplete message; what still comes is passed over. Any thread. */
+    /** Gives back the memory of an incomplete message; further bytes are skipped. Any thread. */
     void close() {
         lock.lock();
         try {

@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * Looks at the fields of header blocks that have to be numbers before they are decoded: Jetty's decoder takes the text
- * of one that is none for a format, of which {@code %999999999d} fills the heap. Looks at all blocks of a connection,
- * in their order. One thread uses it.
+ * Checks, before a header block is decoded, the fields that have to be numbers: Jetty's decoder uses the text of a
+ * field that is no number as a format, and {@code %999999999d} would fill the heap. Sees all blocks of a connection, in
+ * order. For one thread.
  */
 final class NumericFields {
     // Where HPACK's static table has the names.
@@ -16,7 +16,7 @@ final class NumericFields {
     private static final int CONTENT_LENGTH = 28;
     private static final int LAST_STATIC = 61;
 
-    /** What surely fits into a long. */
+    /** Numbers of so many digits fit into a long. */
     private static final int MOST_DIGITS = 18;
 
     private final HpackStrings strings = new HpackStrings();

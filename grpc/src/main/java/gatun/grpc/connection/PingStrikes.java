@@ -5,12 +5,12 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Counts the PINGs that come earlier than a client may send them, and cuts off who sends too many: each costs an
- * answer, and wakes radios and processors. What we send in between lets the client PING anew, since it may measure how
- * fast it comes. The reading thread's alone.
+ * Counts the PINGs that come earlier than allowed, and cuts off a client that sends too many: each costs a response,
+ * and wakes radios and processors. After data was sent the client may PING anew, since it may measure the bandwidth.
+ * Used by the reading thread only.
  */
 final class PingStrikes {
-    /** What gRPC's clients look for: they PING less often when they read it. */
+    /** The text that gRPC's clients look for: they PING less often when they read it. */
     static final String TOO_MANY_PINGS = "too_many_pings";
 
     /** How long a client must wait without calls, unless it need not have any. */

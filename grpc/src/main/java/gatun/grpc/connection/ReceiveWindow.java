@@ -4,11 +4,11 @@ package gatun.grpc.connection;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * How much a client may still send on one stream. A message's bytes are given back when its handler has consumed it, so
- * a slow handler holds back its own client only. A message that does not fit into what is left gets its whole length at
- * once, because its memory is already taken; but only when no earlier message waits, or a client could make the server
- * take memory without end. Bytes count as given back for the client when it is told so, which is late where it does not
- * read what it is told. Safe for any thread.
+ * Bytes that a client may still send on one stream. A message's bytes are given back when its handler has consumed it,
+ * so a slow handler holds back its own client only. A message that does not fit into the rest of the window gets its
+ * whole length at once, because its memory is already taken; but only when no earlier message waits, or a client could
+ * make the server take memory without end. An increment counts for the client once it is announced, which is late when
+ * the client does not read. Safe for any thread.
  */
 final class ReceiveWindow {
     private final ReentrantLock lock = new ReentrantLock();
@@ -17,10 +17,10 @@ final class ReceiveWindow {
     private final long announceSize;
 
     // Guarded by lock.
-    /** What the client may send once it has been told all that was decided. */
+    /** Bytes that the client may send once all decided increments have been announced. */
     private long available;
 
-    /** What the client may send by what it has been told. */
+    /** Bytes that the client may send by the announced increments. */
     private long told;
 
     private long returned;
@@ -117,7 +117,7 @@ final class ReceiveWindow {
         }
     }
 
-    /** Gives the awaited message all it needs, on account of what will be returned when it is consumed. */
+    /** Gives the awaited message all that it needs, in advance of the bytes that are returned when it is consumed. */
     private int announceAwaited() {
         assert lock.isHeldByCurrentThread();
         if (awaited <= available) {

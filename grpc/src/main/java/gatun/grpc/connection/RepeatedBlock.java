@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * The header block that came last, if it leaves the tables of HPACK (RFC 7541) as they are: no field that enters the
  * dynamic table, and no new size of it. The same bytes then mean the same as long as no other block comes between; many
- * clients open all calls but the first with them. The reading thread's alone.
+ * clients open all calls but the first with them. Used by the reading thread only.
  */
 final class RepeatedBlock {
     /** Longer ones are rare. */
@@ -65,7 +65,7 @@ final class RepeatedBlock {
         return true;
     }
 
-    /** What the noted block meant. */
+    /** Notes the decoded form of the noted block. */
     void decoded(RequestHead decoded) {
         if (size > 0) {
             head = Optional.of(decoded.again());

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answering half of a call. A unary call's answer is kept until the call is closed and goes out in one write; all
+ * The answering half of a call. A unary call's response is kept until the call is closed and goes out in one write; all
  * else is sent as it comes. A message that does not fit into the client's window is sent by a thread of its own, so
  * that a handler that asks {@link #isReady} never waits; one that does not ask waits with its next message, so that
  * there is never more than one. Used by one thread at a time, as {@link io.grpc.ServerCall} asks, but for
@@ -49,11 +49,10 @@ final class Response<R> {
     private volatile @Nullable Thread sender;
 
     /**
-     * The answer to a call.
+     * The response to a call.
      *
      * @param acceptEncoding the compressions that the client takes
-     * @param threads makes the threads that send what does not fit
-     * @param onReady what such a thread does at its end
+     * @param threads makes the threads that send what does not fit @param onReady what such a thread does at its end
      */
     Response(
             MethodDescriptor<?, R> method,
@@ -168,7 +167,7 @@ final class Response<R> {
         return sender == null && stream.isReady();
     }
 
-    /** Nothing will be sent any more: what waits gives its memory back. Any thread. */
+    /** Nothing will be sent any more: waiting messages give their memory back. Any thread. */
     void abandon() {
         unsentMessage.getAndSet(OutgoingMessage.NONE).close();
     }

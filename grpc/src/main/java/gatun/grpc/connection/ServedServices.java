@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the reflection service asks the "server" of its call for: the list of services. Starting and stopping are the
- * listener's business, so here they change nothing.
+ * The list of services, for the reflection service, which asks the "server" of its call. The listener starts and stops
+ * itself, so these methods change nothing here.
  */
 final class ServedServices extends Server {
     private final List<ServerServiceDefinition> services;

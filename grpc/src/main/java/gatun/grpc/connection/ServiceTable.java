@@ -35,7 +35,7 @@ final class ServiceTable {
         return Optional.ofNullable(methods.get(path));
     }
 
-    /** What this was made from. */
+    /** The services that this was made from. */
     List<ServerServiceDefinition> services() {
         return services;
     }

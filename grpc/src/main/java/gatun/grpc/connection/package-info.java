@@ -5,10 +5,9 @@
  *
  * <h2>Threads</h2>
  *
- * One virtual thread reads and never waits for anybody but the client: what handlers do, and what must be written, is
- * other threads' work. Each call has a virtual thread of its own while there is something to tell its handler, and
- * writes its responses itself, under the one lock that orders frames. {@link gatun.grpc.connection.DeadlineTimer} looks
- * at the clock for all.
+ * One virtual thread reads, and waits for the client only: other threads run the handlers and write. Each call has a
+ * virtual thread of its own while there are events for its handler, and writes its responses itself, under the one lock
+ * that orders frames. {@link gatun.grpc.connection.DeadlineTimer} runs the timers of all.
  *
  * <h2>The way of a call</h2>
  *
@@ -25,13 +24,13 @@
  *       puts frames and native memory into one write.
  * </ol>
  *
- * <h2>What clients may cost</h2>
+ * <h2>Limits on clients</h2>
  *
- * Windows bound what waits to be read ({@link gatun.grpc.connection.ReceiveWindow},
+ * Windows bound the bytes that wait to be read ({@link gatun.grpc.connection.ReceiveWindow},
  * {@link gatun.grpc.connection.ConnectionWindow}); frames that cost a client nothing are counted
  * ({@link gatun.grpc.connection.FloodGuard}, {@link gatun.grpc.connection.PingStrikes});
  * {@link gatun.grpc.connection.ConnectionWatch} ends connections that are silent or too old,
- * {@link gatun.grpc.connection.ConnectionEnd} in the order that clients can follow.
+ * {@link gatun.grpc.connection.ConnectionEnd} ends them in an order that clients can follow.
  */
 @NullMarked
 package gatun.grpc.connection;

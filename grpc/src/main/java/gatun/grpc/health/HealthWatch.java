@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One Watch call: tells a client how it stands with a service, at once and whenever that has changed, until the client
- * cancels or the server stops. A virtual thread of its own sleeps until something may have changed. What changes back
- * before it looks, or while the client does not read, is not told.
+ * cancels or the server stops. A virtual thread of its own sleeps until something may have changed. A change that is
+ * undone before the watch looks, or while the client does not read, is not reported.
  */
 final class HealthWatch {
     /**
@@ -33,10 +33,10 @@ final class HealthWatch {
         this.client = client;
     }
 
-    /** Begins a call; its first answer is on its way when this returns. */
+    /** Begins a call; its first response is on its way when this returns. */
     static void begin(HealthService health, String service, ServerCallStreamObserver<HealthCheckResponse> client) {
         HealthWatch watch = new HealthWatch(health, service, client);
-        // With a handler of its own a cancelled call takes answers and drops them, instead of throwing.
+        // With a handler of its own a cancelled call takes responses and drops them, instead of throwing.
         client.setOnCancelHandler(watch.changes::release);
         client.setOnReadyHandler(watch.changes::release);
         Subscription subscription = health.onChange(watch.changes::release);

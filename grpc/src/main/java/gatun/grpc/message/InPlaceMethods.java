@@ -26,7 +26,7 @@ public final class InPlaceMethods {
     /**
      * A method that refuses calls which begin while the server stops.
      *
-     * @param generated what protoc made of it
+     * @param generated the method that protoc generated
      * @param handler answers its calls
      */
     public static <M extends InferenceCall.Message> ServerMethodDefinition<M, OutboundMessage> method(

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One call that asks for one inference. Its thread runs the request, parked while the engine computes, and writes the
- * answer itself.
+ * response itself.
  *
  * @param <M> the request's message
  */
@@ -42,7 +42,7 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
     }
 
     /**
-     * What a protocol makes of messages and answers. Safe for any thread.
+     * Converts a protocol's messages to requests, and responses to messages. Safe for any thread.
      *
      * @param <M> the request's message
      */
@@ -58,25 +58,22 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
         InferenceRequest request(M message, Metadata headers);
 
         /**
-         * The answer's message. Takes over the response.
+         * The message of a response. Takes over the response.
          *
          * @param message the request's, whose memory is gone
          * @throws GatunException when there can be no message for it; the response is closed then
          */
         OutboundMessage answer(M message, InferenceResponse response);
 
-        /** The call has ended so; for those who count. Does nothing by default. */
+        /** Called when the call has ended, for counters. Does nothing by default. */
         default void ended(M message, Status status) {}
 
-        /** What a client gets for a failure. */
+        /** The status that a client gets for a failure. */
         default Status failure(GatunException failure) {
             return StatusTable.toStatus(failure);
         }
 
-        /**
-         * The answer's message that tells of a failure, where the protocol has calls succeed all the same; empty where
-         * it does not.
-         */
+        /** The message that reports a failure, in a protocol where such calls succeed all the same; empty in others. */
         default Optional<OutboundMessage> failureMessage(M message, GatunException failure) {
             return Optional.empty();
         }
@@ -165,7 +162,7 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
         try {
             return exchange.answer(request, server.infer(inference));
         } catch (GatunException e) {
-            throw inference.afterRun(e); // there may be no memory for the answer
+            throw inference.afterRun(e); // there may be no memory for the response
         }
     }
 

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One call that asks for many inferences. Its requests run at the same time, each on a thread of its own, up to a
- * limit. Single answers go out in the order of the requests, those of decoupled models as they come. A request that
+ * limit. Single responses go out in the order of the requests, those of decoupled models as they come. A request that
  * fails is answered too and does not end the stream, unless the protocol has it so.
  *
  * @param <M> the requests' messages
@@ -31,7 +31,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
     public static final int MAX_IN_FLIGHT = 32;
 
     /**
-     * What a protocol makes of messages and answers. Safe for any thread.
+     * Converts a protocol's messages to requests, and responses to messages. Safe for any thread.
      *
      * @param <M> the requests' messages
      */
@@ -48,7 +48,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         InferenceRequest request(M message);
 
         /**
-         * An answer's message. Takes over the response.
+         * The message of a response. Takes over the response.
          *
          * @param message the request's, whose memory is gone
          * @param last whether it is the only one or the last
@@ -56,11 +56,11 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
          */
         OutboundMessage answer(M message, InferenceResponse response, boolean last);
 
-        /** What ends the answers of a decoupled model none of which was the last; empty for nothing. */
+        /** The message that ends the responses of a decoupled model when none of them was the last; empty for none. */
         Optional<OutboundMessage> end(M message, InferenceRequest request);
 
         /**
-         * What a client gets for a failure; empty when that ends the stream.
+         * The message that a client gets for a failure; empty when the failure ends the stream.
          *
          * @param executed whether it failed after it had been accepted
          */
@@ -168,13 +168,13 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         try {
             answer = exchange.answer(message, server.infer(request), true);
         } catch (GatunException e) {
-            throw request.afterRun(e); // there may be no memory for the answer
+            throw request.afterRun(e); // there may be no memory for the response
         }
         request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
         return answer;
     }
 
-    /** Sends all answers but what ends them: that is returned. */
+    /** Sends all responses but what ends them: that is returned. */
     private Optional<OutboundMessage> inferDecoupled(M message, InferenceRequest request) {
         AtomicBoolean begun = new AtomicBoolean();
         AtomicBoolean ended = new AtomicBoolean();

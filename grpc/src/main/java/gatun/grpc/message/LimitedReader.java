@@ -9,12 +9,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.CharacterCodingException;
 
 /**
- * Reads one request's message and counts what becomes objects on the Java heap: texts, tensors, parameters, dimensions.
- * A decoder counts each before it makes it, so a message of many small fields is refused at the limit and not when it
- * is read. Messages that need more heap than usual requests reserve it. One thread uses it.
+ * Reads one request's message and counts the objects that it makes on the Java heap: texts, tensors, parameters,
+ * dimensions. A decoder counts each before it makes it, so a message of many small fields is refused at the limit and
+ * not when it is read. Messages that need more heap than usual requests reserve it. One thread uses it.
  */
 public final class LimitedReader extends WireReader {
-    // What the objects of one thing take of the heap, rounded up, in bytes.
+    // Heap taken by the objects of one text, input and so on, in bytes, rounded up.
     private static final int TEXT_HEAP = 64;
     private static final int INPUT_HEAP = 512;
     private static final int OUTPUT_HEAP = 256;
@@ -122,7 +122,7 @@ public final class LimitedReader extends WireReader {
     }
 
     /**
-     * Counts what the caller makes of a part of the message by other means than the methods above.
+     * Counts the objects that the caller makes of a part of the message without the methods above.
      *
      * @throws GatunException as {@link HeapBudget#reserve}
      */
@@ -141,7 +141,9 @@ public final class LimitedReader extends WireReader {
         }
     }
 
-    /** Hands over the heap that is reserved for what was read; the caller closes it when that is garbage. */
+    /**
+     * Hands over the heap that is reserved for the objects that were read; the caller closes it when that is garbage.
+     */
     public Hold takeReservation() {
         Hold taken = reservation;
         reservation = RawMessage.NOTHING;

@@ -71,8 +71,7 @@ public final class RawAlignment {
     }
 
     /**
-     * The tensor data from {@code start} on, aligned; calls come in the order of the data. The request owns what it is
-     * copied to.
+     * The tensor data from {@code start} on, aligned; calls come in the order of the data. The request owns the copy.
      */
     public MemorySegment aligned(int start, int length, Datatype datatype, InferenceRequest request) {
         int alignment = Math.max(1, datatype.byteSize());

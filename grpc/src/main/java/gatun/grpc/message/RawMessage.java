@@ -10,7 +10,7 @@ import java.util.Arrays;
  * until {@link #takeOwnership()}; one thread uses it at a time.
  */
 public abstract class RawMessage implements InferenceCall.Message {
-    /** What keeps memory that nobody has to give back. */
+    /** The hold on memory that need not be given back. */
     public static final Hold NOTHING = () -> {};
 
     private final MemorySegment bytes;
@@ -68,7 +68,7 @@ public abstract class RawMessage implements InferenceCall.Message {
         hold = newHold;
     }
 
-    /** Takes over the heap that is reserved for what was read of the message, once. */
+    /** Takes over the heap that is reserved for the objects read from the message, once. */
     public final void reserve(Hold heap) {
         reservation = heap;
     }

@@ -21,7 +21,7 @@ public final class RepeatedField {
      * A field of messages within {@code message}.
      *
      * @param elementType the wire type of one element; {@link WireReader#LENGTH_DELIMITED} for strings
-     * @param datatype what the elements are written as
+     * @param datatype the datatype of the written elements
      */
     public RepeatedField(MemorySegment message, int field, int elementType, Datatype datatype) {
         this.message = message;
@@ -59,7 +59,7 @@ public final class RepeatedField {
 
     /**
      * Writes the field's elements in the message from {@code start} to {@code end} into a tensor's memory, which has
-     * room, from {@code first} on; answers where they end.
+     * room, from {@code first} on; returns where they end.
      */
     public long write(int start, int end, MemorySegment target, long first) {
         long offset = first;

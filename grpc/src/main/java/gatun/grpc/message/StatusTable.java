@@ -4,11 +4,11 @@ package gatun.grpc.message;
 import gatun.memory.tensor.GatunException;
 import io.grpc.Status;
 
-/** The one table from the server's errors to gRPC's. */
+/** The one mapping of the server's errors to gRPC's. */
 public final class StatusTable {
     private StatusTable() {}
 
-    /** What a client gets for a failure: code and text. */
+    /** The status for a failure: code and text. */
     public static Status toStatus(GatunException failure) {
         Status status =
                 switch (failure.code()) {

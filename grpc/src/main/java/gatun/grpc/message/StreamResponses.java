@@ -18,12 +18,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses that leave on one stream, by one thread at a time: the single answers in the order of their requests,
+ * The responses that leave on one stream, by one thread at a time: the single responses in the order of their requests,
  * those of decoupled models in between as they come. Ends the call when all requests are answered, or when one fails in
  * a way that ends it. Safe for any thread.
  */
 final class StreamResponses {
-    /** A request's place among the answers. Its fields are guarded by the lock of the answers. */
+    /** A request's place among the responses. Its fields are guarded by the lock of the responses. */
     static final class Place {
         private @Nullable InferenceRequest request;
         private @Nullable OutboundMessage answer;
@@ -37,7 +37,7 @@ final class StreamResponses {
     private final ServerCall<?, OutboundMessage> call;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Awaited by threads that have one answer of several; signalled when nobody sends. */
+    /** Awaited by threads that have one response of several; signalled when nobody sends. */
     private final Condition idle = lock.newCondition();
 
     // Guarded by lock.
@@ -87,12 +87,12 @@ final class StreamResponses {
         if (late) {
             request.cancellation().cancel();
         } else if (decoupled) {
-            sendWhatIsDue(); // what waited behind it
+            sendWhatIsDue(); // responses that waited behind it
         }
     }
 
     /**
-     * Sends one answer of several; waits for others that send, and for a client that reads slowly. Owns the message.
+     * Sends one response of several; waits for others that send, and for a client that reads slowly. Owns the message.
      *
      * @throws GatunException CANCELLED when the stream is over
      */
@@ -110,9 +110,9 @@ final class StreamResponses {
     }
 
     /**
-     * Ends what there is to say to a request.
+     * Ends the responses to a request.
      *
-     * @param answer the only or last answer, owned by this from now on; null where there is none, or no more
+     * @param answer the only or last response, owned by this from now on; null where there is none, or no more
      * @param failure ends the stream; null in all other cases
      */
     void finish(Place place, @Nullable OutboundMessage answer, @Nullable Status failure) {
@@ -220,7 +220,7 @@ final class StreamResponses {
         }
     }
 
-    /** Sends the answers whose turn it is, and the end of the stream. */
+    /** Sends the responses whose turn it is, and the end of the stream. */
     private void sendWhatIsDue() {
         while (true) {
             Place due;
@@ -254,7 +254,7 @@ final class StreamResponses {
         }
     }
 
-    /** Sends the end of the answer to a request, and lets the client send one more. */
+    /** Sends the end of the response to a request, and lets the client send one more. */
     private void sendLast(@Nullable OutboundMessage answer, @Nullable Status failure) {
         if (failure != null) {
             call.close(failure, new Metadata());
@@ -266,7 +266,7 @@ final class StreamResponses {
         call.request(1);
     }
 
-    /** Nothing more will be sent: what waits for its turn gives its memory back. */
+    /** Nothing more will be sent: responses that wait for their turn give their memory back. */
     private void end() {
         assert lock.isHeldByCurrentThread();
         over = true;

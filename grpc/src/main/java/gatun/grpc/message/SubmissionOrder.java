@@ -20,7 +20,7 @@ final class SubmissionOrder {
             this.previous = previous;
         }
 
-        /** Waits until the request before has been submitted, or has failed; it never waits for an answer. */
+        /** Waits until the request before has been submitted, or has failed; it never waits for a response. */
         void await() {
             Turn before = previous;
             if (before == null) {

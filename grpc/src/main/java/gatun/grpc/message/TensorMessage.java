@@ -7,7 +7,7 @@ import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Puts together messages that end with the data of tensors: from the heap what stands before a tensor's data, then the
+ * Puts together messages that end with the data of tensors: the bytes before a tensor's data from the heap, then the
  * data from where it lies.
  */
 public final class TensorMessage {
@@ -17,13 +17,13 @@ public final class TensorMessage {
     private TensorMessage() {}
 
     /**
-     * A message of what {@code head} has, followed by a bytes field for each tensor.
+     * A message of the bytes in {@code head}, followed by a bytes field for each tensor.
      *
      * @param outer the number of the field that the whole is in a message of nothing else; {@link #NOT_NESTED} for none
-     * @param head what stands before the tensors; written to
+     * @param head the bytes before the tensors; written to
      * @param field the number of the tensors' fields, below 16
      * @param tensors the tensors' data
-     * @param hold what keeps the data valid; closed with the message
+     * @param hold keeps the data valid; closed with the message
      * @throws GatunException INVALID_ARGUMENT when the message is larger than gRPC's may be; the hold is the caller's
      *     then
      */

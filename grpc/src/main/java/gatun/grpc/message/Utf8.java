@@ -14,7 +14,7 @@ public final class Utf8 {
         return isAscii(text) ? text.length() : text.getBytes(StandardCharsets.UTF_8).length;
     }
 
-    /** Writes a text to an array that has room; answers where it ends. */
+    /** Writes a text to an array that has room; returns where it ends. */
     public static int write(String text, byte[] target, int start) {
         if (!isAscii(text)) {
             byte[] encoded = text.getBytes(StandardCharsets.UTF_8);

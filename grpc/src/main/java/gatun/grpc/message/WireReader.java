@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Reads protobuf's wire format from memory. Positions are offsets in that memory. One thread uses it. What is not well
- * formed is refused with INVALID_ARGUMENT, see {@link #malformed}.
+ * Reads protobuf's wire format from memory. Positions are offsets in that memory. One thread uses it. Refuses a message
+ * that is not well formed with INVALID_ARGUMENT, see {@link #malformed}.
  */
 public sealed class WireReader permits LimitedReader {
     /** Wire type of numbers in as few bytes as they need. */
@@ -119,7 +119,7 @@ public sealed class WireReader permits LimitedReader {
         return (int) length;
     }
 
-    /** Passes over {@code count} bytes; answers where they begin. */
+    /** Passes over {@code count} bytes; returns where they begin. */
     public final int advance(int count) {
         if (count > limit - position) {
             throw malformed("a value of " + count + " bytes where " + (limit - position) + " are left");
@@ -157,7 +157,7 @@ public sealed class WireReader permits LimitedReader {
         }
     }
 
-    /** What to throw for a message that is not well formed. */
+    /** The exception for a message that is not well formed. */
     public final GatunException malformed(String what) {
         return GatunException.invalidArgument(
                 "the request message is not valid: " + what + " at byte " + position + " of " + bytes.byteSize());

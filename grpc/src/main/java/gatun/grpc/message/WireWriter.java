@@ -20,12 +20,12 @@ public final class WireWriter {
         return size;
     }
 
-    /** What is written, as memory that later writes may leave behind. */
+    /** The written bytes; later writes may move to other memory. */
     public MemorySegment segment() {
         return MemorySegment.ofArray(bytes).asSlice(0, size);
     }
 
-    /** A copy of what is written. */
+    /** A copy of the written bytes. */
     public byte[] toByteArray() {
         return Arrays.copyOf(bytes, size);
     }
@@ -58,7 +58,7 @@ public final class WireWriter {
         size += value.length;
     }
 
-    /** What another has written. */
+    /** Appends the bytes of another writer. */
     public void raw(WireWriter other) {
         ensure(other.size);
         System.arraycopy(other.bytes, 0, bytes, size, other.size);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is too large is refused, call by call. */
+/** Calls that are too large are refused one by one. */
 @Timeout(60)
 class CallLimitsTest {
     @RegisterExtension

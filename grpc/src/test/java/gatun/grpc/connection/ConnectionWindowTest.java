@@ -18,7 +18,7 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a client may send on a connection whatever its streams may. */
+/** The receive window of a connection, whatever the windows of its streams allow. */
 @Timeout(60)
 class ConnectionWindowTest {
     private static final int FRAME = 16_384;

@@ -132,7 +132,7 @@ final class EchoService {
         }
     }
 
-    /** What {@code message} comes back as. */
+    /** Calls the service with {@code message}; returns the response. */
     static byte[] echo(ManagedChannel channel, byte[] message) {
         return ClientCalls.blockingUnaryCall(channel, UNARY, CallOptions.DEFAULT, message);
     }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What clients hear of a call that failed. */
+/** Statuses that clients get for failed calls. */
 @Timeout(60)
 class FailedCallTest {
     @RegisterExtension

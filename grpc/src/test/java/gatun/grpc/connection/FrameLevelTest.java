@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a connection makes of frames, right and wrong. */
+/** Valid and invalid frames on a connection. */
 @Timeout(60)
 class FrameLevelTest {
     private static final ConnectionSettings SMALL = TestServer.settings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
@@ -158,7 +158,7 @@ class FrameLevelTest {
         client.call(1, false, "Unary");
         client.frame(Http2.DATA, 0, 1, Arrays.copyOf(RawClient.prefixed(new byte[50_000]), 10_000));
         assertThat(client.isAlive()).isTrue();
-        // What has come, and not what is announced.
+        // Memory for the bytes that came, and not for those announced.
         assertThat(server.lentBytes()).isBetween(9_000L, 20_000L);
 
         client.close();

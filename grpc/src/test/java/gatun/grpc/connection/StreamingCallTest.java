@@ -207,7 +207,7 @@ class StreamingCallTest {
         CountDownLatch sendBlocked = new CountDownLatch(1);
         stuck.start(new ClientCall.Listener<>() {}, new Metadata());
         Thread sender = Thread.ofVirtual().start(() -> {
-            // The client takes no answer, so it may send no more at some point.
+            // The client takes no response, so it may send no more at some point.
             for (int i = 0; i < 100 && stuck.isReady(); i++) {
                 stuck.sendMessage(new byte[1 << 20]);
             }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of an authority that is no host, as clients of a Unix domain socket send it. */
+/** Authorities that are no host, as clients of a Unix domain socket send them. */
 class UnixSocketAuthorityTest {
     /** Would log each authority that it cannot read. Held, since a logger that nobody holds forgets its level. */
     private static final Logger READER = Logger.getLogger("org.eclipse.jetty");

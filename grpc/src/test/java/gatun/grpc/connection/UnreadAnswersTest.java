@@ -16,14 +16,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Clients that read nothing while they send frames which each ask for something: what waits for them is counted, and
+ * Clients that read nothing while they send frames that each need a response: the waiting responses are counted, and
  * bounded.
  */
 @Timeout(60)
 class UnreadAnswersTest {
     private static final Duration LONG = Duration.ofHours(1);
 
-    /** The most that the heap may grow by, far below what an object for each of the frames would take. */
+    /** The most that the heap may grow by, far below the size of an object for each frame. */
     private static final long GROWTH_LIMIT = 12 << 20;
 
     @RegisterExtension
@@ -109,7 +109,7 @@ class UnreadAnswersTest {
         byte[] refused = RawClient.callBlock("Unknown");
 
         assertTimeoutPreemptively(Duration.ofSeconds(30), () -> {
-            // What comes after the refusal is passed over until the connection ends.
+            // Frames after the refusal are ignored until the connection ends.
             for (int id = 3; id > 0; id += 2) {
                 try {
                     client.frame(Http2.HEADERS, Http2.FLAG_END_HEADERS | Http2.FLAG_END_STREAM, id, refused);
@@ -128,7 +128,7 @@ class UnreadAnswersTest {
         long before = usedHeap();
 
         assertTimeoutPreemptively(Duration.ofSeconds(30), () -> {
-            // What comes after the refusal is passed over until the connection ends.
+            // Frames after the refusal are ignored until the connection ends.
             for (int id = 3; id > 0; id += 2) {
                 try {
                     client.call(id, false, "Unary");

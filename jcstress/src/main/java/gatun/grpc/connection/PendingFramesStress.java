@@ -15,10 +15,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/**
- * Two threads have something to tell a client, and neither waits for the lock of the writer: nothing stays behind in
- * its queue.
- */
+/** Two threads queue a task for the writer, and neither waits for its lock: no task stays behind in the queue. */
 @JCStressTest
 @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "both were told")
 @Outcome(expect = Expect.FORBIDDEN, desc = "something waits for nobody")
@@ -46,7 +43,7 @@ public class PendingFramesStress {
     /** Those of all writers. */
     private static final ConnectionBuffers BUFFERS = new ConnectionBuffers(new IoBuffers());
 
-    /** Those that the writer leaves to do what it has no time for. */
+    /** Threads that the writer starts for tasks that it has no time for. */
     private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
 
     private final FrameWriter writer =
@@ -77,7 +74,7 @@ public class PendingFramesStress {
         tell();
     }
 
-    /** What was told. */
+    /** Stores how many of the queued tasks have run. */
     @Arbiter
     public void end(I_Result result) {
         for (Thread thread : threads) {

@@ -56,7 +56,7 @@ public class BufferStackStress {
         held[1] = below;
     }
 
-    /** Counts who has what. */
+    /** Counts the owners of each buffer. */
     @Arbiter
     public void count(II_Result result) {
         int[] holders = new int[BUFFERS + 1];

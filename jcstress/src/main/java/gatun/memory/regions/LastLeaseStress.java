@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Two requests give a retired region back at the same time: it is let go when both have, and once. */
+/** Two requests settle their leases of a retired region at the same time: it is released after both, and once. */
 @JCStressTest
 @Outcome(id = "0, 0, 1", expect = Expect.ACCEPTABLE, desc = "let go by the last")
 @Outcome(expect = Expect.FORBIDDEN, desc = "1: let go while in use; last figure: how often it was let go")
@@ -44,7 +44,7 @@ public class LastLeaseStress {
         result.r2 = leave();
     }
 
-    /** What became of the region. */
+    /** Stores how often the region was released. */
     @Arbiter
     public void end(III_Result result) {
         result.r3 = released.get();

@@ -11,8 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A request borrows a region while its client unregisters it: nobody uses it after it was let go, and it is let go
- * once.
+ * A request leases a region while its client unregisters it: nobody uses it after its release, and it is released once.
  */
 @JCStressTest
 @Outcome(id = "[01], 1", expect = Expect.ACCEPTABLE, desc = "it came before the end or was refused")
@@ -37,7 +36,7 @@ public class LeaseCountStress {
         count.retire();
     }
 
-    /** What became of the region. */
+    /** Stores how often the region was released. */
     @Arbiter
     public void end(II_Result result) {
         result.r2 = released.get();

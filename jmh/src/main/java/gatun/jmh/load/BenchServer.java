@@ -31,7 +31,7 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * The server of {@link LoadComparison}: Gatun with the example models, and on the very same listeners a bare echo,
- * which reads a request's body and answers bytes of the same number as the model's answer has.
+ * which reads a request's body and sends as many bytes as the model's response has.
  */
 final class BenchServer {
     private BenchServer() {}

@@ -6,9 +6,9 @@ import java.io.IOException;
 /** One client connection that sends the same request again and again. Used by one thread. */
 interface Exchange extends AutoCloseable {
     /**
-     * Sends the request and waits for the whole answer.
+     * Sends the request and waits for the whole response.
      *
-     * @throws IllegalStateException when the answer is not a success
+     * @throws IllegalStateException when the response is not a success
      */
     void once() throws IOException;
 

@@ -213,7 +213,7 @@ public final class GpuComparison {
                 .getSuccess();
     }
 
-    /** Whether the model does what is measured: its answer is the beginning of the question. */
+    /** Whether the model does what is measured: its output is the beginning of its input. */
     private static void verify(GpuServer server, CudaAllocation region) throws IOException {
         int size = GpuServer.COPIED_BYTES;
         try (Arena arena = Arena.ofConfined();

@@ -19,7 +19,7 @@ final class GpuServer implements AutoCloseable {
      */
     static final String MODEL = "first_page";
 
-    /** What the kernel copies: the same work for each tensor, so that what else a tensor costs can be seen. */
+    /** Bytes that the kernel copies: the same work for each tensor, so that the other costs of a tensor can be seen. */
     static final int COPIED_BYTES = 4096;
 
     private static final int START_SECONDS = 60;

@@ -10,7 +10,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** A keep-alive HTTP/1.1 connection that writes prepared bytes and reads the answer by its Content-Length. */
+/** A keep-alive HTTP/1.1 connection that writes prepared bytes and reads the response by its Content-Length. */
 final class HttpExchange implements Exchange {
     private static final byte[] LENGTH = "content-length:".getBytes(StandardCharsets.US_ASCII);
 
@@ -77,7 +77,7 @@ final class HttpExchange implements Exchange {
         return true;
     }
 
-    /** Reads one line into {@link #line} and answers its length without the line end. */
+    /** Reads one line into {@link #line} and returns its length without the line end. */
     private int readLine() throws IOException {
         int size = 0;
         while (true) {

@@ -8,16 +8,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A closed loop: each connection sends its next request when the answer to the last has come. Measures requests a
+ * A closed loop: each connection sends its next request when the response to the last has come. Measures requests a
  * second and the server's processor time per request, which is the steadier figure on a machine that others use too.
  */
 final class LoadRun {
     /**
-     * What one run measured.
+     * The measurements of one run.
      *
      * @param name what was asked
-     * @param requests answers received in the measured time
-     * @param allRequests answers received in all, before and after it too
+     * @param requests responses received in the measured time
+     * @param allRequests responses received in all, before and after it too
      * @param wallNanos the measured time
      * @param serverCpuNanos processor time that the server used in it
      * @param median the time within which half of the requests were answered, in nanoseconds

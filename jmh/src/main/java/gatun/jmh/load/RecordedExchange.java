@@ -17,7 +17,7 @@ import java.nio.file.Path;
 
 /**
  * The bytes that a client and a server say to each other for one inference, and a loop that says the very same and does
- * nothing else: what a socket costs, without a client. For one thread.
+ * nothing else: the cost of a socket, without a client. For one thread.
  */
 final class RecordedExchange implements AutoCloseable {
     private final SocketChannel channel;

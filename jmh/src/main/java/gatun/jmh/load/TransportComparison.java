@@ -22,7 +22,7 @@ public final class TransportComparison {
     private static final int[] CLIENTS = {1, 8, 64};
     private static final int LARGE = 1 << 20;
     private static final double WARM_SECONDS = 8;
-    /** What a turn loses to connections that are being opened. */
+    /** Seconds at the start of a turn that do not count, while connections are opened. */
     private static final double SETTLE_SECONDS = 0.5;
 
     private static final String INFER = "inference.GRPCInferenceService/ModelInfer";

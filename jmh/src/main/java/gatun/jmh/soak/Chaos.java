@@ -49,7 +49,7 @@ final class Chaos implements AutoCloseable {
         attacks.addAll(new ConnectionAttacks(CONNECTIONS, () -> LockSupport.parkNanos(HELD_NANOS)).all());
     }
 
-    /** Does the next thing; answers what is to be complained of, or an empty text. */
+    /** Does the next thing; returns the failure, or an empty text. */
     String once() {
         Attack attack = attacks.get(next);
         next = (next + 1) % attacks.size();

@@ -7,19 +7,19 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Tells whether what a server holds grows with time: compares the second quarter of a test with the last one, by their
- * medians. The first is left out: pools fill and code is compiled then.
+ * Tells whether the resources that a server holds grow with time: compares the second quarter of a test with the last
+ * one, by their medians. The first is left out, since pools fill and code is compiled then.
  */
 final class Growth {
     /** Fewer samples tell nothing. */
     private static final int LEAST_SAMPLES = 8;
 
-    /** What may be more at the end, as a share. */
+    /** The share by which a value may grow, beside its own slack. */
     private static final double SLACK = 0.10;
 
     private Growth() {}
 
-    /** What has grown too much, a line each; empty when nothing has. */
+    /** The values that have grown too much, a line each; empty when none has. */
     static List<String> of(List<Sample> samples) {
         List<String> grown = new ArrayList<>();
         if (samples.size() >= LEAST_SAMPLES) {

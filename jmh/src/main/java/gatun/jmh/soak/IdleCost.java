@@ -18,9 +18,9 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 
 /**
- * What connections cost a server whose clients do nothing: {@code jmh/run idle [COUNT]}. Starts the real server anew
- * for each kind, opens COUNT connections (10,000) of that kind, and prints what heap and resident memory grew by for
- * each, what there is in all, whether a request was answered beside them, and what is left when they are closed.
+ * The cost of idle connections: {@code jmh/run idle [COUNT]}. Starts the real server anew for each kind of connection,
+ * opens COUNT connections (10,000) of that kind, and prints the growth of heap and resident memory per connection, the
+ * totals, whether a request was answered beside them, and the resources left after they are closed.
  */
 public final class IdleCost {
     private static final double KIB_PER_MIB = 1024;
@@ -124,7 +124,7 @@ public final class IdleCost {
         }
     }
 
-    /** What the server holds when the descriptors of closed connections are back and unused buffers are freed. */
+    /** The server's resources once the descriptors of closed connections are back and unused buffers are freed. */
     private static Vitals settled(SoakServer server) throws IOException, InterruptedException {
         Vitals vitals = server.vitals();
         Vitals last;
@@ -151,7 +151,7 @@ public final class IdleCost {
         return socket;
     }
 
-    /** Sends {@code bytes} and reads so many of what is answered. */
+    /** Sends {@code bytes} and reads so many bytes of the response. */
     private static Socket talk(Socket socket, String bytes, int answer) throws IOException {
         socket.getOutputStream().write(bytes.getBytes(ISO_8859_1));
         if (socket.getInputStream().readNBytes(answer).length < answer) {

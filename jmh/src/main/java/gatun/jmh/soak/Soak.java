@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Loads the real server over every transport at 80 % of what it can do, while clients are killed, regions truncated,
- * requests cut off, models reloaded, and every attack of the table made. Checks every answer; prints errors, latency
- * and what the server holds over time, and ends with 1 when an answer was wrong or missing or when something grew.
+ * Loads the real server over every transport at 80 % of its capacity, while clients are killed, regions truncated,
+ * requests cut off, models reloaded, and every attack of the table made. Checks every response; prints errors, latency
+ * and what the server holds over time, and ends with 1 when a response was wrong or missing or when something grew.
  *
  * <p>Arguments: seconds (default 60), and a file for a picture (SVG), which may be left out.
  */
@@ -85,7 +85,7 @@ public final class Soak {
         return verdict();
     }
 
-    /** Has each client send at its share of what it could send while all did as fast as they could. */
+    /** Has each client send at a share of the rate that it reached while all sent as fast as they could. */
     private void pace() {
         double perSecond = 0;
         for (Traffic one : clients.traffic()) {

@@ -16,10 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The real server, started by its launcher with default flags, and what the system tells of its process. Owns the
- * process.
- */
+/** The real server, started by its launcher with default flags, and measurements of its process. Owns the process. */
 final class SoakServer implements AutoCloseable {
     private static final long START_SECONDS = 60;
     private static final long STOP_SECONDS = 60;
@@ -121,7 +118,7 @@ final class SoakServer implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** What the process holds now; collects its garbage first. */
+    /** The resources that the process holds now, after a garbage collection. */
     Vitals vitals() throws IOException, InterruptedException {
         return new Vitals(
                 heapAfterCollection() / (double) KIB, residentKib() / (double) KIB, entries("fd"), entries("task"));

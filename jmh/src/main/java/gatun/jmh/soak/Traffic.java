@@ -7,23 +7,23 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /**
- * One well-meaning client: sends requests at an even pace on a thread of its own, checks each answer, and takes the
+ * One well-meaning client: sends requests at an even pace on a thread of its own, checks each response, and takes the
  * times. Thread-safe.
  */
 final class Traffic {
-    /** One request and the check of its answer. */
+    /** One request and the check of its response. */
     @FunctionalInterface
     interface Exchange {
-        /** Answers whether the answer was right. */
+        /** Returns whether the response was right. */
         boolean once() throws Exception;
     }
 
     /**
-     * What became of the requests of some time.
+     * The outcomes of the requests of some time.
      *
-     * @param wrong those with a wrong answer
+     * @param wrong those with a wrong response
      * @param failed those with none
-     * @param nanos the times of those that were answered rightly, in nanoseconds
+     * @param nanos the times of those with a right response, in nanoseconds
      */
     record Outcome(long wrong, long failed, Histogram nanos) {}
 
@@ -56,7 +56,7 @@ final class Traffic {
     }
 
     /**
-     * Sends a request each {@code nanos} nanoseconds from now on, as far as answers come so soon; 0 for without a
+     * Sends a request each {@code nanos} nanoseconds from now on, as far as responses come so soon; 0 for without a
      * pause.
      */
     void pace(long nanos) {
@@ -78,8 +78,8 @@ final class Traffic {
                 count(right, failure, System.nanoTime() - begun);
             }
             long interval = intervalNanos;
-            // What could not be sent in time is not made up for: the server is asked for its capacity's share and no
-            // more.
+            // Requests that could not be sent in time are not made up for: the server gets a share of its capacity and
+            // no more.
             next = Math.max(next + interval, System.nanoTime() - interval);
             long pause = next - System.nanoTime();
             if (interval > 0 && pause > 0) {
@@ -100,7 +100,7 @@ final class Traffic {
         }
     }
 
-    /** What became of the requests since this was asked last. */
+    /** The outcomes of the requests since the last call. */
     Outcome take() {
         return new Outcome(wrong.sumThenReset(), failed.sumThenReset(), nanos.getIntervalHistogram());
     }
@@ -110,7 +110,7 @@ final class Traffic {
         return lastFailure;
     }
 
-    /** Sends no more, and waits for the answer that is under way. */
+    /** Sends no more, and waits for the response that is under way. */
     void stop() {
         stopped = true;
         boolean interrupted = false;

@@ -23,7 +23,7 @@ final class Victim {
         }
     }
 
-    /** Starts one, waits for some of its answers, and kills it in the middle of the next. */
+    /** Starts one, waits for some of its responses, and kills it in the middle of the next. */
     static void killOne(String url) throws IOException, InterruptedException {
         Process victim = new ProcessBuilder(List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -4,16 +4,16 @@ package gatun.protocol;
 import gatun.runtime.access.HeaderRules;
 
 /**
- * The settings that every protocol obeys.
+ * The settings that all protocols share.
  *
  * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that an HTTP request may
  *     have
  * @param clientSharedMemory whether clients may register shared memory
- * @param http which HTTP requests need which headers, and what of them models learn
- * @param grpc which calls need which metadata, and what of it models learn
+ * @param http the headers that HTTP requests need, and those that are passed to models
+ * @param grpc the metadata that gRPC calls need, and the part that is passed to models
  */
 public record ProtocolSettings(long maxInputByteSize, boolean clientSharedMemory, HeaderRules http, HeaderRules grpc) {
-    /** What Triton allows by default: 64 MiB. */
+    /** Triton's default: 64 MiB. */
     public static final long DEFAULT_MAX_INPUT_BYTE_SIZE = 64L << 20;
 
     /** Checks the limit. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a protocol is to the server that speaks it: routes over HTTP, services over gRPC. */
+/** The interface of a protocol to the server: routes over HTTP, services over gRPC. */
 @NullMarked
 package gatun.protocol;
 

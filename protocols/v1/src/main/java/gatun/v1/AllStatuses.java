@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 /**
  * The server and all of its models, with the heap that the message about them takes, which is reserved from when it is
- * made until this is closed: when the answer is sent. For one thread.
+ * made until this is closed: when the response is sent. For one thread.
  */
 public final class AllStatuses implements AutoCloseable {
     private final HeapBudget budget;

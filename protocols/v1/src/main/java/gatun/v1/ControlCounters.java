@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Counts the requests that are no inferences and were answered. Safe for any thread. */
 public final class ControlCounters {
-    /** What was asked for. */
+    /** The kind of a request. */
     public enum Kind {
-        /** What the server and its models do. */
+        /** Status of the server and its models. */
         STATUS,
         /** Whether the server is live or ready. */
         HEALTH,
@@ -38,7 +38,7 @@ public final class ControlCounters {
         counter.count.increment();
     }
 
-    /** What was counted. */
+    /** The number of requests of a kind, and their total time. */
     StatDuration of(Kind kind) {
         Counter counter = counter(kind);
         return StatDuration.newBuilder()

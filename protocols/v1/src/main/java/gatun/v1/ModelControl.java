@@ -33,7 +33,7 @@ public final class ModelControl {
         }
     }
 
-    /** What v1 says of a model that does not load; of one that serves on with what it had, what the runtime says. */
+    /** v1's text for a model that does not load; the runtime's text for one that still serves its old versions. */
     private String whyNot(String model, GatunException failure) {
         List<ModelStatus> known = server.index().stream()
                 .filter(line -> line.name().equals(model))

@@ -7,12 +7,12 @@ import gatun.wire.v1.RequestStatus;
 import gatun.wire.v1.RequestStatusCode;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Says what became of requests, each of which gets a number of its own. Safe for any thread. */
+/** Makes the statuses of requests, each with a number of its own. Safe for any thread. */
 public final class RequestStatuses {
-    /** What v1 servers that were given no id call themselves. */
+    /** The id of a v1 server that was given none. */
     private static final String STANDARD_ID = "inference:0";
 
-    /** What the runtime puts before its texts, and v1 servers did not. */
+    /** The runtime's prefix of its texts, which v1 servers did not have. */
     private static final String ID_PREFIX = "[request id: ";
 
     private final String serverId;
@@ -22,7 +22,7 @@ public final class RequestStatuses {
         this.serverId = serverId;
     }
 
-    /** The id of a server: the operator's, or what v1 servers have when there is none. */
+    /** The id of a server: the operator's, or the default of v1 servers. */
     static String serverId(ServerMetadata metadata) {
         return metadata.name().equals(ServerMetadata.STANDARD_NAME) ? STANDARD_ID : metadata.name();
     }
@@ -40,7 +40,7 @@ public final class RequestStatuses {
                     case INTERNAL -> RequestStatusCode.INTERNAL;
                     case NOT_FOUND -> RequestStatusCode.NOT_FOUND;
                     case INVALID_ARGUMENT -> RequestStatusCode.INVALID_ARG;
-                    // There was no code for a client that does not want its answer any more.
+                    // There was no code for a client that does not want its response any more.
                     case UNAVAILABLE, CANCELLED -> RequestStatusCode.UNAVAILABLE;
                     case RESOURCE_EXHAUSTED -> RequestStatusCode.INVALID_ARG;
                     case UNSUPPORTED -> RequestStatusCode.UNSUPPORTED;

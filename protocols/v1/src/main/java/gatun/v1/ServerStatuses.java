@@ -29,12 +29,12 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Says what the server and its models do. Safe for any thread. */
+/** Makes the statuses of the server and its models. Safe for any thread. */
 public final class ServerStatuses {
-    /** What a model has as its platform whose engine v1 has no name for. */
+    /** The platform of a model whose engine has no name in v1. */
     private static final String OTHER_PLATFORM = "custom";
 
-    /** What one model's configuration and statistics take of the heap, or more. */
+    /** Heap for one model's configuration and statistics, in bytes, at most. */
     private static final long MODEL_BYTE_SIZE = 8 << 10;
 
     private static final Parser<ModelConfig> CONFIG = DiscardUnknownFieldsParser.wrap(ModelConfig.parser());
@@ -61,7 +61,7 @@ public final class ServerStatuses {
         };
     }
 
-    /** The server and all models; the caller closes it when the answer is sent. */
+    /** The server and all models; the caller closes it when the response is sent. */
     public AllStatuses all() {
         List<gatun.runtime.ModelStatus> index = server.index();
         return new AllStatuses(server.heap(), index.size() * MODEL_BYTE_SIZE, () -> status(index));
@@ -135,7 +135,7 @@ public final class ServerStatuses {
         }
     }
 
-    /** What v1 knows of a configuration: the same fields, of which some came later. */
+    /** Converts a configuration to v1's message, without the fields that came later. */
     static ModelConfig config(gatun.wire.inference.ModelConfig config) {
         try {
             ModelConfig.Builder known = CONFIG.parseFrom(config.toByteString()).toBuilder();

@@ -33,7 +33,7 @@ public final class SharedMemoryControl {
     /**
      * Registers the first {@code byteSize} bytes, unsigned, of memory of a GPU.
      *
-     * @param handle what CUDA gave the client for its allocation
+     * @param handle CUDA's handle for the client's allocation
      * @param device the number of the GPU
      * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken,
      *     INVALID_ARGUMENT when the memory cannot be used or there is no GPU

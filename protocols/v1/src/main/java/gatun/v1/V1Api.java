@@ -29,12 +29,12 @@ public final class V1Api {
         sharedMemory = new SharedMemoryControl(server.regions(), clientSharedMemory);
     }
 
-    /** Says what became of requests. */
+    /** Makes the statuses of requests. */
     public RequestStatuses statuses() {
         return statuses;
     }
 
-    /** Says what the server and its models do. */
+    /** Makes the statuses of the server and its models. */
     public ServerStatuses serverStatuses() {
         return serverStatuses;
     }

@@ -31,7 +31,7 @@ import java.util.Set;
  * twice, the batch size, the outputs' names, the inputs. Shapes get their batch dimension here. Safe for any thread.
  */
 public final class V1InferRequests {
-    /** What clients name when any version will do. */
+    /** The version that clients name when any will do. */
     public static final long LATEST_VERSION = -1;
 
     private final InferenceServer server;
@@ -72,8 +72,8 @@ public final class V1InferRequests {
     /**
      * The request that a header asks for. The caller owns it.
      *
-     * @param version what {@link #model} was asked for
-     * @param data gives the inputs that are not in shared memory; what it lends is to be held by the request
+     * @param version the version given to {@link #model}
+     * @param data gives the inputs that are not in shared memory; the request holds the memory that it lends
      * @throws GatunException with the protocol's text for the first thing that is wrong; nothing is held then
      */
     public InferenceRequest request(

@@ -16,10 +16,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * An inference's answer as v1 tells it. The raw data belongs to the response that this was made of. Closed by its owner
- * when it has been sent.
+ * The response to an inference in v1's form. The raw data belongs to the response that this was made of. Closed by its
+ * owner when it has been sent.
  *
- * @param header what stands beside the raw data, classes included
+ * @param header the response without the raw data, classes included
  * @param raw for each output in the header's order its data; empty for one that is classified or in shared memory
  * @param heap the heap that is reserved for the classes
  */
@@ -39,9 +39,9 @@ public record V1InferResponse(InferResponseHeader header, List<MemorySegment> ra
     }
 
     /**
-     * The answer to {@code asked}. The caller still owns the response.
+     * The response to {@code asked}. The caller still owns the response.
      *
-     * @param model what was asked
+     * @param model the model of the request
      * @param budget the heap that classes take is reserved of it before they are made
      * @throws GatunException INVALID_ARGUMENT when the classes of an output are wanted whose elements have no order,
      *     RESOURCE_EXHAUSTED when more classes are wanted than there could be heap for, UNAVAILABLE when others have

@@ -26,7 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is said of models that do not come or go as they are told. */
+/** Errors for models that do not load or unload. */
 class ModelControlTest {
     private final Models models = new Models();
     private final ModelControl control = new ModelControl(models);

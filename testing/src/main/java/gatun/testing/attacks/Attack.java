@@ -8,7 +8,7 @@ import java.util.Set;
  * One row of the table of attacks.
  *
  * @param name the attack in a few words
- * @param outcomes what the attacker may get: an HTTP status, the number of a gRPC status, or another word of
+ * @param outcomes the allowed outcomes: an HTTP status, the number of a gRPC status, or another word of
  *     {@link Action#run}
  * @param action the attack itself
  */
@@ -18,13 +18,13 @@ public record Attack(String name, Set<String> outcomes, Action action) {
         outcomes = Set.copyOf(outcomes);
     }
 
-    /** What an attacker does. */
+    /** The action of an attacker. */
     @FunctionalInterface
     public interface Action {
         /**
          * Attacks once; whatever it opens is closed when it returns.
          *
-         * @return what the attacker got
+         * @return the attacker's outcome
          */
         String run(Target target) throws IOException;
     }

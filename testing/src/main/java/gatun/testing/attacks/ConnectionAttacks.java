@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Connections that do less than they promise. Each attack holds them for as long as it takes to see that a server with
- * others' requests goes on, and lets them go.
+ * Connections that do less than they promise. Each attack holds them until it has seen that the server still answers
+ * other requests, and closes them.
  */
 public final class ConnectionAttacks {
     private static final String HELD = "held";
     private static final long ANNOUNCED = 64 << 20;
 
-    /** What is done while the connections are held. */
+    /** An action that runs while the connections are held. */
     @FunctionalInterface
     public interface Meanwhile {
         /** Returns when enough was seen. */

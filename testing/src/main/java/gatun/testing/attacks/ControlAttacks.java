@@ -11,7 +11,7 @@ import java.util.Set;
 public final class ControlAttacks {
     private static final String LOAD = "/v2/repository/models/simple/load";
 
-    /** What a load comes to whose configuration is refused; the model that is served stays. */
+    /** The outcome of a load whose configuration is refused; the model that is served stays. */
     private static final Set<String> REFUSED = Set.of("400");
 
     /** Attacks on the example model {@code simple}. */

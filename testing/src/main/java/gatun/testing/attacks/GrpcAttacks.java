@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** What would become large, or many, on the heap of a server of gRPC. */
+/** Calls that would make objects large or many on the heap of a gRPC server. */
 public final class GrpcAttacks {
     private static final String RESOURCE_EXHAUSTED = "8";
     private static final String ENHANCE_YOUR_CALM = "GOAWAY 11";

@@ -43,7 +43,7 @@ public final class Http2Attacker implements AutoCloseable {
     private final HpackDecoder hpack = new HpackDecoder(1 << 16, System::nanoTime);
     private final SendWindow window = new SendWindow();
 
-    /** Connects and sends what a connection begins with. */
+    /** Connects and sends the preface and settings. */
     public Http2Attacker(InetSocketAddress address) throws IOException {
         socket = new Socket(address.getAddress(), address.getPort());
         socket.setSoTimeout(LIMIT_MILLIS);
@@ -51,12 +51,12 @@ public final class Http2Attacker implements AutoCloseable {
         out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream(), 64 << 10));
         out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
         frame(SETTINGS, 0, 0);
-        // Much more than any answer, so that windows do not matter.
+        // Much more than any response, so that windows do not matter.
         frame(WINDOW_UPDATE, 0, 0, ByteBuffer.allocate(4).putInt(1 << 30).array());
         flush();
     }
 
-    /** Puts a frame into the buffer of what is sent. */
+    /** Puts a frame into the send buffer. */
     public void frame(int type, int flags, int stream, byte... payload) throws IOException {
         out.writeInt(payload.length << 8 | type);
         out.write(flags);
@@ -64,7 +64,7 @@ public final class Http2Attacker implements AutoCloseable {
         out.write(payload);
     }
 
-    /** Sends what is in the buffer. */
+    /** Sends the buffer. */
     public void flush() throws IOException {
         out.flush();
     }
@@ -87,7 +87,7 @@ public final class Http2Attacker implements AutoCloseable {
     }
 
     /**
-     * Calls ModelInfer with a message of any length, within the windows that the server opens, and answers the status
+     * Calls ModelInfer with a message of any length, within the windows that the server opens, and returns the status
      * that it gives.
      */
     public String infer(RepeatedBody message) throws IOException {
@@ -112,8 +112,8 @@ public final class Http2Attacker implements AutoCloseable {
     }
 
     /**
-     * Reads until the call ends or the connection does. Answers the number of gRPC's status, or what {@link #end}
-     * answers.
+     * Reads until the call ends or the connection does. Returns the number of gRPC's status, or what {@link #end}
+     * returns.
      */
     public String outcome(int stream) {
         try {
@@ -134,7 +134,7 @@ public final class Http2Attacker implements AutoCloseable {
         }
     }
 
-    /** Reads until the connection ends; answers {@code GOAWAY} with its number, or {@link HttpAttacker#CLOSED}. */
+    /** Reads until the connection ends; returns {@code GOAWAY} with its number, or {@link HttpAttacker#CLOSED}. */
     public String end() {
         try {
             while (true) {
@@ -195,7 +195,7 @@ public final class Http2Attacker implements AutoCloseable {
         socket.close();
     }
 
-    /** Cuts what is written into frames of stream 1, the last of which ends it. */
+    /** Cuts the written bytes into frames of stream 1, the last of which ends it. */
     private final class DataFrames extends OutputStream {
         private final byte[] frame = new byte[FRAME_BYTES];
         private int size;

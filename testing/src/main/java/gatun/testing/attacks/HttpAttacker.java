@@ -11,14 +11,14 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** One HTTP/1.1 connection that sends what it is told to, and reads an answer of any length without keeping it. */
+/** One HTTP/1.1 connection that sends given bytes, and reads a response of any length without keeping it. */
 public final class HttpAttacker implements AutoCloseable {
     private static final int LIMIT_MILLIS = 60_000;
     private static final int BUFFER_BYTES = 64 << 10;
     private static final String CHUNKED = "transfer-encoding: chunked";
     private static final String LENGTH = "content-length:";
 
-    /** The answer to a client whose connection ended without one. */
+    /** The response to a client whose connection ended without one. */
     public static final String CLOSED = "closed";
 
     private final Socket socket;
@@ -54,9 +54,9 @@ public final class HttpAttacker implements AutoCloseable {
     }
 
     /**
-     * Posts a body and reads the answer.
+     * Posts a body and reads the response.
      *
-     * @param pattern counted in the answer's body
+     * @param pattern counted in the response's body
      */
     public Answer post(String path, RepeatedBody body, String pattern, String... headers) throws IOException {
         announce(path, body.byteSize(), headers);
@@ -68,7 +68,7 @@ public final class HttpAttacker implements AutoCloseable {
         return answer(pattern);
     }
 
-    /** Reads an answer. */
+    /** Reads a response. */
     public Answer answer(String pattern) {
         try {
             String status = line();
@@ -137,11 +137,11 @@ public final class HttpAttacker implements AutoCloseable {
     }
 
     /**
-     * An answer.
+     * A response.
      *
      * @param status the number of the status, or {@link #CLOSED}
      * @param matches how often the pattern stood in the body
-     * @param begin what the body begins with
+     * @param begin the beginning of the body
      */
     public record Answer(String status, long matches, String begin) {}
 }

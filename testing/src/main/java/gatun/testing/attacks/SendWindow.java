@@ -39,7 +39,7 @@ final class SendWindow {
         }
     }
 
-    /** Adds what a WINDOW_UPDATE on stream {@code on} gives. */
+    /** Adds the increment of a WINDOW_UPDATE on stream {@code on}. */
     void grow(int on, int increment) {
         lock.lock();
         try {

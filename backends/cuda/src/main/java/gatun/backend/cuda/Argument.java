@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.cuda;
 
-/** What a kernel gets for one of its parameters. */
+/** The value that a kernel gets for one of its parameters. */
 sealed interface Argument {
-    /** How many bytes the parameter has. */
+    /** The size of the parameter in bytes. */
     int byteSize();
 
     /** The device address of a tensor, by its number in the {@link TensorTable}. */

@@ -75,8 +75,7 @@ final class CudaInstance implements BackendInstance {
     }
 
     /**
-     * Brings a byte there and back: CUDA and the JVM link what they call when it is first called. The kernels are left
-     * alone.
+     * Brings a byte there and back: CUDA and the JVM link functions at their first call. The kernels are left alone.
      */
     @Override
     public void warmUp() {

@@ -3,14 +3,14 @@ package gatun.backend.cuda;
 
 /**
  * A number that follows from the sizes of a run: a tree, made at load. Evaluating it allocates nothing. Arithmetic is
- * that of 64-bit integers in C, but for results that do not fit, which are an {@link ArithmeticException}, as is a
- * division by zero.
+ * that of 64-bit integers in C, except that a result that does not fit, like a division by zero, throws an
+ * {@link ArithmeticException}.
  */
 sealed interface Expression {
     /**
      * The number for a run of these sizes.
      *
-     * @throws ArithmeticException with what has no result
+     * @throws ArithmeticException that names the operation without a result
      */
     long value(Sizes sizes);
 
@@ -88,7 +88,7 @@ sealed interface Expression {
         }
     }
 
-    /** What can be done with two numbers. */
+    /** An operation on two numbers. */
     enum Operator {
         ADD,
         SUBTRACT,

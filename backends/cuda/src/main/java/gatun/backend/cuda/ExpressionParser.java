@@ -11,8 +11,8 @@ import java.util.Set;
 /**
  * Reads expressions at load: integers, {@code + - * / %} with the precedence of C, parentheses, {@code ceil(a / b)},
  * {@code min}, {@code max}, {@code dim(T, i)}, {@code elements(T)}, {@code bytes(T)}, {@code rank(T)} and
- * {@code batch}. What is the same in every run is computed here, so that its faults are too. For one parameter and one
- * thread.
+ * {@code batch}. A part that is the same in every run is computed here, so that its errors show at load. For one
+ * parameter and one thread.
  */
 final class ExpressionParser {
     /** How deep expressions may nest: more than anybody writes, and far less than a thread's stack bears. */
@@ -40,7 +40,7 @@ final class ExpressionParser {
     /**
      * Reads one expression, up to a comma or the end.
      *
-     * @throws GatunException INVALID_ARGUMENT at what is none
+     * @throws GatunException INVALID_ARGUMENT at the place of an error
      */
     Formula formula() {
         Token first = tokens.peek();
@@ -145,8 +145,7 @@ final class ExpressionParser {
     /** A division that rounds up; the name promises it of nothing else. */
     private Expression ceiling() {
         Token first = tokens.peek();
-        // What is written here is constant only when both sides are, which binary() has folded: kept as a division
-        // here.
+        // Read here and not by product(): binary() folds constants, so the last division could not be found afterwards.
         Expression left = factor();
         while (tokens.peek().isSign('*')
                 || tokens.peek().isSign('/')

@@ -9,7 +9,7 @@ import gatun.memory.tensor.GatunException;
  *
  * @param parameter the parameter that has it
  * @param text how it is written there
- * @param expression what it means
+ * @param expression its meaning
  */
 record Formula(String parameter, String text, Expression expression) {
     /**

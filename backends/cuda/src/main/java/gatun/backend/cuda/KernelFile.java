@@ -16,7 +16,7 @@ final class KernelFile {
     /** The names that are looked for when the configuration gives none. */
     private static final List<String> NAMES = List.of("model.ptx", "model.cubin", "model.fatbin");
 
-    /** What the server fills in for a backend whose files it does not know. */
+    /** The file name that the server fills in for a backend whose files it does not know. */
     private static final String FILLED_IN = "model.cuda";
 
     /** More than any file of kernels has; an image must fit into an array. */
@@ -72,7 +72,7 @@ final class KernelFile {
         return present.getFirst();
     }
 
-    /** What it is called, for messages. */
+    /** The file's name, for messages. */
     String name() {
         return name;
     }
@@ -82,7 +82,7 @@ final class KernelFile {
         return bytes;
     }
 
-    /** What functions it has, where it is PTX, which tells; empty for a cubin and a fatbin. */
+    /** The functions in a PTX file; empty for a cubin or fatbin, whose functions cannot be listed. */
     Optional<PtxEntries> entries() {
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         // Every PTX file has this, and a fatbin may have PTX inside.

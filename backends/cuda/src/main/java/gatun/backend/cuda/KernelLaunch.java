@@ -30,7 +30,7 @@ final class KernelLaunch {
     /** For each argument the address of its slot, as cuLaunchKernel wants them. */
     private final MemorySegment pointers;
 
-    // What prepare() computed.
+    // Results of prepare().
     private int gridX;
     private int gridY;
     private int gridZ;
@@ -44,7 +44,7 @@ final class KernelLaunch {
      *
      * @param checked whether the arguments are known to be as many and as large as the function's parameters
      * @param arena keeps the memory for parameters
-     * @throws GatunException INVALID_ARGUMENT when what is the same in all runs exceeds what the GPU can do
+     * @throws GatunException INVALID_ARGUMENT when a size that is the same in all runs exceeds a limit of the GPU
      */
     KernelLaunch(
             KernelPlan plan,
@@ -70,8 +70,8 @@ final class KernelLaunch {
             }
         }
         if (!checked) {
-            // A function with more parameters than arguments gets zeros for the rest, and not what happens to lie
-            // behind.
+            // A function with more parameters than arguments gets zeros for the rest, and not the bytes that happen to
+            // lie behind.
             MemorySegment zeros = arena.allocate(MAX_PARAMETERS * (long) Long.BYTES, Long.BYTES);
             for (int i = arguments.length; i < MAX_PARAMETERS; i++) {
                 pointers.setAtIndex(cuda_h.C_POINTER, i, zeros);
@@ -193,7 +193,7 @@ final class KernelLaunch {
         }
     }
 
-    /** What was prepared, for messages. */
+    /** The kernel, grid, block and shared memory that were prepared, for messages. */
     String described() {
         return "'" + plan.name() + "' with grid " + axes(gridX, gridY, gridZ) + " and block "
                 + axes(blockX, blockY, blockZ)

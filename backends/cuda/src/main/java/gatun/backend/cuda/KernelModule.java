@@ -13,9 +13,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A file of kernels, loaded into a GPU. Each instance has one of its own, so that what a file keeps in
- * {@code __device__} variables is not shared between runs at the same time. Used by the instance's thread, whose
- * current device is this one.
+ * A file of kernels, loaded into a GPU. Each instance has one of its own, so that runs at the same time do not share
+ * {@code __device__} variables. Used by the instance's thread, whose current device is this one.
  */
 final class KernelModule implements AutoCloseable {
     private static final int LOG_BYTES = 8 << 10;
@@ -37,7 +36,7 @@ final class KernelModule implements AutoCloseable {
     /**
      * Loads {@code file}, which compiles PTX for this GPU.
      *
-     * @throws GatunException with CUDA's reason, and what its compiler says
+     * @throws GatunException with CUDA's reason, and its compiler's messages
      */
     static KernelModule load(CudaDevice device, KernelFile file, String model) {
         try (Arena scratch = Arena.ofConfined()) {
@@ -113,7 +112,7 @@ final class KernelModule implements AutoCloseable {
                         + " of function '" + kernel.function() + "' in " + file.name());
     }
 
-    /** Whether the function's parameters were compared with what it gets, so that CUDA reads no more than that. */
+    /** Whether the function's parameters were compared with its arguments, so that CUDA reads no further. */
     boolean checksArguments() {
         return entries.isPresent();
     }

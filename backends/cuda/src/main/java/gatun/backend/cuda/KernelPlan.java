@@ -6,12 +6,12 @@ import java.util.List;
 /**
  * How one kernel is launched. Immutable.
  *
- * @param name what the configuration calls it
+ * @param name its name in the configuration
  * @param function its name in the model's file
  * @param grid how many blocks there are in x, y and z
  * @param block how many threads a block has in x, y and z
  * @param sharedMemory bytes of dynamic shared memory for each block
- * @param arguments what the kernel's parameters get, in their order
+ * @param arguments the values of the kernel's parameters, in their order
  */
 record KernelPlan(
         String name,

@@ -14,10 +14,10 @@ final class KernelReader {
     private static final String GRID = "grid";
     private static final String BLOCK = "block";
     private static final String SHARED_MEMORY = "shared_memory";
-    /** What the kernel's parameters get. */
+    /** The property with the values for the kernel's parameters. */
     static final String ARGUMENTS = "arguments";
 
-    /** What a configuration may say of a kernel, behind its name and a point. */
+    /** The properties of a kernel in a configuration, each written after the kernel's name and a dot. */
     static final List<String> PROPERTIES = List.of(FUNCTION, GRID, BLOCK, SHARED_MEMORY, ARGUMENTS);
 
     /** More than CUDA takes: 32764 bytes of parameters. */

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Reads what a configuration's parameters say of a model's kernels, and refuses every mistake that can be seen without
+ * Reads the parameters about kernels in a model's configuration, and refuses every mistake that can be seen without
  * running them. For one model and one thread, at load.
  */
 final class ModelPlanReader {
@@ -212,7 +212,7 @@ final class ModelPlanReader {
         }
     }
 
-    /** An output that no kernel gets would show what other requests left in its memory. */
+    /** An output that no kernel gets would show data of other requests that is left in its memory. */
     private void refuseUnusedTensors(List<KernelPlan> kernels) {
         Set<Integer> used = new HashSet<>();
         for (KernelPlan kernel : kernels) {

@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out what a run's tensors are, and where. One object serves all runs of an instance; used by its thread. Nothing
- * is allocated for a run whose shapes are those of the run before.
+ * Determines the sizes and addresses of a run's tensors. One object serves all runs of an instance; used by its thread.
+ * Nothing is allocated for a run whose shapes are those of the run before.
  */
 final class RunSizes {
     private static final int ABSENT = -1;

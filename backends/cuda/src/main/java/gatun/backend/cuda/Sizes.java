@@ -9,7 +9,7 @@ import gatun.memory.tensor.Shape;
  * instance, which sets them anew in each run.
  */
 final class Sizes {
-    /** Of inputs and outputs; null for scratch memory and for what is not set yet. */
+    /** Of inputs and outputs; null for scratch memory and for tensors that are not set yet. */
     private final Shape[] shapes;
 
     private final long[] elementCounts;

@@ -11,15 +11,15 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The tensors that a model's kernels know, numbered from 0: inputs, then outputs, then scratch memory. Made at load, by
+ * The tensors that a model's kernels use, numbered from 0: inputs, then outputs, then scratch memory. Made at load, by
  * one thread.
  */
 final class TensorTable {
-    /** What tensors there are. */
+    /** The kinds of tensors. */
     enum Kind {
-        /** What the requests bring. */
+        /** A tensor that requests bring. */
         INPUT,
-        /** What the kernels make. */
+        /** A tensor that kernels write. */
         OUTPUT,
         /** Memory without content, for the kernels of one run. */
         SCRATCH

@@ -2,7 +2,7 @@
 package gatun.backend.cuda;
 
 /**
- * A word of a parameter's text.
+ * A token of a parameter's text.
  *
  * @param kind what it is
  * @param text as it is written, a quoted name without its quotes
@@ -10,7 +10,7 @@ package gatun.backend.cuda;
  * @param end where it ends
  */
 record Token(Kind kind, String text, int begin, int end) {
-    /** What words there are. */
+    /** The kinds of tokens. */
     enum Kind {
         /** Digits. */
         INTEGER,

@@ -79,7 +79,7 @@ final class Tokens {
         try {
             if (decimal) {
                 Double.parseDouble(digits);
-                // What Java alone takes for a number, such as 1f, is none here.
+                // Java also accepts numbers such as 1f, which are refused here.
                 if (!isDigit(digits.charAt(digits.length() - 1)) && !digits.endsWith(".")) {
                     throw new NumberFormatException(digits);
                 }
@@ -149,7 +149,7 @@ final class Tokens {
         return parameter;
     }
 
-    /** To be thrown: this word is not what is expected. */
+    /** To be thrown: this token is not the expected one. */
     GatunException refused(Token found, String expected) {
         return parameter.refused(found.begin(), found.described(), expected);
     }

@@ -311,7 +311,8 @@ class CudaBackendTest {
     }
 
     /**
-     * The first element of the answer to a step whose first element is {@code value}: without the sum of those before.
+     * The first element of the response to a step whose first element is {@code value}: without the sum of those
+     * before.
      */
     private int step(long sequence, boolean first, int value) {
         InferenceRequest request = served.request("differences");

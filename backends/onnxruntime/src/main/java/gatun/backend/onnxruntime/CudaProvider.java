@@ -25,7 +25,7 @@ final class CudaProvider {
     private static final String NAME = "CUDAExecutionProvider";
     private static final String FILE = "libonnxruntime_providers_cuda.so";
 
-    /** What Triton's backend takes from a model's parameters for this provider. */
+    /** Model parameters that Triton's backend passes to this provider. */
     private static final Set<String> PARAMETERS = Set.of(
             "arena_extend_strategy",
             "cudnn_conv_algo_search",
@@ -36,7 +36,10 @@ final class CudaProvider {
 
     private CudaProvider() {}
 
-    /** What is missing to run models on GPUs; empty when nothing is, as far as one can see before a model is loaded. */
+    /**
+     * Says what is missing to run models on GPUs; empty when nothing is, as far as can be seen before a model is
+     * loaded.
+     */
     static String missing(Engine engine) {
         Path library = engine.library();
         if (!engine.providers().contains(NAME)) {

@@ -65,7 +65,7 @@ final class Engine {
             check(OrtApi.setGlobalIntraOpNumThreads(api, threading, CORES));
             check(OrtApi.setGlobalInterOpNumThreads(api, threading, 1));
             check(OrtApi.setGlobalSpinControl(api, threading, 0));
-            // What a run does wrong comes back as its status; the engine's own log would only say it twice.
+            // The status of a run tells its error; the engine's own log would only repeat it.
             check(OrtApi.createEnvWithGlobalThreadPools(
                     api, onnxruntime_h.ORT_LOGGING_LEVEL_FATAL(), scratch.allocateFrom("gatun"), threading, out));
             return out.get(ValueLayout.ADDRESS, 0);

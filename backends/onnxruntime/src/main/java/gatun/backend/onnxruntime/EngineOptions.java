@@ -25,7 +25,7 @@ record EngineOptions(
     /** The options, as {@code --backend-config} names them. */
     static final List<String> NAMES = List.of(LIBRARY, MAX_BATCH_SIZE, GLOBAL_THREADS, MODEL_CACHE);
 
-    /** What Triton's backend takes when a model can batch and nobody said how much. */
+    /** The batch size in Triton's backend for a model that can batch when no size is configured. */
     private static final String TRITON_DEFAULT_MAX_BATCH_SIZE = "4";
 
     /**

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 /**
  * Loads models on threads of lower priority, so that those who are served keep the cores meanwhile. Such a thread ends
- * with what it does: its priority cannot be raised again.
+ * with its task: its priority cannot be raised again.
  */
 final class LoadingThread {
     /** So much lower that a thread which serves gets ten times as much of a core that both want. */
@@ -18,7 +18,8 @@ final class LoadingThread {
     private LoadingThread() {}
 
     /**
-     * What {@code loading} answers, or throws. Uninterruptible: loading is not abandoned half way.
+     * Runs {@code loading} on a thread of lower priority, and returns its result or throws its exception.
+     * Uninterruptible: loading is not abandoned half way.
      *
      * @param name of the thread
      */

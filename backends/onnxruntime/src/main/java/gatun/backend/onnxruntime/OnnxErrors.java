@@ -65,7 +65,7 @@ final class OnnxErrors {
     }
 
     /**
-     * The failure to load what runs models on a GPU, which lies beside {@code library}: something of it, or of what it
+     * The failure to load the CUDA provider, which lies beside {@code library}: a part of it, or a library that it
      * needs, is missing.
      */
     static GatunException ofProvider(NativeException failure, String model, Path library) {

@@ -125,9 +125,8 @@ final class OnnxModel implements BackendModel {
 
     @Override
     public void close() {
-        // Sessions belong to the instances, which are closed before. What they freed lies scattered over the
-        // allocator's arenas, one for
-        // each of their threads, where it would stay.
+        // Sessions belong to the instances, which are closed before. The memory that they freed is scattered over the
+        // allocator's arenas, one for each of their threads, where it would stay.
         Posix.trimHeap();
     }
 }

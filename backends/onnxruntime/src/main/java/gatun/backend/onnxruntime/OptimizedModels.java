@@ -30,15 +30,15 @@ import org.slf4j.LoggerFactory;
 /**
  * A folder of graphs as the engine has optimised them, so that a model is not optimised again each time that it is
  * loaded. A graph's name is the digest of all that it follows from: the model's file, the library, the processor, the
- * options. What is in the folder may be deleted at any time; several servers may share it. Thread-safe.
+ * options. Its files may be deleted at any time; several servers may share it. Thread-safe.
  */
 final class OptimizedModels {
     private static final Logger LOG = LoggerFactory.getLogger(OptimizedModels.class);
 
-    /** All that is kept, in bytes: beyond it what was not used for the longest time is deleted. */
+    /** All that is kept, in bytes: beyond it the files that were not used for the longest time are deleted. */
     private static final long MOST_BYTES = 10L << 30;
 
-    /** The file format of models ends at 2 GiB; a graph may be larger than what it was made from. */
+    /** The file format of models ends at 2 GiB; a graph may be larger than the file that it was made from. */
     private static final long MOST_MODEL_BYTES = 1L << 30;
 
     /** A draft that is older was left by a process that has ended. */
@@ -81,7 +81,7 @@ final class OptimizedModels {
         }
     }
 
-    /** What the engine chooses its kernels by. */
+    /** The processor's model and features, by which the engine chooses its kernels; empty when unknown. */
     private static String processor() throws IOException {
         if (!Files.isReadable(PROCESSOR)) {
             return "";
@@ -114,7 +114,7 @@ final class OptimizedModels {
             digest.update(channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size()));
             return Optional.of(folder.resolve(HexFormat.of().formatHex(digest.digest()) + GRAPH));
         } catch (IOException e) {
-            return Optional.empty(); // The engine says what is wrong with the file.
+            return Optional.empty(); // The engine reports the error in the file.
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError("every Java has SHA-256", e);
         }
@@ -131,7 +131,7 @@ final class OptimizedModels {
         return folder.resolve(UUID.randomUUID() + DRAFT);
     }
 
-    /** Keeps a whole draft in its place, and deletes what has become too much. */
+    /** Moves a complete draft into place, and deletes files beyond the limit. */
     void keep(Path draft, Path place) {
         try {
             Files.move(draft, place, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

@@ -25,7 +25,7 @@ final class OutputShapes {
     private final Source[][] sources;
     private final boolean[] known;
 
-    /** What was told last, which is mostly right again. */
+    /** The last shapes that were told, which are mostly right again. */
     private final @Nullable Shape[] last;
 
     OutputShapes(ModelDescription model) {

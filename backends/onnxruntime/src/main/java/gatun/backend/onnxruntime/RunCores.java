@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 /**
  * Has runs that are beside one another begin on cores of their own. The kernel places a thread where it woke up, and
  * may let two that compute share one core for some milliseconds while another is idle, which is longer than most runs.
- * Thread-safe; what it knows is a guess, since a thread may be moved meanwhile, and costs a run some time at most.
+ * Thread-safe. Its knowledge is a guess, since a thread may be moved meanwhile; a wrong guess only costs a run some
+ * time.
  */
 final class RunCores {
     /** A core that nobody counts. */

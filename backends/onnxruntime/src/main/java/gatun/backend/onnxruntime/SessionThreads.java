@@ -49,7 +49,7 @@ record SessionThreads(int count, Map<String, String> entries) {
         return Math.max(1, cores / Math.max(1, instances));
     }
 
-    /** What these threads do without work, for people to read. */
+    /** Describes for a reader how these threads wait for work. */
     String idleness() {
         return entries.containsKey(SPIN_DURATION)
                 ? "they look for work for " + SPIN_MICROS + " us before they sleep"
@@ -66,8 +66,8 @@ record SessionThreads(int count, Map<String, String> entries) {
     }
 
     /**
-     * Adds the entries to {@code parameters} that are not among them. What spins as long as the model says is not
-     * bounded.
+     * Adds the entries to {@code parameters} that are not among them. Threads that spin as long as the model says are
+     * not bounded.
      */
     void addTo(Map<String, String> parameters) {
         if (!parameters.containsKey(SPINNING)) {

@@ -30,7 +30,7 @@ final class ValueCache implements AutoCloseable {
     private final Shape[] shapes = new Shape[SLOTS];
     private final Datatype[] datatypes = new Datatype[SLOTS];
 
-    /** @param memory what the engine calls the memory that the tensors lie in */
+    /** @param memory the engine's description of the memory that the tensors lie in */
     ValueCache(Engine engine, MemorySegment memory, Arena arena) {
         this.engine = engine;
         this.memory = memory;

@@ -10,7 +10,7 @@ import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 
 /**
- * Answers each request of a sequence with the sum, so far, of what the sequence brought: output {@code OUTPUT} of input
+ * Answers each request of a sequence with the sum so far of the sequence's inputs: output {@code OUTPUT} of input
  * {@code INPUT}, both of INT32 and one element for each item of the batch. Learns from the control inputs of the
  * configuration where a sequence starts and ends, which rows of a batch mean anything, and whose they are.
  *

@@ -10,7 +10,7 @@ import gatun.spi.Execution;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/** Adds up what the sequences of one instance bring. */
+/** Adds up the inputs of the sequences of one instance. */
 final class AccumulatorInstance implements BackendInstance {
     static final String INPUT = "INPUT";
     static final String OUTPUT = "OUTPUT";

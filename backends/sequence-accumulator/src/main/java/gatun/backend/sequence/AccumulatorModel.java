@@ -8,7 +8,7 @@ import gatun.spi.InstanceSpec;
 /**
  * A model that adds up sequences.
  *
- * @param controls what tells it of them
+ * @param controls the inputs that mark their steps
  * @param batching whether tensors have a batch dimension
  * @param sequenceLimit how many sequences an instance may serve at a time
  */

@@ -14,7 +14,7 @@ import java.lang.foreign.ValueLayout;
  * A control input.
  *
  * @param name its name among the inputs
- * @param values what it says for false and for true
+ * @param values its values for false and for true
  */
 record Control(String name, ModelSequenceBatching.Control values) {
     /** Whether it says true for that row of the batch. */

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The control inputs of a model, by what they tell.
+ * The control inputs of a model, by their kinds.
  *
  * @param start that a sequence begins
  * @param end that it ends

@@ -22,7 +22,7 @@ final class Sums {
         };
     }
 
-    /** Sets the sum of a sequence that begins, or adds to it; answers it. A sum beyond INT32 wraps around. */
+    /** Sets the sum of a sequence that begins, or adds to it; returns it. A sum beyond INT32 wraps around. */
     int add(Object sequence, boolean starts, int value) {
         int sum = starts ? value : bySequence.getOrDefault(sequence, 0) + value;
         bySequence.put(sequence, sum);

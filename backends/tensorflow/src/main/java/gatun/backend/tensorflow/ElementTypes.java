@@ -7,7 +7,7 @@ import gatun.memory.tensor.Datatype;
 
 /** Translates between TensorFlow's element types and {@link Datatype}. */
 final class ElementTypes {
-    /** What the C API never gives. */
+    /** No value of {@code TF_DataType}: the C API never gives it. */
     private static final int NONE = 0;
 
     private static final EngineTypes TYPES = new EngineTypes(ElementTypes::number);

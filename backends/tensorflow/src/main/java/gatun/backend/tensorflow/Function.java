@@ -9,7 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** What a run of an entry point feeds and fetches: where its tensors are in the graph. Immutable. */
+/** The places in the graph that a run of an entry point feeds and fetches. Immutable. */
 final class Function {
     private final List<EntryTensor> inputs;
     private final List<EntryTensor> outputs;
@@ -17,7 +17,7 @@ final class Function {
     private final MemorySegment outputPlaces;
     private final boolean keepsInputs;
 
-    /** @param arena what holds the places, for as long as this is used */
+    /** @param arena holds the places; open for as long as this is used */
     Function(Session session, EntryPoint entryPoint, Operations operations, Arena arena) {
         inputs = entryPoint.inputs();
         outputs = entryPoint.outputs();

@@ -31,7 +31,7 @@ final class InstalledLibrary {
     /**
      * The library to use.
      *
-     * @param chosen what {@code --backend-config} names; empty for the installed one
+     * @param chosen the path in {@code --backend-config}; empty for the installed one
      * @param cache where it was installed
      * @throws GatunException UNAVAILABLE when there is none, with what to do
      */

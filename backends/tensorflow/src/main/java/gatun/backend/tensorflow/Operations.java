@@ -42,9 +42,9 @@ final class Operations {
     private static final int FUNCTION_NAME = 1;
 
     /**
-     * Operations that are known to keep nothing of what they are given once a run is over: they compute, read, or call
-     * functions, which are looked into themselves. Of all others, those of a user's own included, the worst is thought,
-     * and their models pay with a copy.
+     * Operations that are known to keep no reference to their inputs once a run is over: they compute, read, or call
+     * functions, which are looked into themselves. All others, a user's own included, are taken to keep references, so
+     * their models pay with a copy.
      */
     private static final Set<String> HARMLESS = Set.of("""
             Abs Add AddN AddV2 All Any ArgMax ArgMin AsString Asin Assert Atan Atan2 AvgPool BatchMatMul BatchMatMulV2 BatchMatMulV3
@@ -154,7 +154,7 @@ final class Operations {
         functions.put(name, body);
     }
 
-    /** Adds a node to {@code node}; answers its name. */
+    /** Adds a node to {@code node}; returns its name. */
     private static String readNode(CodedInputStream in, Node node) throws IOException {
         String name = "";
         int end = in.pushLimit(in.readRawVarint32());

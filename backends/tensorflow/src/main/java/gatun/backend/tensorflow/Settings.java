@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What {@code --backend-config=tensorflow,...} says for all models and a model's own parameters say for it, in the
- * names that users of Triton's TensorFlow backend know.
+ * The settings of {@code --backend-config=tensorflow,...} for all models, and of a model's own parameters for that
+ * model, under the names of Triton's TensorFlow backend.
  *
  * @param intraOpThreads how many threads one operation may use; 0 for as many as there are cores
  * @param interOpThreads how many operations may run at a time; 0 likewise
@@ -29,7 +29,7 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
     static final List<String> OPTIONS =
             List.of("intra_op_parallelism_threads", "inter_op_parallelism_threads", "default-max-batch-size", "tags");
 
-    /** What the backend does when nobody says anything. */
+    /** The settings without any option. */
     static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"));
 
     /**

@@ -18,7 +18,7 @@ import java.util.TreeMap;
 
 /** The entry point that a signature of a SavedModel is. */
 final class Signature {
-    /** What clients ask for that name nothing. */
+    /** The signature for clients that name none. */
     static final String DEFAULT = "serving_default";
 
     private Signature() {}

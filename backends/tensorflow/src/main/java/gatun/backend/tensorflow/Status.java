@@ -21,8 +21,8 @@ final class Status implements AutoCloseable {
     /**
      * Looks at how the last call ended.
      *
-     * @param what what was tried, the beginning of the message; empty for a run, whose message is the engine's alone,
-     *     as clients know it
+     * @param what the operation, the beginning of the message; empty for a run, whose message is the engine's alone, as
+     *     clients know it
      * @throws GatunException with the engine's text when it failed; INVALID_ARGUMENT where the engine blames its
      *     arguments
      */

@@ -23,7 +23,7 @@ import java.lang.foreign.MemorySegment;
 final class StringTensors {
     private static final long ELEMENT_BYTES = TF_TString.sizeof();
 
-    /** What the engine calls when nothing uses the elements of an input any more. */
+    /** The function that the engine calls when nothing uses the elements of an input any more. */
     private static final MemorySegment FREE = TF_Deallocator.allocate(StringTensors::free, Arena.global());
 
     private StringTensors() {}

@@ -39,7 +39,7 @@ final class Tensors {
     /**
      * A tensor that shows {@code elements}; the caller deletes it.
      *
-     * @param deallocator what is called with {@code argument} once nothing uses the elements any more
+     * @param deallocator called with {@code argument} once nothing uses the elements any more
      * @param dims room for the dimensions
      */
     static MemorySegment around(

@@ -64,7 +64,7 @@ final class ServedModels implements AutoCloseable {
         return request;
     }
 
-    /** Adds an input; answers where its bytes go. */
+    /** Adds an input; returns where its bytes go. */
     MemorySegment input(InferenceRequest request, TensorSpec spec, long byteSize) {
         Buffer buffer = pool.take(Math.max(1, byteSize));
         request.hold(buffer);

@@ -6,7 +6,7 @@ import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 
-/** What all instances of a model share: here two numbers, in an engine its graph and its weights. */
+/** The state that all instances of a model share: here two numbers, in a real engine the graph and the weights. */
 record AffineModel(float scale, float offset) implements BackendModel {
     @Override
     public BackendInstance newInstance(InstanceSpec spec) {

@@ -30,8 +30,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The tensors of PredictRequests, typed, packed, filled up and as content: all of a message together hold what
- * TensorFlow makes of what protobuf reads.
+ * The tensors of PredictRequests, typed, packed, filled up and as content: the tensors hold the values that TensorFlow
+ * makes of the message as protobuf reads it.
  */
 public final class TensorFuzz {
     private static final long HEAP_BYTES = 64 << 20;

@@ -24,9 +24,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Predict requests of TensorFlow Serving's REST API, in rows and in columns: read in one pass and read after all of the
- * document was looked through, they come to the same tensors or to the same refusal. The first byte chooses what the
- * model takes.
+ * Predict requests of TensorFlow Serving's REST API, in rows and in columns: read in one pass, or after the whole
+ * document was scanned, they give the same tensors or the same refusal. The first byte chooses the model's inputs.
  */
 public final class PredictRowsFuzz {
     private static final TensorSpec FLOATS = new TensorSpec("x", Datatype.FP32, Shape.of(-1));

@@ -13,9 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How requests share runs by TensorFlow Serving's parameters: those of one file for all models, or those that each
- * version brings, with the number of threads of that file. Immutable; reads the files of versions when it is asked for
- * them.
+ * Batching by TensorFlow Serving's parameters: those of one file for all models, or those that each version brings,
+ * with the number of threads of the one file. Immutable; reads the files of versions on demand.
  */
 public final class BatchingFiles implements BatchingRules {
     /** The file in a version's directory. */
@@ -37,13 +36,13 @@ public final class BatchingFiles implements BatchingRules {
      *
      * @param file the parameters for all models; empty for the defaults
      * @param eachVersion whether versions bring their own; one without a file of its own is not batched then
-     * @throws GatunException INVALID_ARGUMENT when the file cannot be read, or says what makes no sense
+     * @throws GatunException INVALID_ARGUMENT when the file cannot be read, or makes no sense
      */
     public static BatchingFiles of(Optional<Path> file, boolean eachVersion) {
         BatchingParameters.Builder common = BatchingParameters.newBuilder();
         file.ifPresent(path -> ServingFile.read(path, common));
         BatchingFiles files = new BatchingFiles(common.build(), eachVersion);
-        // What is wrong is to be told at the start, and not by each model.
+        // Reports errors at the start, and not once for each model.
         files.rule(files.common);
         return files;
     }

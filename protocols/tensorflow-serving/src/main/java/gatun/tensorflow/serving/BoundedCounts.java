@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * How many numbers are below each of some bounds, and their sum. Safe for any thread; what is read while one is added
- * may lack it.
+ * How many numbers are below each of some bounds, and their sum. Safe for any thread; a read while a value is added may
+ * lack it.
  */
 final class BoundedCounts {
     private static final MathContext SIX_DIGITS = new MathContext(6);
@@ -18,7 +18,7 @@ final class BoundedCounts {
 
     private final double[] bounds;
 
-    /** By bound; the last is for what is not below any. */
+    /** By bound; the last is for values that are not below any. */
     private final AtomicLongArray counts;
 
     private final LongAdder sum = new LongAdder();

@@ -5,7 +5,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.wire.tensorflow.DataType;
 import java.util.Locale;
 
-/** TensorFlow's datatypes: which of ours each is. */
+/** Translates between TensorFlow's datatypes and ours. */
 public final class DataTypes {
     private static final String PREFIX = "DT_";
 
@@ -53,7 +53,7 @@ public final class DataTypes {
         };
     }
 
-    /** What messages call one of ours, such as {@code float}. */
+    /** The name of one of our datatypes in messages, such as {@code float}. */
     public static String shortName(Datatype type) {
         return of(type).name().substring(PREFIX.length()).toLowerCase(Locale.ROOT);
     }

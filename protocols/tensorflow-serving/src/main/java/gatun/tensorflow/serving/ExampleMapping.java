@@ -19,21 +19,21 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * How a model that knows nothing of examples is asked with them, as a parameter of its configuration says:
- * {@code tensorflow_classify} or {@code tensorflow_regress}, with the outputs that the answer is made of. Immutable.
+ * Maps examples to the inputs of a model that does not take examples, by a parameter of its configuration:
+ * {@code tensorflow_classify} or {@code tensorflow_regress}, with the outputs that the response is made of. Immutable.
  *
- * @param method what is made of the examples
- * @param inputs what is filled from the features of each example
- * @param outputs the model's outputs by their parts in the answer
+ * @param method classify or regress
+ * @param inputs the inputs that are filled from the features of each example
+ * @param outputs the model's outputs by their parts in the response
  */
 record ExampleMapping(ExampleMethod method, List<FeatureInput> inputs, Map<String, ModelOutput> outputs) {
     private static final String PREFIX = "tensorflow_";
 
     /**
-     * What a configuration says.
+     * Reads the mapping of a method from a configuration.
      *
-     * @return empty when it says nothing
-     * @throws GatunException INVALID_ARGUMENT when it says what cannot work
+     * @return empty when it has none
+     * @throws GatunException INVALID_ARGUMENT when it cannot work
      */
     static Optional<ExampleMapping> of(ModelConfig config, ExampleMethod method) {
         String key = PREFIX + method.verb();

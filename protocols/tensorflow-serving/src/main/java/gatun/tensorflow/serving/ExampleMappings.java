@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What configurations say of examples for models that know nothing of them: the parameters {@code tensorflow_classify}
- * and {@code tensorflow_regress}.
+ * Mappings of examples, in the configurations of models that do not take examples: the parameters
+ * {@code tensorflow_classify} and {@code tensorflow_regress}.
  */
 public final class ExampleMappings {
     private ExampleMappings() {}
@@ -18,7 +18,7 @@ public final class ExampleMappings {
     /**
      * Checks a complete configuration before its model is loaded.
      *
-     * @throws GatunException INVALID_ARGUMENT when it says what cannot work
+     * @throws GatunException INVALID_ARGUMENT when a mapping cannot work
      */
     public static void check(ModelConfig config) {
         for (ExampleMethod method : ExampleMethod.values()) {

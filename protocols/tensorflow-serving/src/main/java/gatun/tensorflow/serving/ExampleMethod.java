@@ -6,7 +6,7 @@ import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
 import java.util.List;
 
-/** What may be made of examples, by the conventions of TensorFlow's signatures. */
+/** The methods of signatures that take examples, by TensorFlow's conventions. */
 public enum ExampleMethod {
     /** Labels and scores for each example. */
     CLASSIFY("classify", "classification") {
@@ -69,18 +69,18 @@ public enum ExampleMethod {
         this.noun = noun;
     }
 
-    /** What paths call it, such as {@code classify}. */
+    /** The method's name in paths, such as {@code classify}. */
     String verb() {
         return verb;
     }
 
-    /** What signatures call it, such as {@code tensorflow/serving/classify}. */
+    /** The method's name in signatures, such as {@code tensorflow/serving/classify}. */
     public String signatureMethod() {
         return "tensorflow/serving/" + verb;
     }
 
     /**
-     * Refuses a signature that calls its method otherwise, where the operator wants that looked at.
+     * Refuses a signature with another method; called when the operator wants this check.
      *
      * @throws GatunException INVALID_ARGUMENT
      */
@@ -91,7 +91,7 @@ public enum ExampleMethod {
         }
     }
 
-    /** The outputs that an answer may be made of. */
+    /** The outputs that a response may be made of. */
     abstract List<String> outputs();
 
     /** @throws GatunException INVALID_ARGUMENT when the signature does not keep to the convention */

@@ -27,7 +27,7 @@ import java.util.TreeMap;
 public final class ExampleSignature {
     private final String entryPoint;
     private final Optional<ExampleMapping> mapping;
-    /** The model's outputs by their parts in the answer. */
+    /** The model's outputs by their parts in the response. */
     private final Map<String, String> outputs;
 
     private final List<String> labels;
@@ -41,8 +41,8 @@ public final class ExampleSignature {
     }
 
     /**
-     * The signature of {@code model} that a request names. One that names none is meant for what the configuration says
-     * of examples, where it says something.
+     * The signature of {@code model} that a request names. A request that names none is meant for the mapping of
+     * examples in the configuration, where there is one.
      *
      * @param namesChecked whether a signature must also call its method as the convention does
      * @throws GatunException INVALID_ARGUMENT when there is none of that name, or it does not keep to the convention
@@ -85,7 +85,7 @@ public final class ExampleSignature {
     }
 
     /**
-     * Gives examples to a request to the model, and names the outputs that the answer is made of.
+     * Gives examples to a request to the model, and names the outputs that the response is made of.
      *
      * @param examples serialised messages, each an element of a BYTES tensor
      * @param owner of the memory that the examples lie in; taken over, also when this fails
@@ -107,7 +107,7 @@ public final class ExampleSignature {
     }
 
     /**
-     * The classes in a model's answer.
+     * The classes in a model's response.
      *
      * @param examples how many examples were given
      * @throws GatunException INVALID_ARGUMENT when the outputs are not as they should be
@@ -118,7 +118,7 @@ public final class ExampleSignature {
     }
 
     /**
-     * The numbers in a model's answer: one FP32 element for each example, where the output lies.
+     * The numbers in a model's response: one FP32 element for each example, where the output lies.
      *
      * @param examples how many examples were given
      * @throws GatunException INVALID_ARGUMENT when the output is not as it should be

@@ -14,7 +14,7 @@ import java.util.List;
  * An input of a model that is filled from the feature of its name.
  *
  * @param name the input's and the feature's name
- * @param datatype what the input takes
+ * @param datatype the input's datatype
  * @param dims the shape of one example's values; at most one dimension is open
  * @param optional whether examples may lack it, if all of them do
  */

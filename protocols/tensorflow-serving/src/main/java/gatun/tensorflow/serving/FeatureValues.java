@@ -34,7 +34,7 @@ final class FeatureValues {
     private final long end;
 
     private Feature.KindCase kind = Feature.KindCase.KIND_NOT_SET;
-    /** Where the lists begin that count: what stands before was of another kind, which the later one replaces. */
+    /** Where the lists begin that count: the values before were of another kind, which the later one replaces. */
     private long from;
 
     private long count;
@@ -78,7 +78,7 @@ final class FeatureValues {
     }
 
     private interface ListVisitor {
-        /** {@code in} stands at the begin of a list of that kind, and reads to its end. */
+        /** {@code in} stands at the beginning of a list of that kind, and reads to its end. */
         void list(WireCursor in, Feature.KindCase list);
     }
 

@@ -7,7 +7,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 
-/** What a model made of examples as numbers. */
+/** The numbers that a model gives for examples. */
 final class RegressedValues {
     static final String OUTPUTS = "outputs";
 

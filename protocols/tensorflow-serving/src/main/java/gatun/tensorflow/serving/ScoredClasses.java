@@ -48,9 +48,9 @@ public final class ScoredClasses {
     }
 
     /**
-     * The classes in a model's answer, which has at least one of the two tensors.
+     * The classes in a model's response, which has at least one of the two tensors.
      *
-     * @param names what the classes are called where the model itself does not say, by index; may be empty
+     * @param names names of the classes where the model gives none, by index; may be empty
      */
     static ScoredClasses of(Optional<Tensor> classes, Optional<Tensor> scores, List<String> names, long examples) {
         classes.ifPresent(tensor -> check(tensor, CLASSES, Datatype.BYTES, examples));

@@ -15,7 +15,7 @@ import java.util.OptionalLong;
  * @param signature the signature as the client names it; empty for the default one
  */
 public record Servable(String name, OptionalLong version, Optional<String> label, String signature) {
-    /** What a message names that has been read already. */
+    /** The servable that a parsed message names. */
     public static Servable of(ModelSpec spec) {
         return new Servable(
                 spec.getName(),

@@ -19,9 +19,9 @@ public final class Servables {
     }
 
     /**
-     * The version that is meant, of a model that gives one answer to one request.
+     * The version that is meant, of a model that gives one response to one request.
      *
-     * @throws GatunException as {@link #find}; UNSUPPORTED for a model that may give any number of answers
+     * @throws GatunException as {@link #find}; UNSUPPORTED for a model that may give any number of responses
      */
     public ModelVersion findSingleAnswering(Servable wanted) {
         ModelVersion model = find(wanted);

@@ -13,7 +13,7 @@ final class ServingFile {
     private ServingFile() {}
 
     /**
-     * Reads what {@code file} says into {@code message}.
+     * Reads {@code file} into {@code message}.
      *
      * @throws GatunException INVALID_ARGUMENT, with line and column, when the file cannot be read or says something
      *     else

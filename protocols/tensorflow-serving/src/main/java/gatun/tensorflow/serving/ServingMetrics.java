@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.LongAdder;
  * somebody wants to read it. Safe for any thread.
  */
 public final class ServingMetrics {
-    /** What a request asks for. */
+    /** The method that a request calls. */
     public enum Api {
         /** Outputs of tensors. */
         PREDICT("Predict"),
@@ -39,7 +39,7 @@ public final class ServingMetrics {
     public enum Entrypoint {
         /** By gRPC. */
         GRPC,
-        /** Over HTTP; what requests ask for is written in small letters there. */
+        /** Over HTTP; the methods are written in lower case there. */
         REST
     }
 

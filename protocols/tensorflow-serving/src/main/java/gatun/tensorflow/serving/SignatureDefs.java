@@ -10,7 +10,7 @@ import gatun.wire.tensorflow.TensorInfo;
 import gatun.wire.tensorflow.TensorShapeProto;
 import gatun.wire.tensorflow.serving.SignatureDefMap;
 
-/** What a model's entry points are called as signatures. */
+/** A model's entry points as SignatureDef messages. */
 public final class SignatureDefs {
     /** The method of a signature that only gives its outputs; that of models whose format has no methods. */
     private static final String PREDICT_METHOD = "tensorflow/serving/predict";

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param anyOrigin whether a browser lets pages of any server read responses
  * @param timeout how long a model may take for a request over HTTP
- * @param methodNames whether signatures must call their methods as they are asked: classify or regress
+ * @param methodNames whether a signature's method must be the one that is called: classify or regress
  * @param tensorContent whether Predict answers with tensor_content over gRPC and not with the fields of the types
  * @param anyLabels whether a list of models may give new labels to versions that do not serve yet
  * @param monitoring TensorFlow Serving's metrics; empty where nothing is counted
@@ -21,7 +21,7 @@ public record TensorFlowSettings(
         boolean tensorContent,
         boolean anyLabels,
         Optional<Monitoring> monitoring) {
-    /** What TensorFlow Serving does by default: no other pages, and half a minute. */
+    /** TensorFlow Serving's defaults: no pages of other servers, and a timeout of half a minute. */
     public static final TensorFlowSettings STANDARD =
             new TensorFlowSettings(false, Duration.ofSeconds(30), false, false, false, Optional.empty());
 

@@ -104,7 +104,7 @@ final class WireCursor {
         return length;
     }
 
-    /** Passes over {@code count} bytes; answers where they begin. */
+    /** Passes over {@code count} bytes; returns where they begin. */
     long advance(long count) {
         if (count > limit - position) {
             throw malformed("a value that is cut off");

@@ -1,7 +1,7 @@
 /**
- * The meaning of TensorFlow Serving's requests, over REST and gRPC: which model answers, by which signature, what its
- * outputs are as classes and values, and in which words something is refused. What TensorFlow calls a signature is an
- * entry point of a model here.
+ * The meaning of TensorFlow Serving's requests, over REST and gRPC: the model that answers and its signature, its
+ * outputs as classes and values, and the texts of refusals. A signature of TensorFlow is an entry point of a model
+ * here.
  */
 @NullMarked
 package gatun.tensorflow.serving;

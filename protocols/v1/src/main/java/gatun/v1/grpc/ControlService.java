@@ -147,7 +147,7 @@ final class ControlService extends GRPCServiceImplBase {
         } catch (GatunException e) {
             return api.statuses().failure(e);
         } catch (RuntimeException e) {
-            // Clients look for what went wrong in the answer alone.
+            // Clients look for errors in the response only.
             LOG.error("a request failed", e);
             return api.statuses().failure(new GatunException(ErrorCode.INTERNAL, "unexpected failure, see the log", e));
         }

@@ -14,7 +14,7 @@ import gatun.wire.v1.InferRequestHeader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** Reads InferRequest messages. Data of tensors is not copied, only found. Safe for any thread. */
+/** Reads InferRequest messages. Tensor data is not copied, only located. Safe for any thread. */
 final class InferDecoder {
     // Field numbers of InferRequest.
     private static final int MODEL_NAME = 1;
@@ -37,7 +37,7 @@ final class InferDecoder {
     private final TextCache texts = new TextCache();
 
     /**
-     * A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}.
+     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
      */
     InferDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
@@ -97,7 +97,7 @@ final class InferDecoder {
         return message;
     }
 
-    /** Counts what parsing a header makes, before it is parsed. */
+    /** Counts the objects that parsing a header makes, before it is parsed. */
     private static void countHeader(LimitedReader in, int start, int length) {
         in.countText(length, "the request's meta_data");
         in.countHeap((long) HEADER_HEAP * length);
@@ -117,7 +117,7 @@ final class InferDecoder {
         in.window(start + length, limit);
     }
 
-    /** What a field that comes again adds to what it said before. */
+    /** Merges a repeated field into its earlier value, as protobuf does. */
     private static InferRequestHeader merged(WireReader in, InferRequestHeader before, MemorySegment more) {
         try {
             return before.toBuilder()

@@ -14,7 +14,7 @@ final class InferMessage extends RawMessage {
     long modelVersion;
     InferRequestHeader header = InferRequestHeader.getDefaultInstance();
 
-    /** What answers; null until it was found. */
+    /** The version that answers; null until it was found. */
     @Nullable
     ModelVersion model;
 

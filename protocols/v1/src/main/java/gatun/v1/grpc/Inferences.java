@@ -23,7 +23,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Makes inference requests of InferRequest messages, and InferResponse messages of answers. Safe for any thread. */
+/** Makes inference requests of InferRequest messages, and InferResponse messages of responses. Safe for any thread. */
 final class Inferences {
     // Field numbers of InferResponse.
     private static final int REQUEST_STATUS = 1;
@@ -72,7 +72,7 @@ final class Inferences {
     }
 
     /**
-     * The answer's message. Takes over the response.
+     * The message of a response. Takes over the response.
      *
      * @throws GatunException when there can be no message for it; the response is closed then
      */

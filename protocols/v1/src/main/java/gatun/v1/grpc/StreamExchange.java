@@ -10,7 +10,7 @@ import gatun.runtime.Origin;
 import io.grpc.Metadata;
 import java.util.Optional;
 
-/** What one StreamInfer call makes of messages and answers. A failure is an answer, and the stream goes on. */
+/** Converts the messages and responses of one StreamInfer call. A failure is a response, and the stream goes on. */
 final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
     private final Inferences inferences;
     private final Metadata headers;

@@ -10,7 +10,7 @@ import gatun.runtime.Origin;
 import io.grpc.Metadata;
 import java.util.Optional;
 
-/** What Infer calls make of messages and answers. Safe for any thread. */
+/** Converts the messages and responses of Infer calls. Safe for any thread. */
 final class UnaryExchange implements InferenceCall.Exchange<InferMessage> {
     private final Inferences inferences;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The legacy v1 API over gRPC: the calls all succeed, and say in their responses what became of them. */
+/** The legacy v1 API over gRPC: all calls succeed, and report their outcome in the response. */
 @NullMarked
 package gatun.v1.grpc;
 

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * Safe for any thread.
  */
 final class ControlRoute {
-    /** Tells what became of a request. */
+    /** The header with the outcome of a request. */
     static final HeaderName STATUS = HeaderNames.create("NV-Status");
 
     private static final ResponseHeaders.Constant OK = ResponseHeaders.constant(Status.OK_200);
@@ -34,7 +34,7 @@ final class ControlRoute {
         this.api = api;
     }
 
-    /** What a request asks for. */
+    /** The work of a request. */
     interface Work {
         /**
          * Does it.
@@ -50,7 +50,7 @@ final class ControlRoute {
         send(exchange, outcome, outcome.succeeded());
     }
 
-    /** The same, and counts what is done. */
+    /** The same, and counts the request. */
     void answer(Exchange exchange, ControlCounters.Kind kind, Work work) {
         long beganNanos = System.nanoTime();
         Outcome outcome = outcome(work);
@@ -87,7 +87,7 @@ final class ControlRoute {
         } catch (GatunException e) {
             return new Outcome(api.statuses().failure(e), MessageBody.NONE);
         } catch (RuntimeException e) {
-            // A client of v1 takes an answer without the header for a broken server.
+            // A client of v1 takes a response without the header for a broken server.
             LOG.error("a request failed", e);
             GatunException told = new GatunException(ErrorCode.INTERNAL, "unexpected failure, see the log", e);
             return new Outcome(api.statuses().failure(told), MessageBody.NONE);

@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Inference: a header tells what the body is, a header of the answer what its body is. The answer's body ends with that
+ * Inference: a header describes the request's body, and another the response's body. The response's body ends with that
  * header once more, in text or binary. Safe for any thread.
  */
 final class InferRoute {
@@ -88,7 +88,7 @@ final class InferRoute {
                 }
                 trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
             } catch (GatunException e) {
-                throw request.afterRun(e); // there may be no memory for the answer
+                throw request.afterRun(e); // there may be no memory for the response
             }
         } finally {
             trace.ifPresent(RequestTrace::end);

@@ -7,7 +7,7 @@ import gatun.http.json.JsonWriter;
 import io.helidon.http.HeaderNames;
 import java.nio.charset.StandardCharsets;
 
-/** A message as the body of an answer. */
+/** A message as the body of a response. */
 final class MessageBody {
     /** No message. */
     static final MessageBody NONE = new MessageBody("", "");
@@ -46,12 +46,12 @@ final class MessageBody {
         return json ? new MessageBody("", MessageText.json(message)) : of(message, exchange);
     }
 
-    /** What it is; empty for text, of which v1 servers did not say so. */
+    /** The body's content type; empty for text, as v1 servers sent none then. */
     String contentType() {
         return contentType;
     }
 
-    /** Writes the whole of it. */
+    /** Writes the body. */
     JsonWriter writeTo(JsonWriter answer) {
         return answer.raw(bytes, bytes.length);
     }

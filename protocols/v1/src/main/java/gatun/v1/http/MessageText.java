@@ -31,7 +31,7 @@ final class MessageText {
         return LINES.printToString(message);
     }
 
-    /** A message as JSON with the names of the fields as they are; what has its default value is left out. */
+    /** A message as JSON with the names of the fields as they are; fields with their default value are left out. */
     static String json(Message message) {
         try {
             return JSON.print(message);

@@ -8,7 +8,7 @@ import gatun.v1.ControlCounters;
 import gatun.v1.V1Api;
 import io.helidon.http.Status;
 
-/** What the server tells of itself: whether it is well, what its models do, which there are. Safe for any thread. */
+/** Health of the server, status of its models, and the repository index. Safe for any thread. */
 final class StatusRoutes {
     private final V1Api api;
     private final ControlRoute control;

@@ -18,7 +18,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a message of v1 may make on the heap. */
+/** Limits on the heap that a message of v1 may take. */
 class InferDecoderTest {
     private static final byte INPUT = 2 << 3 | 2;
     private static final byte META_DATA = 3 << 3 | 2;

@@ -25,7 +25,7 @@ final class Contents {
     /** The number of the last field. */
     static final int LAST_FIELD = FIELD_TYPES.length - 1;
 
-    /** What an input has that came without. */
+    /** The contents of an input that came without any. */
     static final Contents ABSENT = new Contents();
 
     private final long[] counts = new long[FIELD_TYPES.length];

@@ -18,7 +18,7 @@ final class ContentsReader {
     private ContentsReader() {}
 
     /**
-     * Reads a contents message from {@code start} to {@code end} and notes what it holds. Leaves the reader anywhere.
+     * Reads a contents message from {@code start} to {@code end} and notes its contents. Leaves the reader anywhere.
      */
     static void survey(LimitedReader in, Contents contents, int start, int end) {
         in.countRange();

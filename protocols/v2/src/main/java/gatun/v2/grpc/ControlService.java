@@ -63,10 +63,10 @@ import java.util.function.Supplier;
  * and settings.
  */
 final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceServiceImplBase {
-    /** What one model takes of the heap in a message of statistics, or more. */
+    /** Heap for one model in a message of statistics, in bytes, at most. */
     private static final long STATISTICS_BYTE_SIZE = 4 << 10;
 
-    /** What one model takes of the heap in an index, or more. */
+    /** Heap for one model in an index, in bytes, at most. */
     private static final long STATUS_BYTE_SIZE = 512;
 
     private final InferenceServer server;
@@ -95,7 +95,8 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     }
 
     /**
-     * The same for an answer about many models, which takes {@code byteSize} bytes of the heap until its client has it.
+     * The same for a response about many models, which takes {@code byteSize} bytes of the heap until its client has
+     * it.
      */
     private <T> void answerOfMany(StreamObserver<T> observer, long byteSize, Supplier<T> work) {
         Hold heap;

@@ -16,8 +16,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Reads ModelInferRequest messages. Data of tensors is not copied, only found: what is allocated depends on the number
- * of tensors, not on their size. Safe for any thread.
+ * Reads ModelInferRequest messages. Data of tensors is not copied, only found: the allocated memory depends on the
+ * number of tensors, not on their size. Safe for any thread.
  */
 public final class InferDecoder {
     // Field numbers of ModelInferRequest.
@@ -56,7 +56,7 @@ public final class InferDecoder {
     private final HeapBudget heap;
 
     /**
-     * A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}.
+     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
      */
     public InferDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
@@ -67,7 +67,7 @@ public final class InferDecoder {
      * Reads a message. The result owns {@code hold}; a failure leaves it to the caller.
      *
      * @param bytes the message
-     * @param hold what keeps the bytes valid
+     * @param hold keeps the bytes valid
      * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
      *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs
      */

@@ -21,7 +21,7 @@ import java.util.Map;
  * sent from where it lies.
  */
 public final class InferEncoder {
-    /** Parameter of every answer of a stream that comes from an execution. */
+    /** Parameter of every response of a stream that comes from an execution. */
     private static final String FINAL_RESPONSE = "triton_final_response";
 
     // Field numbers of ModelInferResponse.
@@ -39,9 +39,9 @@ public final class InferEncoder {
     private InferEncoder() {}
 
     /**
-     * The answer of a unary call. Takes over the response, which is closed when the message is.
+     * The message of a unary call's response. Takes over the response, which is closed when the message is.
      *
-     * @throws GatunException INVALID_ARGUMENT when the answer is larger than gRPC's messages may be; the response is
+     * @throws GatunException INVALID_ARGUMENT when the response is larger than gRPC's messages may be; the response is
      *     closed then
      */
     public static OutboundMessage encode(InferenceResponse response) {
@@ -49,7 +49,7 @@ public final class InferEncoder {
     }
 
     /**
-     * An answer to a request of a stream. Otherwise as {@link #encode}.
+     * The message of a response on a stream. Otherwise as {@link #encode}.
      *
      * @param last whether it is the only one or the last
      */
@@ -71,9 +71,9 @@ public final class InferEncoder {
     }
 
     /**
-     * The answer to a request of a stream that failed.
+     * The message for a failed request of a stream.
      *
-     * @param executed whether it failed after it had been accepted: the answer then tells model and version
+     * @param executed whether it failed after it had been accepted: the response then tells model and version
      */
     static OutboundMessage encodeError(String text, InferMessage request, boolean executed) {
         WireWriter inner = new WireWriter();
@@ -157,7 +157,7 @@ public final class InferEncoder {
         out.raw(choice);
     }
 
-    /** What of an output is sent: nothing of one that lies in the client's own memory. */
+    /** The bytes of an output that are sent: none for one in shared memory, where the client has them. */
     private static MemorySegment sent(OutputTensor output) {
         return output.inSharedMemory() ? MemorySegment.NULL : output.tensor().bytes();
     }

@@ -19,7 +19,7 @@ public final class InferMessage extends RawMessage {
     /**
      * A parameter of the request or of a tensor.
      *
-     * @param value what it is set to; empty when the client set no choice of its oneof
+     * @param value its value; empty when the client set no choice of its oneof
      */
     record Parameter(String name, Optional<ParameterValue> value) {}
 

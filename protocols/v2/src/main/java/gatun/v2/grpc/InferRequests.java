@@ -29,7 +29,7 @@ import java.util.Optional;
 
 /**
  * Makes inference requests of messages, by the protocol's rules and in the order of its checks: model, parameters,
- * inputs, outputs. What depends on the model's configuration is the runtime's to check. Safe for any thread.
+ * inputs, outputs. The runtime checks the rest, which depends on the model's configuration. Safe for any thread.
  */
 public final class InferRequests implements InferenceCall.Exchange<InferMessage> {
     private final InferenceServer server;

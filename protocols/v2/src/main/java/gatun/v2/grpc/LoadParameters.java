@@ -19,7 +19,7 @@ final class LoadParameters {
     private LoadParameters() {}
 
     /**
-     * What a load request overrides.
+     * The configuration and files that a load request overrides.
      *
      * @throws GatunException INVALID_ARGUMENT with the protocol's text for a parameter that is not known or has the
      *     wrong type

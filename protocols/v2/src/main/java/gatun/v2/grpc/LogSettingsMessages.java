@@ -35,7 +35,8 @@ final class LogSettingsMessages {
     /**
      * The settings {@code before} with those of a request in their place.
      *
-     * @throws GatunException INVALID_ARGUMENT for a value of the wrong type, UNSUPPORTED for what cannot be changed
+     * @throws GatunException INVALID_ARGUMENT for a value of the wrong type, UNSUPPORTED for a setting that cannot be
+     *     changed
      */
     static LogSettings changed(LogSettings before, Map<String, LogSettingsRequest.SettingValue> changes) {
         LogSettings settings = before;

@@ -11,8 +11,8 @@ import io.grpc.Metadata;
 import java.util.Optional;
 
 /**
- * What one ModelStreamInfer call makes of messages and answers. Failures go in band, unless the client asked for ends
- * of the stream.
+ * Converts the messages and responses of one ModelStreamInfer call. A failure is sent as a message, unless the client
+ * asked that it ends the stream.
  */
 final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
     private static final Metadata.Key<String> STRICT =

@@ -44,7 +44,7 @@ public final class V2Services {
             Map.entry("TraceSetting", ApiGroup.TRACE),
             Map.entry("LogSettings", ApiGroup.LOGGING));
 
-    /** What compression is for. */
+    /** The methods whose responses may be compressed. */
     private static final Set<String> INFERENCES = Set.of("ModelInfer", "ModelStreamInfer");
 
     private V2Services() {}

@@ -15,7 +15,7 @@ final class Base64InPlace {
     private Base64InPlace() {}
 
     /**
-     * Writes what {@code text} means to its own begin, and answers how many bytes that are.
+     * Decodes {@code text} to the beginning of its own memory, and returns the number of bytes.
      *
      * @throws IllegalArgumentException when it is not base64
      */

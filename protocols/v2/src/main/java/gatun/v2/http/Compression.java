@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import java.util.zip.DeflaterOutputStream;
 import java.util.zip.GZIPOutputStream;
 
-/** How an answer may be compressed. Safe for any thread. */
+/** How a response may be compressed. Safe for any thread. */
 final class Compression {
     /** Not at all. */
     static final Compression IDENTITY = new Compression("identity", target -> target);
@@ -26,7 +26,7 @@ final class Compression {
             new Compression("deflate", DeflaterOutputStream::new),
             new Compression("gzip", GZIPOutputStream::new));
 
-    /** The memory, most of it native, that compressing takes while the answer is sent, in bytes. */
+    /** The memory, most of it native, that compressing takes while the response is sent, in bytes. */
     static final int COMPRESSOR_BYTE_SIZE = 320 * 1024;
 
     private static final int PIECE = 8 * 1024;
@@ -73,20 +73,20 @@ final class Compression {
         return best;
     }
 
-    /** The head of a compressed answer that is JSON. */
+    /** The head of a compressed response that is JSON. */
     ResponseHeaders jsonHeaders() {
         return jsonHeaders;
     }
 
-    /** The head of a compressed answer that begins with {@code jsonByteSize} bytes of JSON. */
+    /** The head of a compressed response that begins with {@code jsonByteSize} bytes of JSON. */
     ResponseHeaders binaryHeaders(long jsonByteSize) {
         return ResponseHeaders.with(binaryHeaders, jsonByteSize);
     }
 
     /**
-     * Compresses what {@code write} writes, and then {@code tensors}, each of them through a window.
+     * Compresses the text that {@code write} writes, and then {@code tensors}, each of them through a window.
      *
-     * @param target gets what comes out; it may be longer than its window
+     * @param target gets the compressed bytes; it may be longer than its window
      * @param text an empty writer, through which the text goes
      */
     void compress(JsonWriter target, JsonWriter text, Consumer<JsonWriter> write, MemorySegment[] tensors) {

@@ -12,8 +12,8 @@ import java.util.Base64;
 import java.util.Optional;
 
 /**
- * Registration of memory of GPUs. Clients ask also where they do not use it: before they register system shared memory
- * they unregister whatever there is of either kind. Safe for any thread.
+ * Registration of GPU memory. Clients that do not use it call these routes too: before they register system shared
+ * memory, they unregister all regions of both kinds. Safe for any thread.
  */
 final class CudaMemoryRoutes extends RegionRoutes<CudaRegionStatus> {
     /** The size of a {@code cudaIpcMemHandle_t}. */
@@ -56,7 +56,7 @@ final class CudaMemoryRoutes extends RegionRoutes<CudaRegionStatus> {
         return handle;
     }
 
-    /** What a registration says; of a member that comes twice, the first counts. */
+    /** The members of a registration; of one that comes twice, the first counts. */
     private static final class Registration implements JsonBody.Members {
         private Optional<String> handle = Optional.empty();
         private Optional<Long> device = Optional.empty();

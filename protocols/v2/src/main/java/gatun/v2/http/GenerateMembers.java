@@ -104,7 +104,10 @@ final class GenerateMembers implements JsonBody.Members {
         request.addInput(new Tensor(spec, bytes));
     }
 
-    /** What the fixed dimensions leave of the count is the innermost variable one; the other variable ones are 1. */
+    /**
+     * The shape of an input with {@code count} elements: the innermost variable dimension takes what the fixed ones
+     * leave; the other variable ones are 1.
+     */
     private static Shape shape(TensorSpec input, long count) {
         long[] dims = input.shape().toArray();
         int innermost = -1;

@@ -14,8 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes a response as one flat object: what it says of itself, its parameters and its outputs, by the bytes of their
- * names.
+ * Writes a response as one flat object: its own members, its parameters and its outputs, by the bytes of their names.
  */
 final class GenerateResponse {
     private static final Comparator<String> BY_BYTES = (one, other) ->

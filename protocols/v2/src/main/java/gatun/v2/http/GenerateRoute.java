@@ -25,8 +25,8 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * Inference in plain JSON, for models of texts: the members of an object are the inputs, and those of the answers the
- * outputs. One answer, or any number of them as server-sent events. Safe for any thread.
+ * Inference in plain JSON, for models of texts: the members of an object are the inputs, and those of the responses the
+ * outputs. One response, or any number of them as server-sent events. Safe for any thread.
  */
 final class GenerateRoute {
     private static final String EVENT_STREAM = "Content-Type: text/event-stream; charset=utf-8";

@@ -24,7 +24,7 @@ final class InferBodies {
     /** The first tensor after the JSON begins at a multiple of this. */
     private static final int ALIGNMENT = 64;
 
-    /** What stands for a body that is JSON to its end. */
+    /** Stands for the JSON's length when the whole body is JSON. */
     private static final long ALL_JSON = -1;
 
     private final BufferPool buffers;

@@ -46,8 +46,8 @@ final class InferRequestReader {
     /**
      * Reads all of it. Of members that come twice, the first counts.
      *
-     * @throws GatunException INVALID_ARGUMENT, RESOURCE_EXHAUSTED beyond the limits of a request, or what borrowing a
-     *     region throws
+     * @throws GatunException INVALID_ARGUMENT, RESOURCE_EXHAUSTED beyond the limits of a request, or an error of
+     *     borrowing a region
      */
     void read() {
         try {

@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** Sends the answer to an inference: JSON, then the bytes of the outputs that are wanted so, from where they lie. */
+/** Sends the response to an inference: JSON, then the bytes of the outputs that are wanted so, from where they lie. */
 final class InferResponseBody {
     private static final ResponseHeaders.Constant BINARY =
             ResponseHeaders.constant("Content-Type: application/octet-stream", "Inference-Header-Content-Length: ");
@@ -27,10 +27,10 @@ final class InferResponseBody {
     private InferResponseBody() {}
 
     /**
-     * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; what is
-     * said of its length in front of tensors is found out by writing it twice.
+     * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; its length,
+     * which must be announced before tensors, is found by writing it twice.
      *
-     * @param heap bounds the compressed answers that are sent at a time
+     * @param heap bounds the compressed responses that are sent at a time
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is
      *     sent then
      */
@@ -99,7 +99,7 @@ final class InferResponseBody {
         return json;
     }
 
-    /** What was said of the length has been sent: nothing else can be. */
+    /** Requires the announced length: its header has been sent and cannot change. */
     private static void requireSize(JsonWriter json, long expected) {
         if (json.total() != expected) {
             throw new IllegalStateException(

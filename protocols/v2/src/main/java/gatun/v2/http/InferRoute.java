@@ -16,7 +16,7 @@ import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import java.util.Optional;
 
-/** Inference: from the body of a request to the answer. Safe for any thread. */
+/** Inference: from the body of a request to the response. Safe for any thread. */
 final class InferRoute {
     private final InferenceServer server;
     private final InferBodies bodies;
@@ -60,7 +60,7 @@ final class InferRoute {
             InferResponseBody.send(exchange, response, forms, server.heap());
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
         } catch (GatunException e) {
-            throw request.afterRun(e); // there may be no memory for the answer
+            throw request.afterRun(e); // there may be no memory for the response
         }
     }
 

@@ -13,21 +13,18 @@ final class JsonBody {
     private final InferenceServer server;
     private final long maxByteSize;
 
-    /** Bodies of at most {@code maxByteSize} bytes, or of what {@code server} takes as a request that controls it. */
+    /** Bodies of at most {@code maxByteSize} bytes, or at most {@code server}'s limit for control requests. */
     JsonBody(InferenceServer server, long maxByteSize) {
         this.server = server;
         this.maxByteSize = maxByteSize;
     }
 
-    /** Takes what it needs from an object's members. */
+    /** Reads the members of an object that it needs. */
     interface Members {
         /** Reads, or skips, the value of the member that {@code json} stands at. */
         void member(JsonReader json);
 
-        /**
-         * What is done when all of the body has been read; it is still there, and {@code json} may go back to its
-         * values.
-         */
+        /** Called when the whole body has been read; it is still there, and {@code json} may go back to its values. */
         default void finish(JsonReader json) {}
     }
 
@@ -46,8 +43,7 @@ final class JsonBody {
     }
 
     /**
-     * As {@link #readControl}, but the body may be as long as any; what of it may be long is for {@code members} to
-     * check.
+     * As {@link #readControl}, but the body may be as long as any; {@code members} checks the parts that may be long.
      */
     void read(Exchange exchange, RequestUsage usage, Members members) {
         read(exchange, maxByteSize, usage, members);

@@ -6,9 +6,9 @@ import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
 import io.helidon.http.Status;
 
-/** Answers of nothing but JSON, and of nothing at all. */
+/** Responses of nothing but JSON, and of nothing at all. */
 final class JsonResponse {
-    /** The head of an answer that is JSON. */
+    /** The head of a response that is JSON. */
     static final ResponseHeaders HEADERS =
             ResponseHeaders.of(ResponseHeaders.constant("Content-Type: application/json"));
 
@@ -19,7 +19,7 @@ final class JsonResponse {
         exchange.answer(HEADERS, json);
     }
 
-    /** Answers that it went well, without a body. */
+    /** Answers with success, without a body. */
     static void sendEmpty(Exchange exchange) {
         exchange.answerEmpty(Status.OK_200);
     }

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads what a load request overrides; files go from the body into buffers of the pool, never to the heap. Closed when
- * the model is loaded. Used for one request, by one thread.
+ * Reads the configuration and files that a load request overrides; files go from the body into buffers of the pool,
+ * never to the heap. Closed when the model is loaded. Used for one request, by one thread.
  */
 final class LoadParameters implements JsonBody.Members, AutoCloseable {
     /** The member that holds the parameters. */
@@ -24,7 +24,7 @@ final class LoadParameters implements JsonBody.Members, AutoCloseable {
     private static final String FILE_PREFIX = "file:";
 
     /**
-     * What a byte of a configuration takes of the heap at most while it is read, as a text, as a tree of JSON and as a
+     * Heap for each byte of a configuration while it is read, in bytes, at most: as a text, as a JSON tree and as a
      * message.
      */
     private static final int HEAP_PER_CONFIG_BYTE = 16;
@@ -45,7 +45,7 @@ final class LoadParameters implements JsonBody.Members, AutoCloseable {
         this.usage = usage;
     }
 
-    /** What has been read; valid until this is closed. */
+    /** The configuration and files that were read; valid until this is closed. */
     ModelOverride override() {
         return new ModelOverride(config, contents);
     }

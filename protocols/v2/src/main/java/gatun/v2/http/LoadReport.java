@@ -12,8 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Tells load balancers that ask for it how busy a model is: in a header of its answers, in the formats of Open Request
- * Cost Aggregation (ORCA). Safe for any thread.
+ * Tells load balancers that ask for it how busy a model is: in a header of its responses, in the formats of Open
+ * Request Cost Aggregation (ORCA). Safe for any thread.
  */
 final class LoadReport {
     private static final HeaderName FORMAT = HeaderNames.create("endpoint-load-metrics-format");
@@ -21,7 +21,7 @@ final class LoadReport {
 
     private LoadReport() {}
 
-    /** Adds the report to the answer, where the request asks for one in a known format. */
+    /** Adds the report to the response, where the request asks for one in a known format. */
     static void add(Exchange exchange, InferenceServer server, ModelVersion model) {
         if (!exchange.hasHeader(FORMAT)) {
             return;

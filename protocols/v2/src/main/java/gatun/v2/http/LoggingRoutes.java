@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** What the server logs: told, and changed from the next line on. Safe for any thread. */
+/** The server's log settings: reads them, and changes them from the next line on. Safe for any thread. */
 final class LoggingRoutes {
     private final InferenceServer server;
     private final JsonBody jsonBody;
@@ -38,7 +38,7 @@ final class LoggingRoutes {
         JsonResponse.send(exchange, json.raw('}'));
     }
 
-    /** Changes what the body names, all of it or nothing, and tells the settings. */
+    /** Changes the settings that the body names, all or none, and answers with all settings. */
     void change(Exchange exchange) {
         List<UnaryOperator<LogSettings>> changes = new ArrayList<>();
         jsonBody.readControl(exchange, json -> readMember(json, changes));

@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 
-/** A body without JSON: all of it is the only input of a model, and the model tells what it is. */
+/** A body without JSON: all of it is the only input of a model, whose datatype and shape come from the model. */
 final class RawInput {
     private RawInput() {}
 
@@ -80,7 +80,7 @@ final class RawInput {
         }
         if (variable >= 0) {
             long unit = known * input.datatype().byteSize();
-            // What does not divide comes out with a size that does not match, and is refused for it.
+            // A body that does not divide evenly gets a shape of another size, for which it is refused later.
             dims[variable] = unit == 0 ? 0 : byteSize / unit;
         }
         return Shape.of(dims);

@@ -51,7 +51,7 @@ abstract class RegionRoutes<S extends RegionStatus> {
         JsonResponse.sendEmpty(exchange);
     }
 
-    /** Writes what only regions of this kind have, each member with a comma before it. */
+    /** Writes the members that only regions of this kind have, each with a comma before it. */
     abstract void writeMembers(JsonWriter json, S region);
 
     /** Registers {@code name} with {@code open} as the body says. */

@@ -16,7 +16,7 @@ import java.util.List;
 
 /** The repository index, and loading and unloading of models. Safe for any thread. */
 final class RepositoryRoutes {
-    /** What the state of a version takes of the heap, while a client reads it. */
+    /** Heap for the state of a version, in bytes, while a client reads it. */
     private static final int STATUS_BYTE_SIZE = 1024;
 
     private final InferenceServer server;

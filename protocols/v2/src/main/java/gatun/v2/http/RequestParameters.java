@@ -31,7 +31,7 @@ final class RequestParameters {
             } else if (json.nameIs("priority")) {
                 request.priority(json.readUnsigned("Unable to parse 'priority'"));
             } else if (json.nameIs("timeout")) {
-                // What exceeds the signed range waits as long as anything can.
+                // A timeout beyond the signed range is the longest possible one.
                 long micros = json.readUnsigned("Unable to parse 'timeout'");
                 request.timeoutMicros(micros < 0 ? Long.MAX_VALUE : micros);
             } else if (json.nameIs("sequence_id")) {

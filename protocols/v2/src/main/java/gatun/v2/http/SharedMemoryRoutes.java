@@ -33,7 +33,7 @@ final class SharedMemoryRoutes extends RegionRoutes<SystemRegionStatus> {
         open.register(name, key, registration.offset.orElse(0L), byteSize);
     }
 
-    /** What a registration says; of a member that comes twice, the first counts. */
+    /** The members of a registration; of one that comes twice, the first counts. */
     private static final class Registration implements JsonBody.Members {
         private Optional<String> key = Optional.empty();
         private Optional<Long> offset = Optional.empty();

@@ -12,7 +12,7 @@ import java.util.List;
 
 /** The counters of models. Safe for any thread. */
 final class StatisticsRoutes {
-    /** What the counters of a version take of the heap, while a client reads them. */
+    /** Heap for the counters of a version, in bytes, while a client reads them. */
     private static final int STATISTICS_BYTE_SIZE = 1024;
 
     private final InferenceServer server;
@@ -21,7 +21,7 @@ final class StatisticsRoutes {
         this.server = server;
     }
 
-    /** Answers the counters of every ready version of every model. */
+    /** Answers with the counters of every ready version of every model. */
     void all(Exchange exchange) {
         answer(exchange, server.statistics());
     }

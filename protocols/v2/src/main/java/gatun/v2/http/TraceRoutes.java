@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Which requests are traced, for all models and for single ones: told, and changed. Safe for any thread. */
+/** The trace settings of all models and of single ones: reads and changes them. Safe for any thread. */
 final class TraceRoutes {
     private static final String LEVELS = "trace_level";
     private static final String COUNT = "trace_count";
 
-    /** What a request may name; the rest of it is left alone. */
+    /** The settings that a request may name; other members are ignored. */
     private static final Set<String> SETTINGS = Set.of(LEVELS, "trace_rate", COUNT, "log_frequency", "trace_file");
 
     private final InferenceServer server;
@@ -92,7 +92,8 @@ final class TraceRoutes {
     }
 
     /**
-     * Refuses what the settings refuse too, but in the words of HTTP's clients, which have no blank before the number.
+     * Refuses values that the settings would refuse too, but with the text of HTTP, which has no blank before the
+     * number.
      */
     private static void checkCount(List<String> texts) {
         for (String text : texts) {

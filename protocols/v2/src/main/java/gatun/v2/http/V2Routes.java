@@ -16,7 +16,7 @@ import gatun.runtime.server.InferenceServer;
 import java.util.List;
 
 /**
- * The paths of the v2 protocol. Model and region names are what stands between two slashes, as it was sent: nothing is
+ * The paths of the v2 protocol. A model or region name is the text between two slashes, as it was sent: nothing is
  * decoded.
  */
 public final class V2Routes {
@@ -31,7 +31,7 @@ public final class V2Routes {
      *
      * @param maxInputByteSize the longest body of a request, in bytes
      * @param regions the shared memory of clients
-     * @param headers which requests need which headers, and what of them models learn
+     * @param headers the headers that requests need, and those that are passed to models
      */
     public static RouteTable to(
             InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers) {

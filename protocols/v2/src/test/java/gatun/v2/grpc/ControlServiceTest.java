@@ -237,7 +237,7 @@ class ControlServiceTest {
                         .getCode())
                 .isEqualTo(Status.Code.NOT_FOUND);
 
-        // What is of the other kind is left alone, by name and with all of a kind.
+        // Regions of the other kind stay registered, also when all of a kind are unregistered.
         stub.cudaSharedMemoryUnregister(
                 CudaSharedMemoryUnregisterRequest.newBuilder().setName("s").build());
         stub.systemSharedMemoryUnregister(

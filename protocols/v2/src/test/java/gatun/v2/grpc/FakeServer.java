@@ -83,7 +83,7 @@ final class FakeServer implements InferenceServer {
     private volatile boolean ready = true;
     private volatile boolean exiting;
 
-    /** What was loaded and unloaded, in order. */
+    /** The loads and unloads, in order. */
     final List<String> loads = new CopyOnWriteArrayList<>();
 
     private final LogControl log = new RememberedLog();
@@ -153,7 +153,7 @@ final class FakeServer implements InferenceServer {
         }
     }
 
-    /** Waits until all memory is back: an answer arrives a moment before the server is done with it. */
+    /** Waits until all memory is back: a response arrives a moment before the server is done with it. */
     void awaitNothingHeld() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (pool.usedBytes() > 0 || regions.leases() > 0) {

@@ -25,7 +25,7 @@ class HealthServiceTest {
     @RegisterExtension
     final ServiceFixture service = new ServiceFixture();
 
-    /** A client that watches, and what it was told. */
+    /** A client that watches, and its events. */
     private static final class Watcher implements ClientResponseObserver<HealthCheckRequest, HealthCheckResponse> {
         private final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
 
@@ -52,7 +52,7 @@ class HealthServiceTest {
             events.add("completed");
         }
 
-        /** What it is told next. */
+        /** The next event of the watch. */
         Object next() throws InterruptedException {
             Object event = events.poll(20, TimeUnit.SECONDS);
             assertThat(event).as("the next event").isNotNull();
@@ -113,7 +113,7 @@ class HealthServiceTest {
         assertThat(known.next()).isEqualTo(ServingStatus.SERVING);
         service.server().ready(false);
         assertThat(known.next()).isEqualTo(ServingStatus.NOT_SERVING);
-        // The call goes on, in case the service comes; what is next is its end.
+        // The call goes on, in case the service comes; the next event is its end.
         unknown.cancel();
         assertThat(unknown.next()).isEqualTo(Status.Code.CANCELLED);
     }

@@ -347,7 +347,7 @@ class InferStreamTest {
             slow.take();
             mostHeld = Math.max(mostHeld, server.buffers().usedBytes());
         }
-        // The request, what is on its way, and what waits for the window.
+        // The request, the responses on their way, and those that wait for the window.
         assertThat(mostHeld).isLessThan(10 * 131_072L);
         slow.requests.cancel("enough", null);
         server.awaitNothingRunning();

@@ -33,12 +33,12 @@ final class ServiceFixture implements AfterEachCallback {
     private final GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub stub =
             GRPCInferenceServiceGrpc.newBlockingStub(edge.channel());
 
-    /** What answers behind the services. */
+    /** The server behind the services. */
     FakeServer server() {
         return server;
     }
 
-    /** What a server does before it stops its listeners. */
+    /** Announces the stop, as a server does before it stops its listeners. */
     void announceStop() {
         edge.announceStop();
     }
@@ -48,7 +48,7 @@ final class ServiceFixture implements AfterEachCallback {
         return edge.channel();
     }
 
-    /** A client that waits for answers. */
+    /** A client that waits for responses. */
     GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub stub() {
         return stub;
     }

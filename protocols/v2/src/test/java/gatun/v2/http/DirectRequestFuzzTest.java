@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Requests that may be answered before Helidon sees them, against the same that Helidon reads: of random requests, most
- * of them damaged, both get the same answer. Helidon reads what comes in one piece with a request of a method that is
+ * of them damaged, both get the same response. Helidon reads what comes in one piece with a request of a method that is
  * left to it. A failure names the seed; {@code -Dgatun.fuzz.seed=N} repeats it, and {@code -Dgatun.fuzz.requests=N}
  * tries more.
  */
@@ -140,7 +140,7 @@ class DirectRequestFuzzTest {
         }
     }
 
-    /** Status and body, or that the connection ended without an answer. */
+    /** Status and body, or that the connection ended without a response. */
     private static String answer(String before, String request) {
         try (RawClient client = new RawClient(edge.port())) {
             client.send((before + request + END).getBytes(StandardCharsets.ISO_8859_1));

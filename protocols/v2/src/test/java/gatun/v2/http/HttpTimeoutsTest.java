@@ -42,7 +42,7 @@ class HttpTimeoutsTest {
     private static void awaitEnd(RawClient client) {
         try {
             while (client.readByte() >= 0) {
-                // An answer may come before the end.
+                // A response may come before the end.
             }
         } catch (UncheckedIOException e) {
             assertThat(e.getCause()).hasMessageContaining("reset");

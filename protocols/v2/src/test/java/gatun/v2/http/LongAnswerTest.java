@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Answers that are longer than the window that they go through. */
+/** Responses that are longer than the window that they go through. */
 class LongAnswerTest {
     private static final int COUNT = 50_000;
     private static final String NUMBERS =

@@ -18,7 +18,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What a request may hold beside its tensors: all beyond is refused by the limit's name, before anything is made of it.
+ * Limits on the parts of a request beside its tensors: a request beyond one is refused with the limit's name before it
+ * is processed.
  */
 class RequestLimitsTest {
     private static final String LONG = "x".repeat(70_000);

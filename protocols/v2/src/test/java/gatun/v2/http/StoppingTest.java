@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What clients hear, on connections that they have, from a server that was told to stop. */
+/** Responses on open connections from a server that was told to stop. */
 class StoppingTest {
     private static final String BODY =
             "{\"inputs\":[{\"name\":\"IN0\",\"datatype\":\"INT32\",\"shape\":[2],\"data\":[7,8]}]}";

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What a proxy in front of the server may read otherwise is refused and ends the connection, whoever reads it: the
- * reader of plain requests, or Helidon.
+ * Requests that a proxy in front of the server may read differently are refused and end the connection, whether the
+ * reader of plain requests or Helidon reads them.
  */
 class StrictHttpTest {
     private static final String INFER = "POST /v2/models/ints/infer HTTP/1.1\r\n";

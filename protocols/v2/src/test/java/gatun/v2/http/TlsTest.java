@@ -95,7 +95,7 @@ class TlsTest {
                 .statusCode();
     }
 
-    /** Sends {@code tensor} to the model that answers with its input, and reads it from the answer. */
+    /** Sends {@code tensor} to the model that answers with its input, and reads it from the response. */
     private static byte[] echo(HttpClient by, byte[] tensor) throws IOException, InterruptedException {
         byte[] header = ("{\"inputs\":[{\"name\":\"IN0\",\"datatype\":\"UINT8\",\"shape\":[" + tensor.length
                         + "],\"parameters\":{\"binary_data_size\":" + tensor.length

@@ -132,7 +132,7 @@ public final class ListenerUnderTest implements AutoCloseable {
         return repository.resolve("trace.json");
     }
 
-    /** What a server does before it stops its listeners. */
+    /** Announces the stop, as a server does before it stops its listeners. */
     public void announceStop() {
         server.announceStop();
     }
@@ -147,12 +147,12 @@ public final class ListenerUnderTest implements AutoCloseable {
         return metrics.port();
     }
 
-    /** The pool that requests and answers lie in. */
+    /** The pool that requests and responses lie in. */
     public BufferPool buffers() {
         return buffers;
     }
 
-    /** What answers behind the listener. */
+    /** The server behind the listener. */
     public InferenceServer server() {
         return server;
     }
@@ -180,12 +180,12 @@ public final class ListenerUnderTest implements AutoCloseable {
                 .timeout(DEADLINE);
     }
 
-    /** Sends a request and reads its answer as text. */
+    /** Sends a request and reads its response as text. */
     public HttpResponse<String> send(HttpRequest request) {
         return send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
     }
 
-    /** Sends a request and reads its answer. */
+    /** Sends a request and reads its response. */
     public <T> HttpResponse<T> send(HttpRequest request, HttpResponse.BodyHandler<T> handler) {
         try {
             return client.send(request, handler);

@@ -13,12 +13,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A connection on which a test writes what it likes, also what is no HTTP. */
+/** A connection on which a test writes any bytes, also invalid HTTP. */
 public final class RawClient implements AutoCloseable {
     private final Socket socket;
     private final InputStream in;
 
-    /** An answer as it came. */
+    /** A response as it came. */
     public static final class Answer {
         private final int status;
         private final Map<String, String> headers;
@@ -93,7 +93,7 @@ public final class RawClient implements AutoCloseable {
         }
     }
 
-    /** Reads an answer whose length is announced. */
+    /** Reads a response whose length is announced. */
     public Answer read() {
         String[] status = line().split(" ", 3);
         Map<String, String> headers = new TreeMap<>();

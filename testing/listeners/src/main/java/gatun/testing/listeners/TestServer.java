@@ -53,7 +53,7 @@ public final class TestServer implements AutoCloseable {
         return listener.port();
     }
 
-    /** What a server does before it stops its listeners. */
+    /** Announces the stop, as a server does before it stops its listeners. */
     public void announceStop() {
         edge.announceStop();
     }

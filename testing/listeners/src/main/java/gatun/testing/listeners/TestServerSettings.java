@@ -10,7 +10,7 @@ import java.util.Set;
 /**
  * How listeners under test are set up.
  *
- * @param protocol what protocols obey
+ * @param protocol the settings that all protocols share
  * @param http how HTTP is spoken
  */
 public record TestServerSettings(ProtocolSettings protocol, HttpSettings http) {

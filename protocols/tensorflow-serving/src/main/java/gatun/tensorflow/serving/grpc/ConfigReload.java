@@ -20,8 +20,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces the list of models that are served. Safe for any thread; one replacement at a time is the caller's to see
- * to.
+ * Replaces the list of models that are served. Safe for any thread; the caller makes sure that replacements come one at
+ * a time.
  */
 final class ConfigReload {
     private final InferenceServer server;
@@ -32,7 +32,7 @@ final class ConfigReload {
      * Replaces the list of {@code server}.
      *
      * @param anyLabels whether new labels may be for versions that do not serve yet
-     * @param metrics what is counted; null for nothing
+     * @param metrics the counters; null for nothing
      */
     ConfigReload(InferenceServer server, boolean anyLabels, @Nullable ServingMetrics metrics) {
         this.server = server;
@@ -65,7 +65,7 @@ final class ConfigReload {
         return response.build();
     }
 
-    /** What the counters say that the request names; nothing where nothing is counted. */
+    /** The values of the counters that the request names; empty where nothing is counted. */
     private List<Metric> counted(ReloadConfigRequest request) {
         ServingMetrics present = metrics;
         return present == null

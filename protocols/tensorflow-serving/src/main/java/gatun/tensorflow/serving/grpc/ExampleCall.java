@@ -16,7 +16,7 @@ final class ExampleCall extends ServerCall.Listener<ExampleMessage> {
     /** Answers a message. Thread-safe. */
     interface Answers {
         /**
-         * The answer's message. Takes over the request's.
+         * The message of the response. Takes over the request's message.
          *
          * @throws GatunException when there is none
          * @throws StatusRuntimeException likewise, where the code is one that only gRPC knows

@@ -31,7 +31,7 @@ final class ExampleDecoder {
     }
 
     /**
-     * A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}.
+     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
      */
     ExampleDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
@@ -39,7 +39,7 @@ final class ExampleDecoder {
     }
 
     /**
-     * Reads a ClassificationRequest or RegressionRequest; the caller says what it owns.
+     * Reads a ClassificationRequest or RegressionRequest; the caller sets the hold.
      *
      * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
      *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs

@@ -13,9 +13,9 @@ import java.util.List;
  */
 final class ExampleMessage extends RawMessage {
     /**
-     * What a MultiInferenceRequest wants of its examples.
+     * A task of a MultiInferenceRequest, run on its examples.
      *
-     * @param method what signatures call it
+     * @param method the method's name in signatures
      */
     record Task(Servable servable, String method) {}
 

@@ -21,7 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a version answers to examples, as messages. Thread-safe; the calling thread waits for the model. */
+/** Makes a version's responses to examples, as messages. Thread-safe; the calling thread waits for the model. */
 final class ExampleResponses {
     // Field numbers of ClassificationResponse and RegressionResponse.
     private static final int RESULT = 1;
@@ -168,7 +168,7 @@ final class ExampleResponses {
         }
     }
 
-    /** What answered, serialised; the signature as the client named it. */
+    /** The ModelSpec of the version that answered, serialised; the signature as the client named it. */
     private static byte[] spec(ModelVersion model, Servable servable) {
         return ModelSpec.newBuilder()
                 .setName(model.name())
@@ -178,7 +178,7 @@ final class ExampleResponses {
                 .toByteArray();
     }
 
-    /** The parts of an answer, and the buffers that they lie in. */
+    /** The parts of a response, and the buffers that they lie in. */
     private static final class Parts {
         private final List<MemorySegment> segments = new ArrayList<>(3);
         private final List<Buffer> buffers = new ArrayList<>(1);

@@ -15,7 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * Writes what was made of examples as serialised messages into memory of the pool: they are measured first, and neither
+ * Writes the results for examples as serialised messages into memory of the pool: they are measured first, and neither
  * a class nor an example becomes an object.
  */
 final class ExampleResults {

@@ -45,10 +45,10 @@ final class ExampleRuns {
     }
 
     /**
-     * What a model makes of the examples, as the message that {@code results} makes of the model's outputs. The caller
+     * Runs a model on the examples; returns the message that {@code results} makes of the model's outputs. The caller
      * owns its buffer.
      *
-     * @param api what runs are counted as
+     * @param api the method that runs are counted under
      * @param source keeps the memory in which {@code input} finds the examples; closed as soon as they have been copied
      * @param anyVersion whether the client left the version open
      * @throws GatunException when the examples do not fit the model, or it fails

@@ -19,8 +19,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Answers requests that were written down as PredictionLog messages, without a client: the answers are made, so that
- * all that could fail does, and dropped. For one thread.
+ * Answers requests from PredictionLog messages, without a client: the responses are made, so that every failure shows,
+ * and dropped. For one thread.
  */
 final class LoggedRequests {
     /** The field of each message of a log that holds the request. */
@@ -36,7 +36,7 @@ final class LoggedRequests {
     /**
      * Answers requests to one version, whichever they name.
      *
-     * @param limits what one of them may hold
+     * @param limits the limits of one request
      * @param instance answers a request and closes it
      */
     LoggedRequests(
@@ -103,7 +103,7 @@ final class LoggedRequests {
         instance.apply(request).close();
     }
 
-    /** What a log holds, and where. */
+    /** The request in a log: its kind and its memory. */
     private record Entry(PredictionLog.LogTypeCase kind, MemorySegment request) {
         static Entry find(MemorySegment log) {
             Entry found = new Entry(PredictionLog.LogTypeCase.LOGTYPE_NOT_SET, MemorySegment.NULL);

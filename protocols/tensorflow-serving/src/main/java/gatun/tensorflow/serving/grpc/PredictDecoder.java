@@ -15,8 +15,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Reads PredictRequest messages. Data of tensors is not copied, only found: what is allocated depends on the number of
- * tensors, not on their size, and is counted before it is. Safe for any thread.
+ * Reads PredictRequest messages. Tensor data is not copied, only located: the allocated memory depends on the number of
+ * tensors, not on their size, and is counted beforehand. Safe for any thread.
  */
 final class PredictDecoder {
     // Field numbers of PredictRequest.
@@ -44,7 +44,7 @@ final class PredictDecoder {
     private final ServableReader servables = new ServableReader(texts);
 
     /**
-     * A decoder of messages that {@code limits} allow, and that take what they need beyond the usual of {@code heap}.
+     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
      */
     PredictDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
@@ -52,7 +52,7 @@ final class PredictDecoder {
     }
 
     /**
-     * Reads a message; the caller says what it owns.
+     * Reads a message; the caller sets the hold.
      *
      * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
      *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs
@@ -95,7 +95,7 @@ final class PredictDecoder {
                     message.outputFilter.add(in.text(texts, start, length, "an output's name"));
                 }
                 default -> {
-                    // What has no meaning here, or is of a newer protocol.
+                    // A field without meaning here, or of a newer protocol.
                 }
             }
             in.window(start + length, limit);

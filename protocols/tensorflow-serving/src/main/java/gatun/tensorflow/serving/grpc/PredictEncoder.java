@@ -57,9 +57,9 @@ final class PredictEncoder {
     }
 
     /**
-     * The answer's message. Takes over the response, which is closed when the message is.
+     * The message of a response. Takes over the response, which is closed when the message is.
      *
-     * @throws GatunException INVALID_ARGUMENT when the answer is larger than gRPC's messages may be, or UNAVAILABLE
+     * @throws GatunException INVALID_ARGUMENT when the response is larger than gRPC's messages may be, or UNAVAILABLE
      *     when there is no memory for it; the response is closed then
      */
     OutboundMessage encode(InferenceResponse response, String signature) {
@@ -89,7 +89,7 @@ final class PredictEncoder {
         }
     }
 
-    /** Adds the parts of one entry of the outputs; answers their size. */
+    /** Adds the parts of one entry of the outputs; returns their size. */
     private long write(Tensor tensor, List<MemorySegment> parts, List<Buffer> buffers) {
         TensorSpec spec = tensor.spec();
         WireWriter proto = new WireWriter();

@@ -27,7 +27,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of answers.
+ * Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of
+ * responses.
  */
 final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
     private final InferenceServer server;
@@ -100,7 +101,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
     }
 
     /**
-     * Asks by {@code request} what the message asks for; the request owns the message's memory then.
+     * Makes {@code request} ask for what the message asks for; the request owns the message's memory then.
      *
      * @throws GatunException INVALID_ARGUMENT when a tensor cannot be read
      */

@@ -16,7 +16,7 @@ import java.util.Optional;
  * the message's own memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
  */
 final class PredictMessage implements InferenceCall.Message {
-    /** A TensorProto: what is said of the tensor, and where in the message it lies. */
+    /** A TensorProto: the tensor's description, and its place in the message. */
     static final class TensorField {
         /** The input's alias. */
         String name = "";
@@ -81,7 +81,7 @@ final class PredictMessage implements InferenceCall.Message {
         hold = newHold;
     }
 
-    /** Takes over the heap that is reserved for what was read of the message, once. */
+    /** Takes over the heap that is reserved for the objects read from the message, once. */
     void reserve(Hold heap) {
         reservation = heap;
     }

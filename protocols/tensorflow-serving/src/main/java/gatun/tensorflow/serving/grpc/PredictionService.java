@@ -15,7 +15,8 @@ import gatun.wire.tensorflow.serving.PredictionServiceGrpc;
 import io.grpc.stub.StreamObserver;
 
 /**
- * What the prediction service tells of models; its inferences are {@link PredictExchange} and {@link ExampleService}.
+ * Metadata of models in the prediction service; its inferences are in {@link PredictExchange} and
+ * {@link ExampleService}.
  */
 final class PredictionService extends PredictionServiceGrpc.PredictionServiceImplBase {
     private static final String SIGNATURE_DEF = "signature_def";

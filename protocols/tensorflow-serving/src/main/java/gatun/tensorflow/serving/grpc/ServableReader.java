@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 
 /** Reads ModelSpec messages. Thread-safe. */
 final class ServableReader {
-    /** What a message names without a ModelSpec. */
+    /** The servable of a message without a ModelSpec. */
     static final Servable NOTHING = new Servable("", OptionalLong.empty(), Optional.empty(), "");
 
     // Field numbers of ModelSpec, and that of an Int64Value.
@@ -30,7 +30,7 @@ final class ServableReader {
     /**
      * A ModelSpec that fills the reader's window.
      *
-     * @param before what an earlier piece of it said
+     * @param before the content of an earlier piece
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, RESOURCE_EXHAUSTED when a text of it
      *     is too long
      */

@@ -9,7 +9,7 @@ import io.grpc.stub.StreamObserver;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
 
-/** What TensorFlow Serving's clients get for failures: texts of a bounded length. */
+/** Statuses of failures for TensorFlow Serving's clients: their texts have a bounded length. */
 final class Statuses {
     private static final int MAX_TEXT_BYTES = 1024;
     private static final String CUT = "...TRUNCATED";
@@ -22,7 +22,7 @@ final class Statuses {
         return status.withDescription(bounded(failure.getMessage()));
     }
 
-    /** Answers a call with what {@code work} gives, or with the status of its failure. */
+    /** Answers a call with the result of {@code work}, or with the status of its failure. */
     static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
         T answer;
         try {

@@ -38,7 +38,7 @@ final class ValueWriter {
         return size;
     }
 
-    /** Writes what {@link #typedSize} measured. */
+    /** Writes the values that {@link #typedSize} measured. */
     static void writeTyped(MemorySegment elements, Datatype datatype, MemorySegment target) {
         long to = 0;
         if (datatype == Datatype.BYTES) {
@@ -68,7 +68,7 @@ final class ValueWriter {
         return size;
     }
 
-    /** Writes what {@link #contentSize} measured. */
+    /** Writes the values that {@link #contentSize} measured. */
     static void writeContent(MemorySegment elements, MemorySegment target) {
         long to = 0;
         for (long offset = 0; offset < elements.byteSize(); ) {
@@ -98,7 +98,7 @@ final class ValueWriter {
         };
     }
 
-    /** Writes a number in as few bytes as it needs; answers where it ends. */
+    /** Writes a number in as few bytes as it needs; returns where it ends. */
     static long putVarint(MemorySegment target, long offset, long value) {
         long to = offset;
         long left = value;

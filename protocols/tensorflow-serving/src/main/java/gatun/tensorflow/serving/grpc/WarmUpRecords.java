@@ -38,7 +38,7 @@ public final class WarmUpRecords implements WarmUpSource {
     /**
      * Reads records into memory of {@code pool}.
      *
-     * @param limits what one of their requests may hold, as if a client had sent it
+     * @param limits the limits of one of their requests, as if a client had sent it
      * @param iterations how often each request is sent; at least 1
      */
     public WarmUpRecords(BufferPool pool, LimitSettings limits, int iterations) {

@@ -10,7 +10,7 @@ import java.util.Arrays;
 
 /** Base64 in the standard alphabet, from and to native memory. */
 final class Base64Text {
-    /** What {@link #decode} answers for what is no Base64. */
+    /** The result of {@link #decode} for a text that is not Base64. */
     static final long MALFORMED = -1;
 
     private static final byte[] ALPHABET =
@@ -28,8 +28,8 @@ final class Base64Text {
     private Base64Text() {}
 
     /**
-     * Replaces the {@code byteSize} bytes of text at {@code offset} by what they stand for, which is shorter. Padding
-     * may be missing.
+     * Replaces the {@code byteSize} bytes of text at {@code offset} by the decoded bytes, which are fewer. Padding may
+     * be missing.
      *
      * @return how many bytes they stand for; {@link #MALFORMED} when there is something in them that is no Base64
      */

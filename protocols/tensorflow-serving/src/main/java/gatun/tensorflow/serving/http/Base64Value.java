@@ -8,12 +8,12 @@ import gatun.http.json.JsonReader.Kind;
 final class Base64Value {
     private static final String NAME = "b64";
 
-    /** What {@link #find} answers for an object that is another. */
+    /** The result of {@link #find} for any other object. */
     static final long NONE = -1;
 
     private Base64Value() {}
 
-    /** Reads over the object that {@code json} stands at; answers where its string begins, or {@link #NONE}. */
+    /** Reads over the object that {@code json} stands at; returns where its string begins, or {@link #NONE}. */
     static long find(JsonReader json) {
         long string = NONE;
         long members = 0;

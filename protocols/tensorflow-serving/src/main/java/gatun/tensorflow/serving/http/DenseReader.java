@@ -12,7 +12,7 @@ import java.util.Arrays;
  * The first element of each list decides the shape. For one thread.
  */
 final class DenseReader {
-    /** What stands for a number of elements that has not been counted. */
+    /** Stands for a number of elements that has not been counted. */
     static final long NOT_COUNTED = -1;
 
     private static final int FIRST_DIMS = 8;
@@ -73,7 +73,7 @@ final class DenseReader {
     }
 
     /**
-     * Reads the elements that follow the one that {@code json} stands at, if the measured shape is that of one; answers
+     * Reads the elements that follow the one that {@code json} stands at, if the measured shape is that of one; returns
      * how many.
      */
     long readScalars(JsonReader json) {
@@ -143,7 +143,9 @@ final class DenseReader {
         }
     }
 
-    /** A list of another length counts before what is wrong in it, so the open ones are read to their ends. */
+    /**
+     * A wrong length of a list is reported before an error within the list, so the open ones are read to their ends.
+     */
     private GatunException firstFailure(JsonReader json, GatunException found) {
         GatunException first = found;
         if (failedAt != NOWHERE) {

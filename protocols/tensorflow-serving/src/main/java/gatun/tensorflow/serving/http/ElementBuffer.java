@@ -46,7 +46,7 @@ final class ElementBuffer implements AutoCloseable {
         return byteSize;
     }
 
-    /** Takes back what was appended beyond the first {@code newByteSize} bytes. */
+    /** Drops the bytes beyond the first {@code newByteSize}. */
     void rewind(long newByteSize) {
         byteSize = newByteSize;
     }
@@ -90,7 +90,7 @@ final class ElementBuffer implements AutoCloseable {
     }
 
     /**
-     * Appends numbers, as {@link JsonReader#readFloats} reads them, but no more than there is room for; answers how
+     * Appends numbers, as {@link JsonReader#readFloats} reads them, but no more than there is room for; returns how
      * many.
      */
     long putFloats(JsonReader json, long most) {
@@ -115,7 +115,7 @@ final class ElementBuffer implements AutoCloseable {
     }
 
     /**
-     * Appends what the Base64 text stands for that {@code json} stands at, as an element with its length.
+     * Appends the bytes of the Base64 text that {@code json} stands at, as an element with its length.
      *
      * @throws GatunException INVALID_ARGUMENT when it is no Base64
      */
@@ -155,8 +155,8 @@ final class ElementBuffer implements AutoCloseable {
     }
 
     /**
-     * Begins a message within a protobuf message, of a length that is not known yet; answers what {@link #endMessage}
-     * wants.
+     * Begins a message within a protobuf message, of a length that is not known yet; returns the argument for
+     * {@link #endMessage}.
      */
     long beginMessage() {
         // Most are short: their length takes this byte, and nothing has to be moved for it.
@@ -181,7 +181,7 @@ final class ElementBuffer implements AutoCloseable {
     }
 
     /**
-     * Appends the name of the member that {@code json} is at as a string of a protobuf message; answers where it begins
+     * Appends the name of the member that {@code json} is at as a string of a protobuf message; returns where it begins
      * behind its length.
      */
     long putName(JsonReader json) {
@@ -210,14 +210,14 @@ final class ElementBuffer implements AutoCloseable {
         byteSize += length;
     }
 
-    /** Appends what the Base64 text stands for that {@code json} stands at, as {@link #putDelimited} does. */
+    /** Appends the bytes of the Base64 text that {@code json} stands at, as {@link #putDelimited} does. */
     void putDelimitedBase64(JsonReader json) {
         long start = beginMessage();
         appendBase64(json);
         endMessage(start);
     }
 
-    /** Appends what lies at {@code offset} once more. */
+    /** Appends the bytes at {@code offset} once more. */
     void putCopy(long offset, long length) {
         reserve(length);
         MemorySegment.copy(target, offset, target, byteSize, length);
@@ -234,7 +234,7 @@ final class ElementBuffer implements AutoCloseable {
         from = count;
     }
 
-    /** What was appended; valid as long as its buffer. */
+    /** The appended bytes; valid as long as their buffer. */
     MemorySegment elements() {
         return target.asSlice(from, byteSize - from);
     }

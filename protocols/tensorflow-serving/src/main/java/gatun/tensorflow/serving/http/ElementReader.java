@@ -70,8 +70,8 @@ final class ElementReader {
                 target.putFloat(value);
             }
             case FP64 -> target.putDouble(number.toDouble());
-            // The original cuts what is beyond a narrow type but not beyond 32 bits; to its clients a wrong number is
-            // worse than an error.
+            // TensorFlow Serving truncates values beyond a narrow type but not beyond 32 bits; to its clients a wrong
+            // number is worse than an error.
             case INT8 -> target.putByte(narrow(number, position, Byte.MIN_VALUE, Byte.MAX_VALUE));
             case UINT8 -> target.putByte(narrow(number, position, 0, 0xFF));
             case INT16 -> target.putShort(narrow(number, position, Short.MIN_VALUE, Short.MAX_VALUE));

@@ -10,14 +10,14 @@ import gatun.tensorflow.serving.ScoredClasses;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Writes what was made of examples. */
+/** Writes the results for examples. */
 final class ExampleResponseJson {
     private static final String RESULTS = "results";
 
     private ExampleResponseJson() {}
 
     /**
-     * Writes the whole answer.
+     * Writes the whole response.
      *
      * @param examples how many examples were given
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the outputs are not as they should be

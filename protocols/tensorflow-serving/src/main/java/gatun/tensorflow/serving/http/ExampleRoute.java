@@ -16,7 +16,7 @@ import gatun.tensorflow.serving.ServingMetrics;
 import gatun.tensorflow.serving.ServingMetrics.Api;
 import org.jspecify.annotations.Nullable;
 
-/** Classify and regress: from examples in JSON to what the model makes of them. Safe for any thread. */
+/** Classify and regress: from examples in JSON to the model's results. Safe for any thread. */
 final class ExampleRoute {
     private final InferenceServer server;
     private final Servables servables;

@@ -15,7 +15,7 @@ final class ExampleWriter {
     private static final int ENTRY_VALUE = 2 << 3 | 2;
     private static final int LIST_VALUES = 1 << 3 | 2;
 
-    /** What a feature's values are. */
+    /** The type of a feature's values. */
     private enum ListKind {
         NONE("UNKNOWN", 0),
         BYTES("bytes", 1),

@@ -32,7 +32,7 @@ final class IndentedJson {
         this.indent = indent;
     }
 
-    /** What it writes to. */
+    /** The writer underneath. */
     JsonWriter text() {
         return json;
     }
@@ -152,7 +152,7 @@ final class IndentedJson {
         json.raw(bracket);
     }
 
-    /** What stands between the value before and the next. */
+    /** Writes the comma, line end and indent before the next value. */
     private void prefix() {
         if (named) {
             named = false;

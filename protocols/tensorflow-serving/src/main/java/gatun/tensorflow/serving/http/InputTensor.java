@@ -22,7 +22,7 @@ final class InputTensor implements AutoCloseable {
     /** How much there was before the item that was read last. */
     private long itemFrom;
 
-    /** Reads what {@code document} has for {@code spec}. */
+    /** Reads the input {@code spec} from {@code document}. */
     InputTensor(BufferPool pool, RequestDocument document, TensorSpec spec) {
         this.document = document;
         this.spec = spec;
@@ -69,7 +69,7 @@ final class InputTensor implements AutoCloseable {
     }
 
     /**
-     * Reads items as long as they are single numbers, where the first was one; answers how many, of which none may be.
+     * Reads items as long as they are single numbers, where the first was one; returns how many, of which none may be.
      */
     long readScalarItems(JsonReader json) {
         long count = reader.readScalars(json);
@@ -85,7 +85,7 @@ final class InputTensor implements AutoCloseable {
         readItem(json, 1);
     }
 
-    /** What is wrong with an item that is not like the first: something in itself, or only that it differs. */
+    /** The failure for an item unlike the first: an error within the item, or else the difference. */
     private GatunException ownFailure(long position, GatunException unlikeFirst) {
         if (unlikeFirst.code() != ErrorCode.INVALID_ARGUMENT) {
             return unlikeFirst;
@@ -108,7 +108,7 @@ final class InputTensor implements AutoCloseable {
         if (!spec.datatype().isFixedSize()) {
             return;
         }
-        // An element takes at least a digit and what separates it from the next.
+        // An element takes at least a digit and a separator.
         long most = json.remaining() / 2 + 1;
         long expected = reader.shape().prepend(count).elementCount();
         elements.reserve((expected < 0 ? most : Math.min(most, expected))

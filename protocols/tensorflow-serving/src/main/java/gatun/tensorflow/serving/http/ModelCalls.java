@@ -24,7 +24,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Asks models, and sends what is made of their outputs. Safe for any thread; the calling one waits for the model. */
+/**
+ * Calls models, and sends responses made of their outputs. Safe for any thread; the calling one waits for the model.
+ */
 final class ModelCalls {
     private final InferenceServer server;
     private final Duration timeout;
@@ -57,9 +59,9 @@ final class ModelCalls {
     }
 
     /**
-     * Answers by what {@code writer} writes of the outputs; owns {@code request}.
+     * Answers with the text that {@code writer} writes for the outputs; owns {@code request}.
      *
-     * @param api what runs are counted as
+     * @param api the method that runs are counted under
      * @throws ModelTimeout when the model took too long, and nothing was answered
      */
     void answer(
@@ -85,7 +87,7 @@ final class ModelCalls {
         } catch (GatunException e) {
             // The timer is done before it gives the request up, what it does then perhaps not yet.
             if (e.code() != ErrorCode.CANCELLED || !timer.isDone()) {
-                throw request.afterRun(e); // there may be no memory for the answer
+                throw request.afterRun(e); // there may be no memory for the response
             }
             throw new ModelTimeout("the model has not answered within " + timeout.toMillis()
                     + " ms, which --rest_api_timeout_in_ms allows");

@@ -23,7 +23,7 @@ final class PredictReader implements AutoCloseable {
     private final InputTensor[] tensors;
     private final ModelVersion model;
 
-    /** Reads what {@code document} has for {@code inputs} of {@code model}, into buffers of {@code pool}. */
+    /** Reads {@code inputs} of {@code model} from {@code document}, into buffers of {@code pool}. */
     PredictReader(BufferPool pool, RequestDocument document, ModelVersion model, List<EntryTensor> inputs) {
         this.document = document;
         this.model = model;
@@ -111,7 +111,10 @@ final class PredictReader implements AutoCloseable {
         requireEnd(json, instances);
     }
 
-    /** What was read must end where its brackets do: otherwise what lies between has not been read, and is no JSON. */
+    /**
+     * Requires that the value which was read ends where its brackets do: otherwise the bytes between were not read, and
+     * the document is not valid JSON.
+     */
     private static void requireEnd(JsonReader json, Member member) {
         if (json.position() != member.end()) {
             throw GatunException.invalidArgument("JSON Parse error: brackets and braces do not match");
@@ -222,7 +225,9 @@ final class PredictReader implements AutoCloseable {
         return Arrays.stream(tensors).map(InputTensor::name).sorted().collect(Collectors.joining(","));
     }
 
-    /** What is wrong in a row is the client's mistake, also where the same in a column is not supported. */
+    /**
+     * The failure for an error in a row: always the client's mistake, also where the same is unsupported in a column.
+     */
     private static GatunException within(String where, GatunException inner) {
         return switch (inner.code()) {
             case INVALID_ARGUMENT -> GatunException.invalidArgument(where + "INVALID_ARGUMENT: " + inner.getMessage());

@@ -14,7 +14,7 @@ import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.ServingMetrics.Api;
 
-/** Predict: from the JSON of a request to the JSON of the answer. Safe for any thread. */
+/** Predict: from the JSON of a request to the JSON of the response. Safe for any thread. */
 final class PredictRoute {
     private final InferenceServer server;
     private final Servables servables;

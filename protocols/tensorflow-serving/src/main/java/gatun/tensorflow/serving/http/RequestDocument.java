@@ -12,12 +12,12 @@ import java.util.function.Function;
  * The JSON of a request, with the places of the members that the protocol knows. Of several members of one name the
  * first counts. For one thread.
  *
- * <p>What is no JSON fails the request before anything else does. Tensors are large, and not read twice for that: in a
- * document {@linkplain #forPredict for predict} they are passed over by their brackets, and whoever reads one asks
- * {@link #firstFailure} when something is wrong.
+ * <p>A syntax error of the JSON fails the request before any other error. Tensors are large, and are not read twice to
+ * find one: in a document {@linkplain #forPredict for predict} they are skipped by their brackets, and a reader that
+ * finds an error asks {@link #firstFailure} for the one to report.
  */
 final class RequestDocument {
-    /** The name of the member that says what a request is to be answered by. */
+    /** The member that names the signature of a request. */
     private static final String SIGNATURE_NAME = "signature_name";
 
     private static final String FAILING = "";
@@ -53,7 +53,7 @@ final class RequestDocument {
             return new Member(position, kind, elementCount, json.position());
         }
 
-        /** The same, and what is between its brackets has not been looked at. */
+        /** The same, with unread content between its brackets. */
         static Member passedOver(JsonReader json) {
             Kind kind = json.peek();
             long position = json.position();
@@ -101,7 +101,7 @@ final class RequestDocument {
         }
     }
 
-    /** What the request fails of where {@code found} was found: of what is no JSON, wherever it is. */
+    /** The failure to report when {@code found} was found: a syntax error anywhere in the JSON comes first. */
     GatunException firstFailure(GatunException found) {
         try {
             reader().skipValue();
@@ -144,7 +144,7 @@ final class RequestDocument {
         }
     }
 
-    /** What the request is to be answered by; empty when it does not say. */
+    /** The signature that the request names; empty for none. */
     String signatureName() {
         return signatureName;
     }
@@ -159,7 +159,7 @@ final class RequestDocument {
         return inputs;
     }
 
-    /** What all examples have in common. */
+    /** The context, whose features all examples share. */
     Member context() {
         return context;
     }
@@ -174,7 +174,7 @@ final class RequestDocument {
         return values;
     }
 
-    /** A reader that stands at the begin of the document. */
+    /** A reader that stands at the beginning of the document. */
     private JsonReader reader() {
         return new JsonReader(
                 text, start, byteSize, (what, offset) -> "JSON Parse error: " + what + " at offset: " + offset, usage);

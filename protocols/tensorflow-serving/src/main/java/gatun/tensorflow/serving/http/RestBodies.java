@@ -35,7 +35,7 @@ final class RestBodies {
         return compressed ? decompressed(landed) : landed;
     }
 
-    /** What cannot be decompressed counts as an empty body. */
+    /** Decompresses a body; one that cannot be decompressed counts as empty. */
     private Landed decompressed(Landed landed) {
         try (Buffer compressed = landed.buffer()) {
             return decompression

@@ -7,7 +7,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import io.helidon.http.Status;
 
-/** The heads of answers, and answers that a request failed. */
+/** The heads of responses, and responses to failed requests. */
 final class RestResponse {
     private static final String JSON = "Content-Type: application/json";
     private static final ResponseHeaders OK = ResponseHeaders.of(ResponseHeaders.constant(JSON));
@@ -17,7 +17,8 @@ final class RestResponse {
     private RestResponse() {}
 
     /**
-     * An empty text in the layout of answers, of any length: what does not fit a window is sent while it is written.
+     * An empty text in the layout of responses, of any length: a text that does not fit a window is sent while it is
+     * written.
      */
     static IndentedJson text(Exchange exchange) {
         return text(exchange, INDENT);
@@ -28,7 +29,7 @@ final class RestResponse {
         return new IndentedJson(exchange.json(OK), indent);
     }
 
-    /** Answers with what was written to {@link #text}, or with the rest of it. */
+    /** Answers with the text written to {@link #text}, or with the rest of it. */
     static void send(Exchange exchange, IndentedJson text) {
         exchange.answer(OK, text.text());
     }

@@ -16,7 +16,7 @@ import java.util.OptionalLong;
  * @param label the version's label; empty when the path has none
  */
 record ServablePath(String model, String version, String label) {
-    /** What the open parts of a path say. */
+    /** Reads the variable parts of a path. */
     static ServablePath of(PathValues path) {
         return new ServablePath(decoded(path.value("model")), path.value("version"), decoded(path.value("label")));
     }
@@ -28,12 +28,12 @@ record ServablePath(String model, String version, String label) {
         return version.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(version));
     }
 
-    /** What a request to this path is for; {@code signature} is as the request has it, empty for the default one. */
+    /** The servable of a request to this path; {@code signature} is the request's, empty for the default one. */
     Servable servable(String signature) {
         return new Servable(model, versionNumber(), label.isEmpty() ? Optional.empty() : Optional.of(label), signature);
     }
 
-    /** What is not encoded rightly stays as it was sent. */
+    /** Decodes a part of a path; one with invalid escapes stays as it was sent. */
     private static String decoded(String part) {
         if (part.indexOf('%') < 0) {
             return part;

@@ -6,7 +6,7 @@ import gatun.runtime.ModelVersion;
 import gatun.spi.EntryPoint;
 import gatun.tensorflow.serving.Servable;
 
-/** Finds what a request to a model is to be answered by. */
+/** Finds the signature for a request to a model. */
 final class Signatures {
     private Signatures() {}
 

@@ -29,8 +29,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paths of TensorFlow Serving's protocol, all below {@code /v1/}, and what pages of other servers may do with them.
- * Safe for any thread.
+ * The paths of TensorFlow Serving's protocol, all below {@code /v1/}, and their access for pages of other servers. Safe
+ * for any thread.
  */
 public final class TensorFlowRoutes implements Routes {
     private static final String ROOT = "/v1/";

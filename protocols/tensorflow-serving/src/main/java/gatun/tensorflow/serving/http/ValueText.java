@@ -9,7 +9,7 @@ import gatun.http.json.JsonWriter;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
-/** Shows the begin of a value to whoever sent it, in the layout of the answers. For one thread. */
+/** Shows the beginning of a value to its sender, in the layout of the responses. For one thread. */
 final class ValueText {
     private static final int BYTE_LIMIT = 256;
 
@@ -110,7 +110,7 @@ final class ValueText {
         }
     }
 
-    /** What messages call the kind of the value at {@code position}, such as {@code Number}. */
+    /** The kind of the value at {@code position} as messages name it, such as {@code Number}. */
     String kind(long position) {
         JsonReader json = new JsonReader(text, start, byteSize);
         json.position(position);

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What clients of TensorFlow Serving are told of models. */
+/** Statuses of models as clients of TensorFlow Serving see them. */
 @Timeout(60)
 class ModelStatusTest {
     private TensorFlowFixture fixture;

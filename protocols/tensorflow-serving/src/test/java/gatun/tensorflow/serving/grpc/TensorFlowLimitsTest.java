@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What messages of TensorFlow Serving's clients may make on the heap. */
+/** Limits on the heap that messages of TensorFlow Serving's clients may take. */
 class TensorFlowLimitsTest {
     private final Arena arena = Arena.ofConfined();
     private final HeapBudget heap = new HeapBudget(8 << 20);

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is read in one pass of a document; that it is what reading twice finds is shown by fuzzing. */
+/** Reading a document in one pass; fuzzing shows that reading it twice gives the same. */
 class PredictReaderTest {
     private static final TensorSpec FLOATS = new TensorSpec("x", Datatype.FP32, Shape.of(-1));
 
@@ -45,7 +45,7 @@ class PredictReaderTest {
         pool.close();
     }
 
-    /** What reading comes to: the tensors, or the failure. */
+    /** The result of reading: the tensors, or the failure. */
     private String outcome(byte[] json, TensorSpec... inputs) {
         MemorySegment text = arena.allocate(Math.max(1, json.length)).copyFrom(MemorySegment.ofArray(json));
         try {
