@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What to write instead of what is wrong, as far as the text of the problem does not say it. */
+/** Advice on what to write instead, where the text of the problem does not say it. */
 final class Advice {
     private static final Pattern UNKNOWN_FIELD =
             Pattern.compile("unknown field '(?<field>\\w+)' in (?<message>[\\w.]+)");
@@ -36,7 +36,7 @@ final class Advice {
             Map.entry("KIND_CUDA", "KIND_GPU"));
 
     /**
-     * An answer to a kind of problem.
+     * Advice for a kind of problem.
      *
      * @param problem a part of its text
      * @param advice what to do
@@ -87,7 +87,7 @@ final class Advice {
 
     private Advice() {}
 
-    /** What to do about {@code problem}; empty where its text says it, or nobody knows. */
+    /** Advice for {@code problem}; empty where its text says it, or there is none. */
     static String to(String problem) {
         Matcher field = UNKNOWN_FIELD.matcher(problem);
         if (field.find()) {

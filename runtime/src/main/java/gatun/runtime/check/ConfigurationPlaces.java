@@ -20,10 +20,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Tells of reasons why models cannot be loaded where in their configurations they lie. Reads the files anew each time.
+ * Finds the places in models' configurations that keep the models from being loaded. Reads the files anew each time.
  */
 final class ConfigurationPlaces {
-    /** How a configuration's reader begins what it says of a file that it cannot read. */
+    /** How the messages of a configuration's reader about a file that it cannot read begin. */
     private static final Pattern PLACED =
             Pattern.compile("(?<file>[^/: ]+\\.pbtxt):(?<line>\\d+):(?<column>\\d+): (?<text>.*)");
 
@@ -39,7 +39,7 @@ final class ConfigurationPlaces {
         this.configName = configName;
     }
 
-    /** What a model's configuration says; empty when there is none that can be read. */
+    /** A model's configuration as it is written; empty when there is none that can be read. */
     Optional<ModelConfig> written(String model) {
         try {
             return Optional.of(ConfigurationFile.read(file(model)));

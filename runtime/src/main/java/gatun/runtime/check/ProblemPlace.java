@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 final class ProblemPlace {
     private static final Pattern QUOTED = Pattern.compile("'([^']*)'");
     private static final Pattern WORD = Pattern.compile("[a-z0-9]+");
-    /** What names an element, and is quoted when a text is about it. */
+    /** Fields that name an element; a text about the element quotes their values. */
     private static final List<String> NAMES = List.of("name", "model_name", "key", "input_name", "target_name");
     /** How texts speak of fields that are called otherwise. */
     private static final Map<String, String> OTHER_WORDS =

@@ -26,11 +26,11 @@ import java.util.regex.Pattern;
 
 /**
  * Finds out which models of a repository would be served, and what is wrong with the others. Each model is really
- * loaded, with its engine and its warm-up, one after another, and unloaded again: what this calls good will start. For
- * one thread.
+ * loaded, with its engine and its warm-up, one after another, and unloaded again: a model without problems here will
+ * start. For one thread.
  */
 public final class RepositoryCheck implements AutoCloseable {
-    /** What a model's file can tell better than its configuration. */
+    /** Words of problems with tensors, of which a model's file can tell more than its configuration. */
     private static final Pattern ABOUT_TENSORS =
             Pattern.compile("input|output|tensor|max_batch_size|shape|dimension|datatype");
 
@@ -100,7 +100,7 @@ public final class RepositoryCheck implements AutoCloseable {
         }
     }
 
-    /** With what the model's file says, where a problem is about what that knows. */
+    /** Adds the tensors as the model's file describes them, where a problem is about tensors. */
     private List<Problem> described(String name, List<Problem> problems) {
         if (problems.stream()
                 .noneMatch(problem -> ABOUT_TENSORS.matcher(problem.text()).find())) {
@@ -151,7 +151,7 @@ public final class RepositoryCheck implements AutoCloseable {
         }
     }
 
-    /** Loads a model; answers why that failed. */
+    /** Loads a model; returns why that failed, and empty when it did not. */
     private Optional<String> load(String name, ModelOverride override) {
         try {
             server.load(name, override);

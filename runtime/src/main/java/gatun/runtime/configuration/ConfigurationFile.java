@@ -31,7 +31,7 @@ public final class ConfigurationFile {
     private ConfigurationFile() {}
 
     /**
-     * Reads {@code file} without completing or checking what it says.
+     * Reads {@code file} without completing or checking it.
      *
      * @throws GatunException INVALID_ARGUMENT with file, line and column when it cannot be read or is not text format
      */
@@ -50,7 +50,7 @@ public final class ConfigurationFile {
     /**
      * The configuration in a text.
      *
-     * @param fileName what a failure calls it
+     * @param fileName its name in failures
      * @throws GatunException INVALID_ARGUMENT with line and column when it is not text format
      */
     static ModelConfig parse(String text, String fileName) {
@@ -64,7 +64,7 @@ public final class ConfigurationFile {
         return config.build();
     }
 
-    /** What the parser says, in one line and without the {@code line:column: } that it starts with. */
+    /** The parser's message, in one line and without the {@code line:column: } that it starts with. */
     private static String problem(TextFormat.ParseException e) {
         String text = String.valueOf(e.getMessage());
         Matcher unknown = UNKNOWN_FIELD.matcher(text);

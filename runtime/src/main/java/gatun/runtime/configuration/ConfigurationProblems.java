@@ -17,7 +17,7 @@ public final class ConfigurationProblems {
 
     private ConfigurationProblems() {}
 
-    /** What is wrong with {@code written}, in the words that a load fails with; empty when no rule is broken. */
+    /** The problems of {@code written}, in the words that a load fails with; empty when no rule is broken. */
     public static List<String> of(ModelConfig written) {
         ConfigurationProblems problems = new ConfigurationProblems();
         problems.collect(() ->

@@ -27,10 +27,10 @@ public final class ScriptedBackend implements Backend {
     /** Runs that were told to stop. */
     public final AtomicInteger stopped = new AtomicInteger();
 
-    /** What happens before a version is loaded. */
+    /** Run before a version is loaded. */
     public volatile Runnable beforeLoad = () -> {};
 
-    /** What models say of their entry points. */
+    /** The entry points of its models. */
     public volatile List<EntryPoint> entryPoints = List.of();
 
     /** Whether the engine is started now. */
