@@ -57,8 +57,8 @@ public interface ServedModel extends ModelVersion {
     }
 
     /**
-     * The models on backends whose work its answers are: as long as they are the same objects, equal requests have
-     * equal answers.
+     * The models on backends that its responses come from: as long as they are the same objects, equal requests have
+     * equal responses.
      */
     default List<ServedModel> sources() {
         return List.of(this);
@@ -90,15 +90,15 @@ public interface ServedModel extends ModelVersion {
         return false;
     }
 
-    /** Why it cannot answer now although nobody closed it, which is a model that it asks; empty when it can. */
+    /** Why it cannot answer now although nobody closed it: because of a model that it asks; empty when it can. */
     default Optional<String> unavailability() {
         return Optional.empty();
     }
 
     /**
      * Refuses new requests, lets those that were accepted finish and gives up all memory. Those that still wait when
-     * the grace is over are refused. When one that runs does not finish in time, what it uses stays open and the answer
-     * is false; may be called again.
+     * the grace is over are refused. When one that runs does not finish in time, the objects that it uses stay open and
+     * this returns false; may be called again.
      */
     boolean close(Duration grace);
 }

@@ -50,7 +50,7 @@ record VersionEntry(
                 Optional.of(model));
     }
 
-    /** What a model of that configuration runs on, as far as it is known. */
+    /** The engine that a model of that configuration runs on, as far as it is known. */
     static String engine(ModelConfig config) {
         return config.getBackend().isEmpty() ? config.getPlatform() : config.getBackend();
     }
@@ -74,7 +74,7 @@ record VersionEntry(
                 : Optional.empty();
     }
 
-    /** Whether this serves, as far as it goes by itself. */
+    /** Whether this version itself is ready, whatever the models that it asks. */
     boolean isReady() {
         return state == ModelState.READY;
     }

@@ -84,7 +84,7 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * What it is to its sequence.
+     * This ticket as a step of its sequence.
      *
      * @throws IllegalStateException when it belongs to none
      */
@@ -96,7 +96,7 @@ public abstract class Ticket extends Link<Ticket> {
         return known;
     }
 
-    /** What it counts in a batch; at least 1. */
+    /** Its size in a batch; at least 1. */
     protected int size() {
         return 1;
     }
@@ -109,7 +109,8 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * What the waiting thread does each time it is awake while this waits or runs; nothing by default. Must not throw.
+     * Called by the waiting thread each time it is awake while this waits or runs; does nothing by default. Must not
+     * throw.
      */
     protected void attend() {}
 
@@ -183,8 +184,8 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * Parks until this ticket has come to an end. A running ticket is waited for whatever happens, because the engine
-     * uses the request's memory; an interrupt is kept for the caller.
+     * Parks until this ticket has come to an end. A running ticket is waited for in any case, because the engine uses
+     * the request's memory; an interrupt is kept for the caller.
      *
      * @param scheduler the one that accepted this ticket
      */

@@ -21,8 +21,8 @@ public interface Worker<T extends Ticket> {
     boolean isBoundToThread();
 
     /**
-     * What it has to wait for before each {@link #run}, which then ends the turn; nothing by default. Asked once,
-     * before it opens.
+     * The permit that it has to wait for before each {@link #run}, which then ends the turn; none by default. Asked
+     * once, before it opens.
      */
     default Optional<RunPermit> turn() {
         return Optional.empty();

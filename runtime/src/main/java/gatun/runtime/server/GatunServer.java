@@ -95,7 +95,7 @@ public final class GatunServer implements InferenceServer {
     }
 
     /**
-     * Loads the models and answers when each is ready or has, in {@link #index}, a reason why not.
+     * Loads the models and returns when each is ready or has, in {@link #index}, a reason why not.
      *
      * @throws GatunException when a model repository cannot be read; nothing is left open then
      */
@@ -300,7 +300,7 @@ public final class GatunServer implements InferenceServer {
         }
     }
 
-    /** Who answers in the place of a version that stops because it was reloaded; of one that was unloaded, nobody. */
+    /** The version that takes the place of one that stops because it was reloaded; one that was unloaded has none. */
     private ServedModel successor(ServedModel stopped, InferenceRequest request, VersionRetiredException failure) {
         if (exiting) {
             throw failure;
