@@ -266,7 +266,7 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Runs the action of {@link #onSubmitted}: a scheduler has taken this request in. Called by the thread that
+     * Runs the action of {@link #onSubmitted(Runnable)}: a scheduler has taken this request in. Called by the thread that
      * submitted it, once.
      */
     public void submitted() {
@@ -281,7 +281,7 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Adds the stages of a run that answered this request, where {@link #computeTimes} was called; all in nanoseconds.
+     * Adds the stages of a run that answered this request, where {@link #computeTimes(ComputeTimes)} was called; all in nanoseconds.
      *
      * @param inputNanos preparing inputs
      * @param inferNanos in the engine

@@ -38,7 +38,7 @@ public final class BufferPool implements AutoCloseable {
 
     private static final int RESERVE_SHARE = 16;
 
-    /** Least time between two runs of the actions of {@link #onShortage}. */
+    /** Least time between two runs of the actions of {@link #onShortage(Runnable)}. */
     private static final long SHORTAGE_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final long LARGEST_RESERVE = 16 << 20;

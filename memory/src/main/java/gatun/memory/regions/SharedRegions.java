@@ -104,7 +104,7 @@ public final class SharedRegions implements RegionRegistry {
         add(name, () -> CudaRegion.open(status, gpu, handle, mappings, releaser::release));
     }
 
-    /** Opens a region and adds it, unless that is not to be. */
+    /** Opens a region and adds it, unless the name is taken or the registry is closed. */
     private void add(String name, Supplier<Region> open) {
         if (regions.containsKey(name)) {
             throw RegionErrors.nameTaken(name);

@@ -75,7 +75,8 @@ final class ConfigurationPlaces {
     }
 
     /**
-     * With the other rules that the configuration breaks, where a reason is such a rule: loading told only the first.
+     * Adds the other rules that the configuration breaks, where a reason is such a rule: loading reported only the
+     * first.
      */
     private Set<String> withOthers(String model, Collection<String> reasons) {
         Set<String> all = new LinkedHashSet<>(reasons);

@@ -65,7 +65,7 @@ public interface ServedModel extends ModelVersion {
     }
 
     /**
-     * Brings the instances to what {@code config} says, while requests go on: new ones are opened and warmed up, then
+     * Changes the instances to those of {@code config}, while requests go on: new ones are opened and warmed up, then
      * others end when they have finished what they run, or the sequences that they have. Nothing else changes, neither
      * the engine's model nor what was counted. For one caller at a time.
      *

@@ -127,7 +127,7 @@ final class StateExchange {
     /**
      * Memory for the state that the model gives.
      *
-     * @throws GatunException INTERNAL when that is not what the configuration says
+     * @throws GatunException INTERNAL when it does not match the configuration
      */
     MemorySegment output(Datatype datatype, Shape shape, long byteSize) {
         Shape dims = signature.batching() && shape.rank() > 0 ? shape.withoutFirst() : shape;

@@ -74,13 +74,13 @@ record VersionEntry(
                 : Optional.empty();
     }
 
-    /** Whether this version itself is ready, whatever the models that it asks. */
+    /** Whether this version itself is ready, without a look at the models that it asks. */
     boolean isReady() {
         return state == ModelState.READY;
     }
 
     /**
-     * Whether this serves what its files say: no later load has failed, and nothing that it asks has become of another
+     * Whether this serves its files as they are: no later load has failed, and no model that it asks has changed its
      * kind.
      */
     boolean isCurrent() {

@@ -65,7 +65,8 @@ public abstract class Ticket extends Link<Ticket> {
     protected Ticket() {}
 
     /**
-     * Says how this ticket waits; without it in the first level, and for ever. To be called before it is submitted.
+     * Sets how this ticket waits; without this call in the first level, and for ever. To be called before it is
+     * submitted.
      *
      * @param level its priority level, from 0, the most urgent first
      * @param deadlineNanos reading of {@link System#nanoTime} at which a ticket that still waits is given up; 0 for
@@ -196,7 +197,7 @@ public abstract class Ticket extends Link<Ticket> {
         boolean mayExpire = deadlineNanos != 0;
         try {
             while (true) {
-                // Before the look at the state: it may park, and so use up the signal of what becomes of this
+                // Before the look at the state: it may park, and so use up the signal of a change of this ticket
                 // meanwhile.
                 attend();
                 switch (state) {

@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /**
  * The work of an instance's thread. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other
- * threads run it too, never two at a time, and each sees what the one before wrote.
+ * threads run it too, never two at a time, and each sees the writes of the one before.
  *
  * @param <T> what it runs
  */

@@ -220,9 +220,9 @@ public final class GatunServer implements InferenceServer {
     }
 
     /**
-     * From now on health says that the server stops, models are neither loaded nor unloaded, and protocols refuse what
-     * is new; what was accepted goes on. To be called before the listeners stop, which wait for that. May be called
-     * again.
+     * From now on health says that the server stops, models are neither loaded nor unloaded, and protocols refuse new
+     * requests; accepted ones go on. To be called before the listeners stop, which wait for accepted requests. May be
+     * called again.
      */
     public void announceStop() {
         exiting = true;

@@ -46,7 +46,7 @@ public interface InferenceServer extends AutoCloseable {
     boolean ready();
 
     /**
-     * Whether the server was told to stop: it answers what was accepted, and protocols refuse what is new. Never takes
+     * Whether the server was told to stop: it answers accepted requests, and protocols refuse new ones. Never takes
      * long.
      */
     default boolean exiting() {
@@ -195,7 +195,7 @@ public interface InferenceServer extends AutoCloseable {
     /** The shared-memory regions that clients registered. */
     RegionRegistry regions();
 
-    /** The limits of one request; protocols check them before they make anything of what a client sent. */
+    /** The limits of one request; protocols check them before they build anything from the data of a client. */
     default RequestLimits limits() {
         return RequestLimits.STANDARD;
     }

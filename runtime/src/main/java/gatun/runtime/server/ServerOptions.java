@@ -106,7 +106,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /** Who decides which models are loaded; {@link ControlMode#NONE} without this call. */
+    /** Sets who decides which models are loaded; {@link ControlMode#NONE} without this call. */
     public ServerOptions controlMode(ControlMode mode) {
         controlMode = mode;
         return this;

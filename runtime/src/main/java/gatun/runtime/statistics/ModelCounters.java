@@ -37,8 +37,7 @@ public final class ModelCounters {
     private final Map<FailureReason, LongAdder> failures = new EnumMap<>(FailureReason.class);
     private final LongAdder failureNanos = new LongAdder();
 
-    // The same moment on both clocks. Taken once, so that one execution is always told as having ended at the same
-    // time.
+    // The same moment on both clocks. Taken once, so that one execution is always reported with the same end.
     private final long startMillis = Instant.now().toEpochMilli();
     private final long startNanos = System.nanoTime();
 

@@ -124,7 +124,7 @@ public final class RequestTrace {
      * Says that the server has taken the request over.
      *
      * @param newId the client's name for the request; empty when it gave none
-     * @param inputs told where the settings want that
+     * @param inputs recorded where the settings want that
      */
     public void started(String newId, Collection<Tensor> inputs) {
         requestId(newId);
@@ -132,7 +132,7 @@ public final class RequestTrace {
         inputs.forEach(input -> tensor("TENSOR_QUEUE_INPUT", input));
     }
 
-    /** Tells an output of a response, where the settings want that. */
+    /** Records an output of a response, where the settings want that. */
     public void answered(Tensor output) {
         tensor("TENSOR_BACKEND_OUTPUT", output);
     }
@@ -144,7 +144,7 @@ public final class RequestTrace {
         }
     }
 
-    /** Whether so many bytes more may be held, which {@link #release} gives back. */
+    /** Reserves {@code bytes} more; false when they may not be held. {@link #release} gives them back. */
     private boolean claim(long bytes) {
         if (!tracing.memory().take(bytes)) {
             return false;

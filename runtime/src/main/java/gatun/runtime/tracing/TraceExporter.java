@@ -22,7 +22,7 @@ public interface TraceExporter extends AutoCloseable {
      */
     boolean joinsClients();
 
-    /** Whether tensors are told. Where they are not, traces do not hold them. */
+    /** Whether tensors are exported. Where they are not, traces do not hold them. */
     boolean tellsTensors();
 
     /**

@@ -67,7 +67,7 @@ public final class Tracing implements AutoCloseable {
     /**
      * Begins the trace of a request to a model; empty for one that is not traced. The caller ends it.
      *
-     * @param carrier what the client sent beside the request
+     * @param carrier the headers or metadata that came with the request
      * @param traceparent finds in it the header of that name; asked only where clients may have their requests traced
      */
     public <C> Optional<RequestTrace> begin(

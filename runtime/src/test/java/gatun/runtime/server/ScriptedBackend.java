@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** A backend whose runs are what the test says. Counts what is open. */
+/** A backend whose runs do what the test says. Counts the models and instances that are open. */
 public final class ScriptedBackend implements Backend {
     private final String name;
     private final Consumer<Execution> script;
