@@ -266,8 +266,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Runs the action of {@link #onSubmitted(Runnable)}: a scheduler has taken this request in. Called by the thread that
-     * submitted it, once.
+     * Runs the action that {@link #onSubmitted(Runnable)} set: a scheduler has taken this request in. Called by the
+     * thread that submitted it, once.
      */
     public void submitted() {
         if (onSubmitted != null) {
@@ -281,7 +281,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Adds the stages of a run that answered this request, where {@link #computeTimes(ComputeTimes)} was called; all in nanoseconds.
+     * Adds the stages of a run that answered this request, where {@link #computeTimes(ComputeTimes)} was called. All in
+     * nanoseconds.
      *
      * @param inputNanos preparing inputs
      * @param inferNanos in the engine

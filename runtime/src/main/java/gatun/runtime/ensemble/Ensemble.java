@@ -253,7 +253,7 @@ public final class Ensemble implements ServedModel {
             try {
                 sources.addAll(members.member(step.model(), step.version()).sources());
             } catch (GatunException unavailable) {
-                return List.of(); // nothing is cached as long as that lasts
+                return List.of(); // and no response, as long as that lasts
             }
         }
         return sources;
