@@ -370,7 +370,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return Optional.ofNullable(failure);
     }
 
-    /** Gives back the outputs; somebody has taken a copy, or nobody wants it. */
+    /** Gives back the outputs; somebody has taken a copy, or nobody wants them. */
     void drop() {
         response.drop();
     }

@@ -34,7 +34,7 @@ final class ModelLifeCycle {
     private final ModelReload reload;
     private final int modelLimit;
 
-    /** @param modelLimit the number of models at which requests may bring the files of no further one */
+    /** @param modelLimit a request may bring the files of a new model while there are fewer models than this */
     ModelLifeCycle(ModelSources sources, ModelTable models, LoadThreads threads, ModelReload reload, int modelLimit) {
         this.sources = sources;
         this.models = models;
