@@ -6,9 +6,9 @@ package gatun.runtime;
  * nanoseconds.
  *
  * @param hitCount requests answered from the cache
- * @param hitNanos looking them up, and making the answers
+ * @param hitNanos looking them up, and making the responses
  * @param missCount requests that were not there
- * @param missNanos looking those up, and putting their answers in
+ * @param missNanos looking those up, and storing their responses
  */
 public record CacheStatistics(long hitCount, long hitNanos, long missCount, long missNanos) {
     /** Of a version whose responses are not cached. */

@@ -6,12 +6,12 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets others than the thread that waits for a request's answer give the request up: one that waits for an instance
- * leaves the queue, one that runs has its engine told to stop. The waiting thread then gets CANCELLED, unless the
- * answer came first. Safe for any thread.
+ * Lets others than the thread that waits for a response give the request up: one that waits for an instance leaves the
+ * queue, one that runs has its engine told to stop. The waiting thread then gets CANCELLED, unless the response came
+ * first. Safe for any thread.
  */
 public final class Cancellation {
-    /** What {@link #state} is for good once the request was given up. */
+    /** The last value of {@link #state}, once the request was given up. */
     private static final Object CANCELLED = new Object();
 
     private static final VarHandle STATE;
@@ -25,8 +25,8 @@ public final class Cancellation {
     }
 
     /**
-     * What giving up means now; null for nothing. One word, because every request has one of these and hardly any is
-     * given up.
+     * The action that gives the request up now; null for none. A single field, because every request has one of these
+     * and hardly any is given up.
      */
     private volatile @Nullable Object state;
 
@@ -41,7 +41,8 @@ public final class Cancellation {
     }
 
     /**
-     * Says what giving up means from now on; false when the request was given up already, and then it will not be run.
+     * Sets the action that gives the request up from now on; false when the request was given up already, and then the
+     * action will not be run.
      */
     public boolean arm(Runnable onCancel) {
         return replace(onCancel);
@@ -52,7 +53,7 @@ public final class Cancellation {
         replace(null);
     }
 
-    /** Changes the state unless the request was given up; whether it was not. */
+    /** Changes the state unless the request was given up; returns whether it changed it. */
     @SuppressWarnings("ReferenceEquality") // CANCELLED is a mark
     private boolean replace(@Nullable Runnable next) {
         for (Object seen = state; seen != CANCELLED; seen = state) {

@@ -38,7 +38,7 @@ public final class InferenceRequest implements AutoCloseable {
     private boolean sequenceStart;
     private boolean sequenceEnd;
 
-    /** What this was made for by {@link #onBehalf}; null for a client's own. */
+    /** The request that {@link #onBehalf} made this one for; null for a client's own. */
     private @Nullable InferenceRequest original;
 
     /** Written by the thread of a run, read when its end is known or by another run for the same client's request. */
@@ -79,7 +79,7 @@ public final class InferenceRequest implements AutoCloseable {
         request.computeTimes = computeTimes;
         parameters.forEach(request::parameter);
         if (trace != null) {
-            // The same model is asked on behalf of a request that looked for its answer elsewhere first.
+            // The same model is asked on behalf of a request that looked for its response elsewhere first.
             request.ownsTrace = !other.name().equals(model.name());
             request.trace = request.ownsTrace ? trace.child(other.name(), other.version()) : trace;
         }
@@ -100,9 +100,9 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * What the client is told of a failure. UNAVAILABLE invites it to repeat the request; when that is a step that a
-     * model may have taken, it is INTERNAL instead and says so. To be asked for each failure that comes after the
-     * request was submitted.
+     * The failure that the client gets in the place of {@code failure}. UNAVAILABLE invites it to repeat the request;
+     * when that is a step that a model may have taken, it is INTERNAL instead and says so. To be called for each
+     * failure that comes after the request was submitted.
      */
     public GatunException afterRun(GatunException failure) {
         if (!stepTaken || failure.code() != ErrorCode.UNAVAILABLE) {
@@ -158,12 +158,12 @@ public final class InferenceRequest implements AutoCloseable {
         origin = newOrigin;
     }
 
-    /** Where to tell what becomes of this request; empty for most, which are not traced. */
+    /** The trace of this request; empty for most, which are not traced. */
     public Optional<RequestTrace> trace() {
         return Optional.ofNullable(trace);
     }
 
-    /** Says where to tell what becomes of this request. The caller ends the trace after the request. */
+    /** Sets the trace of this request. The caller ends the trace after the request. */
     public void trace(RequestTrace newTrace) {
         trace = newTrace;
     }
@@ -175,7 +175,7 @@ public final class InferenceRequest implements AutoCloseable {
         }
     }
 
-    /** Tells the trace, if there is one, the outputs of an answer. */
+    /** Tells the trace, if there is one, the outputs of a response. */
     public void traceAnswer(InferenceResponse response) {
         if (trace != null) {
             RequestTrace told = trace;
@@ -256,8 +256,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Sets what to do when a scheduler has taken this request in, so that whatever is submitted from then on comes
-     * after it. Not done for a request that is refused before.
+     * Sets the action to run when a scheduler has taken this request in, so that whatever is submitted from then on
+     * comes after it. Not run for a request that is refused before.
      *
      * @param action must return at once, and not throw
      */
@@ -266,7 +266,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Does what is to be done when a scheduler has taken this request in. Called by the thread that submitted it, once.
+     * Runs the action that {@link #onSubmitted(Runnable)} set: a scheduler has taken this request in. Called by the
+     * thread that submitted it, once.
      */
     public void submitted() {
         if (onSubmitted != null) {
@@ -274,13 +275,14 @@ public final class InferenceRequest implements AutoCloseable {
         }
     }
 
-    /** Says where to add how long engines work for this request; nobody asks unless this is said. */
+    /** Sets where to add the time that engines work for this request; without this call it is not added up. */
     public void computeTimes(ComputeTimes times) {
         computeTimes = times;
     }
 
     /**
-     * Adds the stages of a run that answered this request, where somebody asks for that; all in nanoseconds.
+     * Adds the stages of a run that answered this request, where {@link #computeTimes(ComputeTimes)} was called. All in
+     * nanoseconds.
      *
      * @param inputNanos preparing inputs
      * @param inferNanos in the engine

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The answer to one {@link InferenceRequest}. Owns the buffers that its outputs lie in: the protocol that received it
+ * A response to an {@link InferenceRequest}. Owns the buffers that its outputs lie in: the protocol that received it
  * closes it when the last byte has been sent. Not safe for several threads at a time.
  */
 public final class InferenceResponse implements AutoCloseable {

@@ -11,7 +11,7 @@ import java.util.Objects;
  *
  * @param name the model's name
  * @param directory where its versions are, one directory for each, and its configuration if it has one
- * @param platform what the list calls its kind; only told
+ * @param platform its kind as the list names it; for information only
  * @param versions which versions are served; no choice for what the model's own configuration says, and without one the
  *     highest
  * @param labels names by which clients may ask for versions

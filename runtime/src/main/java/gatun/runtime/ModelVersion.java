@@ -25,7 +25,7 @@ public interface ModelVersion {
     /** The version in decimal, as responses carry it. */
     String versionText();
 
-    /** What metadata calls the platform: the configuration's platform, or its backend when that is empty. */
+    /** The platform as metadata tells it: the configuration's platform, or its backend when that is empty. */
     default String platform() {
         ModelConfig config = config();
         return config.getPlatform().isEmpty() ? config.getBackend() : config.getPlatform();
@@ -38,8 +38,8 @@ public interface ModelVersion {
     List<TensorSpec> outputs();
 
     /**
-     * The ways to ask the model, by name. The first is the one that the configuration describes and that requests mean
-     * which name none; most models have no other.
+     * The entry points, by name. The first is the one that the configuration describes; it serves requests that name
+     * none. Most models have no other.
      */
     default SequencedMap<String, EntryPoint> entryPoints() {
         SequencedMap<String, EntryPoint> only = new TreeMap<>();
@@ -47,15 +47,15 @@ public interface ModelVersion {
         return Collections.unmodifiableSequencedMap(only);
     }
 
-    /**
-     * What the classes of an output are called, by index; empty when it has no names for them or there is no such
-     * output.
-     */
+    /** The labels of an output's classes, by index; empty when they have none or there is no such output. */
     default List<String> labels(String output) {
         return List.of();
     }
 
-    /** What the engine has chosen that the configuration leaves open, and why, a line each for people to read. */
+    /**
+     * Settings that the engine has chosen where the configuration leaves them open, and why: one line of text each, for
+     * people to read.
+     */
     default List<String> choices() {
         return List.of();
     }

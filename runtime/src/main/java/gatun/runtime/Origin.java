@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
-/** By which protocol, over which transport, a request came. What latencies are told apart by. */
+/** The protocol and the transport by which a request came. Latencies are kept apart by it. */
 public enum Origin {
     /** From this very process. */
     EMBEDDED("none", "none"),

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The order of a tensor's elements by size, for answers that name the best classes instead of giving all scores. Each
+ * The order of a tensor's elements by size, for responses that name the best classes instead of giving all scores. Each
  * item of a batch has an order of its own. Reads the tensor's memory as long as it is used. For one thread.
  */
 public final class Ranking {
@@ -71,8 +71,8 @@ public final class Ranking {
     }
 
     /**
-     * The indices of the {@code count} largest elements of an item, of all when it has fewer: the largest first, of
-     * equal ones the first first.
+     * The indices of the {@code count} largest elements of an item, of all when it has fewer: the largest first; of
+     * equal ones, the lower index first.
      */
     public int[] largest(int item, int count) {
         int size = Math.min(count, classes);

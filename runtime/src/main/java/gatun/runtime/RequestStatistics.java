@@ -7,7 +7,7 @@ package gatun.runtime;
  * @param batchSize the batch size that the requests had, whatever the engine was given; 1 also where the model has no
  *     batch dimension
  * @param count how many there were
- * @param requestNanos from arrival in the runtime to the answer
+ * @param requestNanos from arrival in the runtime to the response
  * @param queueNanos waiting for an instance
  * @param computeInputNanos preparing inputs, as long as that took for the whole batch that a request was in; so with
  *     the next two

@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param name the output's name in the model
  * @param destination where the engine writes it; empty for a pooled buffer. The request owns the lease.
- * @param classification the number of classes to answer instead of the tensor; 0 for the tensor itself
+ * @param classification the number of classes to give instead of the tensor; 0 for the tensor itself
  */
 public record RequestedOutput(String name, Optional<RegionLease> destination, int classification) {
     /** Checks that nothing is missing. */

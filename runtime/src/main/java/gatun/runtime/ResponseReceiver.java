@@ -11,8 +11,8 @@ public interface ResponseReceiver {
      * Takes a response, and owns it from the first moment. May wait, for a client that reads slowly: the model waits
      * then too.
      *
-     * @param last whether this ends the answer. A decoupled model may also end it without one more response: then
-     *     {@code InferenceServer.infer} returns though none was the last
+     * @param last whether no more responses follow. A decoupled model may also end its responses without one that is
+     *     marked so: then {@code InferenceServer.infer} returns though none was the last
      */
     void accept(InferenceResponse response, boolean last);
 }

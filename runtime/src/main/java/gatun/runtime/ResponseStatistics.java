@@ -5,7 +5,7 @@ package gatun.runtime;
  * The outcomes of the responses of a decoupled model that were the first of their request, or the second, and so on.
  * Times are totals in nanoseconds.
  *
- * @param computeInferNanos from the response before, or from the begin of the run, until the engine had this one
+ * @param computeInferNanos from the response before, or from the start of the run, until the engine had this one
  * @param computeOutputNanos placing outputs and handing them over
  * @param successCount responses with outputs
  * @param fail failures instead of a response, and the time from the response before

@@ -4,7 +4,7 @@ package gatun.runtime;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
-/** What everybody is told who wants something of a server that stops. */
+/** The refusal of requests to a server that stops. */
 public final class ServerExit {
     private ServerExit() {}
 

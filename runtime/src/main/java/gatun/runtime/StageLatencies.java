@@ -4,7 +4,7 @@ package gatun.runtime;
 /**
  * How long the answered requests of one origin took, by stage; each request counts once in each.
  *
- * @param request from arrival in the runtime to the answer
+ * @param request from arrival in the runtime to the response
  * @param queue waiting for an instance
  * @param computeInput preparing inputs, as long as that took for the whole batch that the request was in; so with the
  *     next two

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses requests whose outputs go where another output goes, or where an input lies: engines write outputs while they
- * read inputs, in any order, so that the answer would be wrong without a word. Windows are compared by what they are
- * windows of, whatever the regions are called. That an output fills exactly the window of an input is refused too;
- * inputs that are copied before the run, as strings are, may be overwritten. Stateless.
+ * read inputs, in any order, so that the response would be wrong without any error. Windows are compared by the object
+ * that they are a part of, whatever the names of the regions. An output that fills exactly the window of an input is
+ * refused too; inputs that are copied before the run, as strings are, may be overwritten. Stateless.
  */
 public final class WindowOverlap {
-    /** Up to so many claims on memory each is compared with each, without making anything. */
+    /** Up to this many holds, each is compared with each, without allocating anything. */
     private static final int FEW = 8;
 
     private WindowOverlap() {}

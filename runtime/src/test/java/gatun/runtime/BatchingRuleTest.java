@@ -120,7 +120,7 @@ class BatchingRuleTest {
         }
     }
 
-    /** The answers to requests that wait behind a run until all are there. */
+    /** The responses to requests that wait behind a run until all are there. */
     private List<String> together(InferenceRequest... requests) throws Exception {
         Future<String> blocker = clients.submit(() -> answer(floats(Shape.of(1, 1), 99)));
         Await.opened(busy);

@@ -39,8 +39,8 @@ class CancellationTest {
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
     private TestServer test;
     /**
-     * Whether the engine forgets at the beginning of a run what it was told before, as engines do that remember it from
-     * the run before.
+     * Whether the engine forgets a stop at the beginning of a run, as engines do in which it would outlast the run that
+     * it was for.
      */
     private volatile boolean forgets;
 

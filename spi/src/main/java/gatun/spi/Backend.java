@@ -15,16 +15,16 @@ public interface Backend extends AutoCloseable {
     String name();
 
     /**
-     * Whether the engine runs models on devices of that kind, on this machine: only on its cores unless it says
-     * otherwise. Called when it is started.
+     * Whether the engine runs models on devices of that kind, on this machine; by default only on the processor. Called
+     * when the engine is started.
      */
     default boolean runsOn(Device.Kind kind) {
         return kind == Device.Kind.CPU;
     }
 
     /**
-     * What to do so that {@link #runsOn} would be true for that kind, or what is missing for it; empty when nothing can
-     * be done. Called when the engine is started.
+     * Steps that would make {@link #runsOn} true for that kind, or the thing that is missing for it; empty when nothing
+     * can be done. Called when the engine is started.
      */
     default String advice(Device.Kind kind) {
         return "";
@@ -39,8 +39,8 @@ public interface Backend extends AutoCloseable {
     default void start(Map<String, String> options) {}
 
     /**
-     * Fills in what {@code config} leaves out and the model's files know: inputs, outputs, batching. Nothing unless an
-     * engine has such files.
+     * Fills in what {@code config} leaves out and the model's files know: inputs, outputs, batching. Does nothing
+     * unless an engine has such files.
      *
      * @param versionDirectory the directory of the version that decides
      * @return the completed configuration; {@code config} itself when nothing is missing
@@ -58,8 +58,8 @@ public interface Backend extends AutoCloseable {
     BackendModel load(ModelConfig config, Path versionDirectory);
 
     /**
-     * How many native tensors the engine's models hold now, those included that they keep for requests to come:
-     * bounded, so that a leak shows. 0 for an engine that needs none.
+     * How many native tensors the engine's models hold now, including those that they keep for later requests: bounded,
+     * so that a leak shows. 0 for an engine that needs none.
      */
     default long liveValueCount() {
         return 0;

@@ -2,7 +2,7 @@
 package gatun.spi;
 
 /**
- * Runs a model. Made, warmed up and closed by one thread, the own platform thread of the instance. Runs there too; but
+ * Runs a model. Made, warmed up and closed by one thread, the instance's own platform thread. It runs there too; but
  * where {@link #isBoundToThread} is false, and its runs have shown to be short, a request's own virtual thread may call
  * {@link #execute}, which spares waking another. Never two threads at a time, and each sees what the one before wrote.
  */
@@ -28,10 +28,10 @@ public interface BackendInstance extends AutoCloseable {
     }
 
     /**
-     * Asks the run under way to end soon, by a failure: nobody wants its answer any more. Called by other threads, but
-     * only during {@link #execute}, and held against its end: must return at once. Called again by
-     * {@link Execution#inferStarted} where nobody wants the answer by then, so that {@link #execute} may forget at its
-     * beginning what it was told. An engine that cannot be stopped does nothing.
+     * Asks the run under way to end soon, by a failure: nobody wants its response any more. Called by other threads,
+     * but only during {@link #execute}, and held against its end: must return at once. Called again by
+     * {@link Execution#inferStarted} where nobody wants the response by then, so that {@link #execute} may forget at
+     * its beginning that it was told to stop. An engine that cannot be stopped does nothing.
      */
     default void stop() {}
 

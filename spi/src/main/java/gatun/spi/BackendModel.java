@@ -14,17 +14,17 @@ public interface BackendModel extends AutoCloseable {
     BackendInstance newInstance(InstanceSpec spec);
 
     /**
-     * What else requests may ask for, beside what the configuration describes: the first is that, with the names that
-     * the model's files give, and more may follow, each with inputs and outputs of its own. Empty for a model whose
-     * files know nothing of the kind. Models with sequences or ragged batches are asked by the first only.
+     * The entry points that the model's files name. The first is the one that the configuration describes, with the
+     * names that the files give; more may follow, each with inputs and outputs of its own. Empty for a model whose
+     * files name none. Models with sequences or ragged batches are called by the first only.
      */
     default List<EntryPoint> entryPoints() {
         return List.of();
     }
 
     /**
-     * What the engine has chosen for the model that its configuration leaves open, and why, a line each for people to
-     * read: such as its threads. Asked when its instances are open.
+     * Settings that the engine has chosen for the model where its configuration leaves them open, such as the number of
+     * threads, and why: one line of text each, for people to read. Asked when its instances are open.
      */
     default List<String> choices() {
         return List.of();

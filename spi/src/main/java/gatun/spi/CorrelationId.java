@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
-/** What the requests of one sequence have in common: a number or a text, which never equal one another. Immutable. */
+/** The identity of a sequence, which all its requests have: a number or a text, which are never equal. Immutable. */
 public sealed interface CorrelationId {
     /** A number other than 0, in the bits of a long, unsigned. */
     record Uint64(long value) implements CorrelationId {

@@ -5,14 +5,14 @@ import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 
 /**
- * A way to ask a model, with inputs and outputs of its own: most models have one, a SavedModel one for each of its
+ * A way to call a model, with inputs and outputs of its own: most models have one, a SavedModel one for each of its
  * signatures. Immutable.
  *
- * @param name what a request calls it
- * @param method what kind of answer it gives, in the words of the model's format, such as a signature's method name;
+ * @param name the name that requests give it
+ * @param method the kind of response it gives, in the words of the model's format, such as a signature's method name;
  *     empty where the format has none
- * @param inputs what a request must bring, the batch dimension included
- * @param outputs what a response can have, the batch dimension included
+ * @param inputs the inputs that a request must bring, the batch dimension included
+ * @param outputs the outputs that a response can have, the batch dimension included
  */
 public record EntryPoint(String name, String method, List<EntryTensor> inputs, List<EntryTensor> outputs) {
     /** The name of a model's only entry point, where the model's format has no names for them. */

@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * One run of a {@link BackendInstance}, for one request or for a batch of them: what goes in and where the results
- * belong. Used by the instance's thread only.
+ * One run of a {@link BackendInstance}, for one request or for a batch of them: its inputs, and where its outputs go.
+ * Used by the instance's thread only.
  */
 public interface Execution {
     /**
@@ -28,7 +28,7 @@ public interface Execution {
         return EntryPoint.DEFAULT;
     }
 
-    /** How many inputs there are; less than the model's when optional ones are left out. */
+    /** How many inputs there are; fewer than the model's when optional ones are left out. */
     int inputCount();
 
     /** Name, datatype and shape of input {@code index}, as {@link #input} gives it. */
@@ -38,7 +38,7 @@ public interface Execution {
 
     /**
      * Input {@code index} as the backend gets it, the batch dimension included; valid until the run ends. Where the run
-     * is for several requests, whose bytes do not lie side by side, this is what copies them.
+     * is for several requests, whose bytes do not lie side by side, this call copies them.
      */
     Tensor input(int index);
 
@@ -82,9 +82,9 @@ public interface Execution {
     }
 
     /**
-     * Answers wanted output {@code output} with the very bytes of input {@code input}, which must have the same
-     * datatype; takes the place of {@link #output}. Nothing is copied where the request owns the bytes and they go to
-     * the network.
+     * Gives wanted output {@code output} the very bytes of input {@code input}, which must have the same datatype;
+     * takes the place of {@link #output}. Nothing is copied where the request owns the bytes and they go to the
+     * network.
      *
      * @param shape the output's shape, of as many elements as the input
      */
@@ -95,9 +95,9 @@ public interface Execution {
      * which answer a request with any number of responses, each with all or some of the wanted outputs. A run of theirs
      * is for one request, or for steps of several sequences: then each gets its rows, but for those that
      * {@linkplain ExecutionRequest#skipResponse are left out}. The end of {@link BackendInstance#execute} ends the
-     * answer of each request that does not {@linkplain ExecutionRequest#runAgain run again}: outputs that are made and
-     * not sent then are its last response, and without any it ends with the response that was sent last, or without a
-     * single one.
+     * responses of each request that does not {@linkplain ExecutionRequest#runAgain run again}: outputs that are made
+     * and not sent then are its last response, and without any it ends with the response that was sent last, or without
+     * a single one.
      *
      * <p>Waits while a client is some responses behind. Memory that {@link #output} gave belongs to the response from
      * then on and must not be touched again.

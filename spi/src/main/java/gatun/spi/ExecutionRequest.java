@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A request that an {@link Execution} is for: what there is to know of it beside its tensors. Valid until the run ends;
+ * A request that an {@link Execution} is for: all that is known of it beside its tensors. Valid until the run ends;
  * used by the instance's thread only.
  */
 public interface ExecutionRequest {
@@ -14,8 +14,8 @@ public interface ExecutionRequest {
 
     /**
      * The sequence that the request is a step of, as the client named it; empty when it is of none, and for a row that
-     * stands in a batch for a sequence without a step. Of a model without {@code sequence_batching} this and the next
-     * two are what the client said, and nothing more.
+     * stands in a batch for a sequence without a step. For a model without {@code sequence_batching}, this and the next
+     * two are only what the client said.
      */
     Optional<CorrelationId> correlationId();
 
@@ -44,9 +44,9 @@ public interface ExecutionRequest {
     /**
      * Asks that the request run once more, in a later batch, when this run has succeeded: its sequence goes on, with
      * the states that this run gives, and neither starts nor ends with that run. For models whose configuration says
-     * {@code iterative_sequence: true}; the end of a run in which a request does not ask for this ends the request.
-     * What the run made of its outputs goes to the client when the model is decoupled, and is dropped otherwise, so
-     * that it need not be made where all requests of the run ask for another.
+     * {@code iterative_sequence: true}; the end of a run in which a request does not ask for this ends the request. The
+     * outputs that the run made for the request go to the client when the model is decoupled, and are dropped
+     * otherwise, so that they need not be made where all requests of the run ask for another.
      *
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the configuration does not say so
      */

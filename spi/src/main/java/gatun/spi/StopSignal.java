@@ -25,7 +25,7 @@ public final class StopSignal {
     /**
      * Forgets the run before; the first thing in each run.
      *
-     * @throws GatunException CANCELLED when nobody wants an answer of this run any more
+     * @throws GatunException CANCELLED when nobody wants a response of this run any more
      */
     public void begin(Execution execution) {
         lock.lock();
@@ -40,7 +40,7 @@ public final class StopSignal {
         }
     }
 
-    /** What the backend's own {@code stop} does. */
+    /** Stops the present run; the backend's own {@code stop} calls this. */
     public void stop() {
         lock.lock();
         try {

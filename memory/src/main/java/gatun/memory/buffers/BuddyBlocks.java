@@ -11,7 +11,7 @@ import java.util.BitSet;
  * whole at the top.
  */
 final class BuddyBlocks {
-    /** What {@link #take} answers when no block of that size is free. */
+    /** Result of {@link #take} when no block of that size is free. */
     static final long NONE = -1;
 
     private final int smallestShift;
@@ -35,7 +35,7 @@ final class BuddyBlocks {
         free[largestShift - smallestShift].set(0, count);
     }
 
-    /** Takes a block of {@code 1 << shift} bytes and answers its offset, or {@link #NONE}. */
+    /** Takes a block of {@code 1 << shift} bytes and returns its offset, or {@link #NONE}. */
     long take(int shift) {
         int from = shift;
         int number = -1;

@@ -38,7 +38,7 @@ public final class BufferPool implements AutoCloseable {
 
     private static final int RESERVE_SHARE = 16;
 
-    /** How often those are called at most who hold memory for slow clients. */
+    /** Least time between two runs of the actions of {@link #onShortage(Runnable)}. */
     private static final long SHORTAGE_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final long LARGEST_RESERVE = 16 << 20;
@@ -48,7 +48,7 @@ public final class BufferPool implements AutoCloseable {
 
     private final long byteLimit;
     private final long chargeLimit;
-    /** What buffers that are not small leave free. */
+    /** Bytes that only small buffers may take. */
     private final long reserve;
     /** The lent bytes, each loan rounded up to {@link #GRANULE}, and {@link #CLOSED}. */
     private final AtomicLong used = new AtomicLong();
@@ -104,7 +104,7 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Lends {@code byteSize} bytes, aligned to 64, with undefined content. Answers at once, also when there is no room.
+     * Lends {@code byteSize} bytes, aligned to 64, with undefined content. Returns at once, also when there is no room.
      *
      * @throws GatunException UNAVAILABLE when the pool has no room now, INVALID_ARGUMENT when it never could
      * @throws IllegalArgumentException for a negative size
@@ -128,9 +128,9 @@ public final class BufferPool implements AutoCloseable {
      * {@code firstByteSize} of them count against the limit, and the others as they come.
      *
      * @param firstByteSize how many bytes have come or may come at once
-     * @param onEvicted hears why when the memory was taken away because the sender is slow, to wake the receiving
-     *     thread; called by any thread, once at most, perhaps a moment after the buffer was closed; must neither wait
-     *     nor throw
+     * @param onEvicted is told the reason when the memory was taken away because the sender is slow, to wake the
+     *     receiving thread; called by any thread, once at most, perhaps a moment after the buffer was closed; must
+     *     neither wait nor throw
      * @throws GatunException UNAVAILABLE when the pool has no room now, INVALID_ARGUMENT when it never could
      * @throws IllegalArgumentException for a negative size
      */
@@ -154,8 +154,9 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Has {@code giveUp} run each time that somebody finds no room, ten times a second at most, on that thread: to end
-     * what holds memory for clients that {@linkplain ReadingPace read too slowly}. It must neither wait nor throw.
+     * Has {@code giveUp} run when a caller finds no room, on that caller's thread and ten times a second at most: to
+     * free the memory that is held for clients that {@linkplain ReadingPace read too slowly}. It must neither wait nor
+     * throw.
      */
     public void onShortage(Runnable giveUp) {
         onShortage.add(giveUp);
@@ -181,14 +182,14 @@ public final class BufferPool implements AutoCloseable {
 
     /**
      * A buffer for an incoming one, charged by the caller, whose block counts against the address space for those until
-     * it is {@linkplain #unclaim unclaimed}: what is announced and does not come must not take the space in which
-     * others' buffers lie.
+     * it is {@linkplain #unclaim unclaimed}: bytes that are announced and do not come must not take the space that
+     * others' buffers need.
      */
     Buffer claim(long byteSize) {
         long block = claimedBytes(shift(byteSize));
         if (claimed.addAndGet(block) > blocks.claimLimit()) {
             claimed.addAndGet(-block);
-            // What it gives back comes too late for this one.
+            // The memory that this frees comes too late for the present call.
             incoming.evictLatest();
             throw noRoom(byteSize);
         }
@@ -217,7 +218,7 @@ public final class BufferPool implements AutoCloseable {
         if (buffer == null) {
             buffer = blocks.take(shift);
             if (buffer == null) {
-                // What it gives back comes too late for this one.
+                // The memory that this frees comes too late for the present call.
                 incoming.evictLatest();
                 throw noRoom(byteSize);
             }
@@ -244,7 +245,7 @@ public final class BufferPool implements AutoCloseable {
     /**
      * A buffer of at least {@code byteSize} bytes that begins with the first {@code usedBytes} of {@code buffer}:
      * itself when it is as large, else one that is at least twice as large where the pool's limit allows, so that
-     * growing often stays cheap. Closes {@code buffer} when it answers another, and leaves it open when it fails,
+     * growing often stays cheap. Closes {@code buffer} when it returns another, and leaves it open when it fails;
      * otherwise as {@link #take}.
      */
     public Buffer grow(Buffer buffer, long usedBytes, long byteSize) {
@@ -259,11 +260,11 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Locks as much memory as may be lent at a time, so that GPUs copy from buffers and to them without help of the
-     * processor; that much is occupied from now on. Buffers that lie beyond, because small ones are scattered, are
-     * copied as any other memory.
+     * Locks as much memory as may be lent at a time, so that GPUs copy from buffers and to them without help from the
+     * processor; that much memory is occupied from now on. Buffers that lie beyond, because small ones are scattered,
+     * are copied as any other memory.
      *
-     * @throws GatunException when the system lets so much not be locked; the pool goes on without
+     * @throws GatunException when the system does not let so much be locked; the pool goes on without
      */
     public void lockFor(CudaDevice device) {
         blocks.lockFor(device);
@@ -324,14 +325,14 @@ public final class BufferPool implements AutoCloseable {
         return byteSize <= GRANULE ? SMALLEST_SHIFT : Long.SIZE - Long.numberOfLeadingZeros(byteSize - 1);
     }
 
-    /** What a buffer of {@code byteSize} bytes counts against the limit. */
+    /** Bytes that a buffer of {@code byteSize} bytes counts against the limit. */
     static long charge(long byteSize) {
         return Math.max(GRANULE, (byteSize + GRANULE - 1) & -GRANULE);
     }
 
     /**
-     * Counts {@code charge} more bytes for a buffer that then has {@code byteSize}. Who finds no room changes nothing,
-     * so that it does not make others fail.
+     * Counts {@code charge} more bytes for a buffer that then has {@code byteSize}. A call that finds no room changes
+     * nothing, so that it does not make others fail.
      */
     boolean charge(long charge, long byteSize) {
         long limit = limit(byteSize);
@@ -346,7 +347,9 @@ public final class BufferPool implements AutoCloseable {
         return false;
     }
 
-    /** How many bytes more buffers of {@code byteSize} may take; below 0 when small ones take of the reserve. */
+    /**
+     * How many more bytes buffers of {@code byteSize} may take; below 0 when small ones have taken from the reserve.
+     */
     long freeBytes(long byteSize) {
         return limit(byteSize) - usedBytes();
     }
@@ -368,7 +371,7 @@ public final class BufferPool implements AutoCloseable {
         }
     }
 
-    /** The failure of who asks for {@code byteSize} bytes that are not there now. */
+    /** The failure of a caller that asks for {@code byteSize} bytes that are not free now. */
     GatunException noRoom(long byteSize) {
         long now = System.nanoTime();
         long last = shortNanos.get();

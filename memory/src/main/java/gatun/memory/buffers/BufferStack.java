@@ -31,7 +31,7 @@ final class BufferStack {
     /** Upper half: how often this word was changed. Lower half: number of the top buffer. */
     private volatile long top;
 
-    /** Takes the top buffer, or answers null when there is none. */
+    /** Takes the top buffer; null when there is none. */
     @Nullable
     Buffer pop(BufferTable buffers) {
         while (true) {
@@ -59,7 +59,7 @@ final class BufferStack {
         }
     }
 
-    /** Takes all buffers at once and answers the number of the top one; they stay linked by {@link Buffer#below}. */
+    /** Takes all buffers at once and returns the number of the top one; they stay linked by {@link Buffer#below}. */
     int popAll() {
         while (true) {
             long seen = top;

@@ -48,7 +48,7 @@ final class BufferTrimmer implements AutoCloseable {
             try {
                 thread.join();
             } catch (InterruptedException e) {
-                // What is given back at this moment must stay mapped until then.
+                // The memory that is being given back must stay mapped until the thread has ended.
                 interrupted = true;
             }
         }

@@ -13,30 +13,30 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Memory of a {@link BufferPool} for bytes that are on their way from a client. The address range has the whole size
- * from the beginning, so that the bytes land once and lie together; against the pool's limit counts only what
- * {@link #room} has let in, in steps that grow with what has come. While memory is short a buffer whose sender is slow
- * loses it (see {@link IncomingBuffers}).
+ * from the beginning, so that the bytes land once and lie together; only the bytes that {@link #room} has let in count
+ * against the pool's limit, in steps that grow with the bytes that have come. While memory is short, a buffer whose
+ * sender is slow loses it (see {@link IncomingBuffers}).
  *
  * <p>Owned by the receiving thread, which closes it once, after {@link #complete} too. {@link #pause} and
  * {@link #resume} may be called by any thread.
  */
 public final class IncomingBuffer implements Hold {
-    /** What {@link #beginEviction} answers when there is nothing to take away. */
+    /** Result of {@link #beginEviction} when there is nothing to take away. */
     static final long TOO_LATE = -1;
 
     /** The largest step in which memory is charged. */
     static final long LARGEST_STEP = 1 << 20;
 
-    /** While memory is short a sender has to send so many bytes a second at least. */
+    /** Bytes per second that a sender has to send at least while memory is short. */
     private static final long LEAST_RATE = ReadingPace.LEAST_RATE;
 
-    /** While memory is short a large body has to arrive within about so many seconds. */
+    /** Seconds, about, within which a large body has to arrive while memory is short. */
     private static final long LEAST_RATE_SECONDS = 30;
 
-    /** So many bytes a second a sender has to send at any time, where {@link #endWhenStalled} says so. */
+    /** Bytes per second that a sender has to send at any time, where {@link #endWhenStalled} was called. */
     private static final long STALLED_RATE = 240;
 
-    // What the state is beside the charged bytes, which are 0 or more.
+    // Values of the state beside the number of charged bytes, which is 0 or more.
     private static final long EVICTING = -1;
     private static final long EVICTED = -2;
     private static final long CLOSED_WHILE_EVICTING = -3;
@@ -67,7 +67,10 @@ public final class IncomingBuffer implements Hold {
     /** The bytes charged while they are received, or one of the constants: then nothing more is charged or evicted. */
     private volatile long state;
 
-    /** As {@link #lateNanos} and {@link #isStalled}: since when the sender is behind, for all that it has sent. */
+    /**
+     * Since when the sender has been behind, for {@link #lateNanos} and {@link #isStalled}; received bytes move both
+     * on.
+     */
     private volatile long behindSince;
 
     private volatile long stalledSince;
@@ -160,12 +163,12 @@ public final class IncomingBuffer implements Hold {
         stallLimitNanos = nanos;
     }
 
-    /** The sender may not go on for now: its time does not count. */
+    /** Notes that the sender may not send for now: this time does not count against it. */
     public void pause() {
         paused = true;
     }
 
-    /** The sender may go on; nothing when it was not paused. */
+    /** Notes that the sender may go on; does nothing when it was not paused. */
     public void resume() {
         if (paused) {
             behindSince = all.now();
@@ -204,8 +207,8 @@ public final class IncomingBuffer implements Hold {
     }
 
     /**
-     * All has come: the memory, shortened to its first {@code byteSize} bytes, from now on the caller's, whom nobody
-     * can take it from.
+     * Ends receiving. Returns the memory, shortened to its first {@code byteSize} bytes; from now on it is the
+     * caller's, and cannot be taken away any more.
      *
      * @throws GatunException UNAVAILABLE when the memory was taken away before
      */
@@ -266,7 +269,7 @@ public final class IncomingBuffer implements Hold {
         pool.unclaim(block);
     }
 
-    // What IncomingBuffers does.
+    // For IncomingBuffers.
 
     Sender sender() {
         return sender;
@@ -313,9 +316,7 @@ public final class IncomingBuffer implements Hold {
         return charged - BufferPool.GRANULE;
     }
 
-    /**
-     * Gives the pages back to the system, of which the receiving thread may still write some, and wakes that thread.
-     */
+    /** Gives the pages back to the system and wakes the receiving thread, which may still write to some of them. */
     void finishEviction() {
         pool.discardPages(buffer);
         if (STATE.compareAndSet(this, EVICTING, EVICTED)) {

@@ -14,12 +14,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@link IncomingBuffer}s of a pool, and who of them loses its memory when somebody else needs it and the limit is
- * reached:
+ * The {@link IncomingBuffer}s of a pool. Decides which of them lose their memory when another buffer needs it and the
+ * limit is reached:
  *
  * <ol>
- *   <li>whoever is later than {@link #GRACE_NANOS} behind the least rate, and later than whoever asks: the latest
- *   first;
+ *   <li>those whose senders are behind the least rate by more than {@link #GRACE_NANOS}, and later than the sender that
+ *       asks: the latest first;
  *   <li>when that is not enough, buffers of the one sender that holds more than half of what large buffers may take,
  *       the latest first, unless that is one buffer alone or its sender asks itself.
  * </ol>
@@ -31,7 +31,7 @@ final class IncomingBuffers {
     /** How far a sender may be behind before others come first. */
     static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** A sender of whom n bytes have been charged is believed to send so many times n more. */
+    /** A sender that n bytes have been charged for is believed to send this many times n more. */
     static final long TRUST = 4;
 
     private final BufferPool pool;
@@ -72,8 +72,8 @@ final class IncomingBuffers {
     }
 
     /**
-     * Whether a buffer of {@code byteSize} may begin: whether it would find room if all who send in time did so to
-     * their end. Without that, many large bodies would stop halfway where some could have come whole.
+     * Whether a buffer of {@code byteSize} may begin: whether it would find room if all senders that are in time went
+     * on to their end. Without this check, many large bodies would stop halfway where some could have come whole.
      */
     boolean admits(long byteSize) {
         long free = pool.freeBytes(byteSize);
@@ -183,7 +183,7 @@ final class IncomingBuffers {
                         .map(Lateness::buffer)
                         .filter(buffer -> buffer.sender().equals(one.getKey()) && !chosen.contains(buffer))
                         .toList();
-                // A single one would only have to be sent again, and then be as large.
+                // A single one would only be sent again, and be as large then.
                 return its.size() < 2 ? 0 : choose(needed, its, chosen);
             }
         }
@@ -191,7 +191,7 @@ final class IncomingBuffers {
     }
 
     /**
-     * Adds buffers of {@code from} to {@code chosen} until {@code needed} bytes would be free, and answers how many
+     * Adds buffers of {@code from} to {@code chosen} until {@code needed} bytes would be free, and returns how many
      * would.
      */
     private static long choose(long needed, List<IncomingBuffer> from, List<IncomingBuffer> chosen) {

@@ -6,15 +6,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * How a client takes a response that lies in memory which others may need. A client that takes less than 64 KiB a
- * second is behind; one that is behind by {@link #PATIENCE} reads too slowly, which costs it its response while memory
- * is short. Written by one thread at a time, read by any; allocates nothing.
+ * The pace at which a client reads a response that lies in memory which others may need. A client that takes less than
+ * 64 KiB a second is behind; one that is behind by {@link #PATIENCE} reads too slowly, which costs it its response
+ * while memory is short. Written by one thread at a time, read by any; allocates nothing.
  */
 public final class ReadingPace {
     /** How far a client may be behind before others come first. */
     public static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** While memory is short a client has to take so many bytes a second at least, as it has to send. */
+    /** Bytes per second that a client has to take, or to send, at least while memory is short. */
     static final long LEAST_RATE = 64 << 10;
 
     /** Stands for "there is nothing to read". */

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #call}.
  *
  * <p>Some errors are sticky: after them every call in the context fails, until the process ends. Then the device counts
- * as failed, and what is asked of it is refused with the first reason.
+ * as failed, and every call for it is refused with the first reason.
  */
 public final class CudaDevice {
     private static final Logger LOG = System.getLogger("gatun.memory");
@@ -63,7 +63,7 @@ public final class CudaDevice {
         this.pool = new DevicePool(this, totalBytes);
     }
 
-    /** The device of that number, which there is. */
+    /** The device of that number, which must exist. */
     static CudaDevice open(int ordinal) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment device = scratch.allocate(cuda_h.C_INT);
@@ -82,7 +82,7 @@ public final class CudaDevice {
         return ordinal;
     }
 
-    /** What its maker calls it. */
+    /** Its product name. */
     public String name() {
         return name;
     }
@@ -93,7 +93,7 @@ public final class CudaDevice {
     }
 
     /**
-     * What CUDA says of it under {@code attribute}, a {@code CU_DEVICE_ATTRIBUTE_*}.
+     * The device's value of {@code attribute}, a {@code CU_DEVICE_ATTRIBUTE_*}.
      *
      * @throws GatunException INTERNAL when CUDA does not know the attribute
      */
@@ -110,13 +110,13 @@ public final class CudaDevice {
         return pool;
     }
 
-    /** What to tell whoever wants to use it, since it cannot be used any more; empty while it can. */
+    /** The message for whoever wants to use the device after it has failed; empty while it works. */
     public Optional<String> failure() {
         return Optional.ofNullable(failure.get());
     }
 
     /**
-     * Makes it the calling thread's device until another is made so.
+     * Makes this the calling thread's current device, until another is.
      *
      * @throws GatunException UNAVAILABLE when the device has failed
      * @throws IllegalStateException for a virtual thread, which cannot have one
@@ -178,7 +178,7 @@ public final class CudaDevice {
 
     /**
      * Locks {@code memory}, in system memory, so that all GPUs copy from there and to there by themselves, while the
-     * processor does something else. The caller keeps the memory mapped until the answer is closed.
+     * processor does something else. The caller keeps the memory mapped until the result is closed.
      *
      * @throws GatunException when the system lets no more be locked, or the device has failed
      */
@@ -195,7 +195,7 @@ public final class CudaDevice {
         };
     }
 
-    /** A stream for the calling thread, which has made this device its own. Close it. */
+    /** A stream for the calling thread, whose current device this is. The caller closes it. */
     public CudaStream newStream() {
         return CudaStream.open(this);
     }
@@ -225,7 +225,7 @@ public final class CudaDevice {
     }
 
     /**
-     * The same memory for the thread that calls CUDA, while this one waits: what a virtual thread has may be confined
+     * The same memory for the thread that calls CUDA, while this one waits: memory of a virtual thread may be confined
      * to it.
      */
     private static MemorySegment forAnyThread(MemorySegment memory) {
@@ -240,7 +240,7 @@ public final class CudaDevice {
      * Does nothing for success.
      *
      * @param result a {@code CUresult}
-     * @param what what was tried, for the message
+     * @param what the call that was tried, for the message
      * @throws GatunException UNAVAILABLE when memory is short or the device has failed, INTERNAL otherwise; each with
      *     CUDA's text
      */
@@ -269,7 +269,7 @@ public final class CudaDevice {
 
     /**
      * Has {@code listener} called once if the device fails, by the thread that finds out; not if it has failed already.
-     * Until the answer is closed.
+     * Closing the result removes the listener.
      */
     public Hold onFailure(Runnable listener) {
         listeners.put(listener, listener);

@@ -103,7 +103,7 @@ public final class CudaStream implements AutoCloseable {
 
     /** Waits until nothing is under way any more, whether it failed or not. */
     void settle() {
-        // A failure was told already by what waited for the results, or nobody wants them.
+        // A failure was reported already by the call that waited for the results, or nobody wants them.
         cuda_h.cuStreamSynchronize(handle);
     }
 

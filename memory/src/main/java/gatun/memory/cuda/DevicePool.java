@@ -16,9 +16,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lends the memory of one GPU up to a limit, and keeps what comes back for the next: CUDA takes long to allocate, and
- * waits for the whole GPU when it frees. Safe for any thread whose current device is this one; buffers may be closed by
- * any thread at all.
+ * Lends the memory of one GPU up to a limit, and keeps returned memory for the next buffers: CUDA takes long to
+ * allocate, and waits for the whole GPU when it frees. Safe for any thread whose current device is this one; buffers
+ * may be closed by any thread at all.
  */
 public final class DevicePool {
     /** The smallest block; up to {@link #LARGE} a block is a power of two. */
@@ -34,7 +34,7 @@ public final class DevicePool {
 
     private final TreeMap<Long, Deque<Long>> idle = new TreeMap<>();
     private long byteLimit;
-    /** What was allocated, lent or idle. */
+    /** Allocated bytes, lent or idle. */
     private long allocatedBytes;
 
     private long lentBytes;
@@ -45,7 +45,8 @@ public final class DevicePool {
     }
 
     /**
-     * Sets how much may be allocated at a time, lent or kept; all of the GPU's memory before. What is lent stays lent.
+     * Sets how many bytes may be allocated at a time, lent or idle; before the first call, all of the GPU's memory.
+     * Lent memory stays lent.
      *
      * @throws IllegalArgumentException for a negative limit
      */
@@ -119,7 +120,7 @@ public final class DevicePool {
         return new DeviceBuffer(this, device.ordinal(), address == null ? allocate(block) : address, block, byteSize);
     }
 
-    /** Gives what is not lent back to the GPU. */
+    /** Gives the memory that is not lent back to the GPU. */
     public void trim() {
         List<Long> victims = new ArrayList<>();
         lock.lock();

@@ -10,8 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Platform threads that call CUDA for virtual ones; they end when there was nothing to do for a while. Safe for any
- * thread.
+ * Platform threads that call CUDA for virtual ones; they end when they have been idle for a while. Safe for any thread.
  */
 final class DeviceThreads {
     /** A GPU copies in each direction at once, and one call may wait. */
@@ -33,7 +32,8 @@ final class DeviceThreads {
     }
 
     /**
-     * What {@code task} gives, or throws. An interrupt does not end the wait, since the task uses what the caller owns.
+     * Runs {@code task} on one of the threads; returns its result, or throws what it throws. An interrupt does not end
+     * the wait, since the task uses memory that the caller owns.
      */
     <T> T call(Supplier<T> task) {
         try {

@@ -10,9 +10,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings what one run on a GPU needs there, and its results to where they belong, on a stream of its own:
- * asynchronously, and not at all where a client's memory is on that GPU. One object serves all runs of a model
- * instance, one after the other:
+ * Copies the inputs of one run to a GPU, and its results to where they belong, on a stream of its own: asynchronously,
+ * and not at all where a client's memory is on that GPU. One object serves all runs of a model instance, one after the
+ * other:
  *
  * <pre>{@code
  * try (DeviceTransfers run = transfers.begin()) {
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DeviceTransfers implements AutoCloseable {
     /**
-     * What the widest access of a thread asks for, in bytes: a vector of 128 bits (CUDA C++ Programming Guide,
+     * Alignment that the widest access of a thread needs, in bytes: a vector of 128 bits (CUDA C++ Programming Guide,
      * "Built-in Vector Types").
      */
     private static final int ALIGNMENT = 16;
@@ -39,7 +39,7 @@ public final class DeviceTransfers implements AutoCloseable {
     private final List<Delivery> deliveries = new ArrayList<>();
     private boolean busy;
 
-    /** What goes somewhere when the kernels are done: to system memory, or to other memory of a GPU. */
+    /** A copy to make when the kernels are done: to system memory, or to other memory of a GPU. */
     private record Delivery(
             DeviceMemory from,
             @Nullable MemorySegment host,
@@ -76,7 +76,7 @@ public final class DeviceTransfers implements AutoCloseable {
         return memory.isPresent() && memory.get().device() == stream.device().ordinal();
     }
 
-    /** Begins a run. Answers itself, to be closed at the run's end. */
+    /** Begins a run. Returns itself, to be closed at the run's end. */
     public DeviceTransfers begin() {
         if (busy) {
             throw new IllegalStateException("the run before was not closed");
@@ -126,8 +126,8 @@ public final class DeviceTransfers implements AutoCloseable {
     }
 
     /**
-     * Memory for what belongs in {@code window}, on this GPU: the window itself where kernels may use it, else other
-     * that is delivered there.
+     * Memory on this GPU for an output that belongs in {@code window}: the window itself where kernels may use it, else
+     * other memory, which {@link #complete} copies there.
      */
     public DeviceMemory target(DeviceMemory window) {
         if (isAligned(window)) {
@@ -156,7 +156,7 @@ public final class DeviceTransfers implements AutoCloseable {
         return buffer.memory();
     }
 
-    /** Memory on this GPU for what belongs in {@code target}: {@link #complete} copies all of it there. */
+    /** Memory on this GPU for an output that belongs in {@code target}: {@link #complete} copies all of it there. */
     public DeviceMemory deliver(MemorySegment target) {
         DeviceMemory from = take(target.byteSize());
         deliveries.add(new Delivery(from, target, null));

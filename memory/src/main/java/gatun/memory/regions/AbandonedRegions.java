@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Takes back regions whose clients have ended without unregistering them, where that is certain: the process that a
  * sealed object was registered from is gone, and no other process has the object open or mapped. An object with a name
- * can be opened by somebody at any time, and of memory on a GPU nobody knows whose it is: those stay. Looks on a thread
- * of its own, from time to time, and takes what it has found abandoned twice, so that a client's last requests are
- * answered. Safe for any thread.
+ * can be opened by somebody at any time, and nobody knows which processes use memory on a GPU: those stay. Looks on a
+ * thread of its own, from time to time, and takes regions that it has found abandoned twice, so that a client's last
+ * requests are answered. Safe for any thread.
  */
 final class AbandonedRegions implements AutoCloseable {
     private static final Logger LOG = System.getLogger("gatun.memory");
@@ -28,7 +28,7 @@ final class AbandonedRegions implements AutoCloseable {
     private static final Duration INTERVAL = Duration.ofSeconds(5);
 
     private final Map<String, Region> regions;
-    /** What the last look found abandoned. */
+    /** Regions that the last look found abandoned. */
     private Set<Region> suspects = Set.of(); // guarded by this
 
     private final AtomicLong takenBack = new AtomicLong();
@@ -46,8 +46,8 @@ final class AbandonedRegions implements AutoCloseable {
     }
 
     /**
-     * Takes back what is abandoned, and was when this was called before. Reads some files for each client, and some
-     * more for each that has ended.
+     * Takes back the regions that are abandoned now and were so at the last call. Reads some files for each client, and
+     * some more for each that has ended.
      */
     synchronized void takeBack() {
         Map<ProcessIdentity, Boolean> alive = new HashMap<>();
@@ -83,7 +83,7 @@ final class AbandonedRegions implements AutoCloseable {
                 && region.isAbandoned();
     }
 
-    /** A client chose the name. */
+    /** The name as the log shows it: a client chose it, and it may be long. */
     private static String shortened(String name) {
         int most = 64;
         String shown = name.length() > most ? name.substring(0, most) + "..." : name;

@@ -16,7 +16,8 @@ final class AvailableMemory {
     private AvailableMemory() {}
 
     /**
-     * The smaller of what the system and what the container have left, in bytes; without bound where neither says it.
+     * The memory that is left to the system or to the container, whichever is less, in bytes; without bound where
+     * neither is known.
      */
     static long byteSize() {
         return Math.min(systemBytes(lines(SYSTEM)), containerBytes(lines(CGROUP_LIMIT), lines(CGROUP_USE)));

@@ -29,7 +29,7 @@ final class CudaMappings {
     private static final Logger LOG = System.getLogger("gatun.memory");
 
     private final ReentrantLock lock = new ReentrantLock();
-    /** Awaited by who finds an entry that is being opened or closed, signalled when that is over. */
+    /** Awaited by whoever finds an entry that is being opened or closed, signalled when that is over. */
     private final Condition settled = lock.newCondition();
 
     private final Map<Key, Entry> entries = new HashMap<>(); // guarded by lock
@@ -80,7 +80,7 @@ final class CudaMappings {
      *     no room for it
      */
     Mapping open(String region, CudaDevice device, byte[] handle) {
-        // What is still open of a device that failed is not for anybody new.
+        // Allocations of a failed device that are still open get no new users.
         device.requireWorking();
         Key key = new Key(device.ordinal(), ByteBuffer.wrap(handle.clone()));
         DeviceMemory present = enter(key);
@@ -106,7 +106,7 @@ final class CudaMappings {
         return new Mapping(device, key, memory);
     }
 
-    /** Becomes a user of what is open; or answers null, and the caller has to open it, or to remove the entry. */
+    /** Becomes a user of an open allocation; or returns null, and the caller has to open it, or to remove the entry. */
     private @Nullable DeviceMemory enter(Key key) {
         lock.lock();
         try {
@@ -153,7 +153,7 @@ final class CudaMappings {
         }
     }
 
-    /** With the device as the thread's current one. */
+    /** Opens the allocation. Called with the device as the thread's current one. */
     private static DeviceMemory map(String region, CudaDevice device, byte[] handle) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment given = CUipcMemHandle_st.allocate(scratch);
@@ -175,7 +175,7 @@ final class CudaMappings {
         }
     }
 
-    /** What is no fault of the GPU, which is neither short of anything nor broken, is one of the handle. */
+    /** Blames the handle for a failure, unless the GPU is short of memory or broken. */
     private static void checkOpened(int result, String region, CudaDevice device) {
         try {
             device.check(result, "cuIpcOpenMemHandle");
@@ -193,7 +193,7 @@ final class CudaMappings {
             if (device.failure().isEmpty()) {
                 throw e;
             }
-            // What a broken GPU maps is lost until the process ends, which has been told when it broke.
+            // Memory that is mapped on a broken GPU is lost until the process ends; that was logged when it broke.
             LOG.log(Level.DEBUG, "shared memory of a GPU that has failed stays open", e);
         }
     }

@@ -33,7 +33,7 @@ final class CudaRegion implements Region {
     /**
      * Opens the allocation behind {@code handle} for a region.
      *
-     * @throws GatunException INVALID_ARGUMENT when that cannot be or the allocation is smaller than the region,
+     * @throws GatunException INVALID_ARGUMENT when it cannot be opened or the allocation is smaller than the region,
      *     UNAVAILABLE when the device has failed; nothing stays open then
      */
     static CudaRegion open(
@@ -99,7 +99,7 @@ final class CudaRegion implements Region {
         }
     }
 
-    /** What {@code window} holds now, where the processor can read it. */
+    /** A copy of what {@code window} holds now, in memory that the processor can read. */
     Buffer copyOf(DeviceMemory window, BufferPool pool) {
         Buffer copy = pool.take(window.byteSize());
         try {

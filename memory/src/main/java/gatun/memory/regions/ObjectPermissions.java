@@ -8,9 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The rights of a server on an object that another user owns. The system answers that for most servers. One with root's
- * power over files could open every user's objects, in the name of any client: it may do as much as the object's mode
- * lets everybody do. Stateless.
+ * The rights of a server on an object that another user owns. The system decides them for most servers. A server with
+ * root's power over files could open every user's objects, in the name of any client: it may do only as much as the
+ * object's mode lets everybody do. Stateless.
  */
 final class ObjectPermissions {
     // Permission bits of everybody, as in C.

@@ -82,7 +82,7 @@ final class OpenObjects {
     }
 
     private static boolean hasMapped(Path process, ObjectIdentity object) throws IOException {
-        // Of memfds the device is the same for all; others of the same number lie elsewhere and have other names.
+        // All memfds are on the same device; other objects with the same inode number have other names.
         String inode = " " + object.inode() + " ";
         try (Stream<String> mappings = Files.lines(process.resolve("maps"), StandardCharsets.ISO_8859_1)) {
             return mappings.anyMatch(line -> line.contains(MEMFD_LINK) && line.contains(inode));

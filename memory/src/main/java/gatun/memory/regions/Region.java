@@ -6,7 +6,7 @@ import gatun.memory.tensor.RegionLease;
 
 /** A registered region. It stays open until it is retired and its last lease is given back. Safe for any thread. */
 sealed interface Region permits SystemRegion, CudaRegion {
-    /** What status calls tell of it. */
+    /** The description of the region that status calls return. */
     RegionStatus status();
 
     /** As {@link RegionRegistry#borrow}; {@code pool} lends the memory for copies. */
@@ -16,7 +16,8 @@ sealed interface Region permits SystemRegion, CudaRegion {
     void retire();
 
     /**
-     * Refuses a window that is not inside. Offset and size are unsigned 64-bit numbers, and their sum may not be one.
+     * Refuses a window that is not inside the region. Offset and size are unsigned 64-bit numbers; their sum may need
+     * more bits.
      */
     default void checkWindow(long offset, long byteSize) {
         String name = status().name();

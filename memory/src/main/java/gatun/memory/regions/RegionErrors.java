@@ -20,7 +20,7 @@ final class RegionErrors {
         return new GatunException(ErrorCode.NOT_FOUND, "Unable to find shared memory region: '" + name + "'");
     }
 
-    /** What a status call of one kind says when no region of that kind has the name. */
+    /** The failure of a status call for one kind when no region of that kind has the name. */
     static GatunException unknownStatus(String name, Class<? extends RegionStatus> kind, boolean ofOtherKind) {
         boolean cuda = kind == CudaRegionStatus.class;
         String asked = cuda ? "CUDA shared memory" : "system shared memory";
@@ -107,7 +107,7 @@ final class RegionErrors {
                 + "; expected memory of that GPU that another process, still running, allocated and has not freed");
     }
 
-    /** The reference implementation says only the beginning of it, whatever was wrong. */
+    /** The reference implementation gives only the beginning of this text, whatever was wrong. */
     private static GatunException cudaRefused(String why) {
         return GatunException.invalidArgument("failed to register shared memory region: invalid args: " + why);
     }

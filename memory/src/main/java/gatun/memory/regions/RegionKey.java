@@ -13,7 +13,7 @@ sealed interface RegionKey {
     /** Names that begin so belong to the Python backend of Triton, and clients may not touch them. */
     String RESERVED_PREFIX = "triton_python_backend_shm_region_";
 
-    /** What a descriptor's key looks like. */
+    /** The form of a descriptor's key. */
     Pattern DESCRIPTOR = Pattern.compile("/proc/([1-9][0-9]{0,9})/fd/([0-9]{1,9})");
 
     /** NAME_MAX of Linux. */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.regions;
 
-/** What protects the server from a client that takes a region's memory away while it is used. */
+/** How the server is protected from a client that takes a region's memory away while it is used. */
 public enum RegionKind {
     /** A memfd with F_SEAL_SHRINK: the system refuses to truncate it. No copy. */
     SEALED,
     /**
-     * A POSIX object behind the fault guard: a touch of what is gone reads zeros and marks the region broken. No copy.
+     * A POSIX object behind the fault guard: an access to memory that is gone reads zeros and marks the region broken.
+     * No copy.
      */
     GUARDED,
     /**

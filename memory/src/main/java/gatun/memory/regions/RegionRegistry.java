@@ -8,7 +8,7 @@ import java.util.List;
 
 /** The regions of memory that clients registered, of the system and of GPUs, by name. Safe for any thread. */
 public interface RegionRegistry extends AutoCloseable {
-    /** What a request will do with a window. */
+    /** The use that a request will make of a window. */
     enum Access {
         /** Read inputs from it. */
         READ,
@@ -41,7 +41,7 @@ public interface RegionRegistry extends AutoCloseable {
      * Opens memory of a GPU that another process allocated, and remembers its first {@code byteSize} bytes as
      * {@code name}.
      *
-     * @param handle what CUDA gave that process for the allocation, 64 bytes
+     * @param handle the handle that CUDA gave that process for the allocation, 64 bytes
      * @param device the number of the GPU that it lies on
      * @param byteSize an unsigned 64-bit number
      * @throws GatunException with the protocol's codes and texts; nothing is changed then
@@ -62,8 +62,8 @@ public interface RegionRegistry extends AutoCloseable {
     /**
      * The region of that name, which has to be of one kind; names are unique over both.
      *
-     * @throws GatunException NOT_FOUND with the protocol's text, which is another one where the name is taken by the
-     *     other kind
+     * @throws GatunException NOT_FOUND with the protocol's text, which differs where the name is taken by the other
+     *     kind
      */
     <S extends RegionStatus> S status(String name, Class<S> kind);
 

@@ -82,7 +82,7 @@ public final class SharedMemoryObject implements AutoCloseable {
         });
     }
 
-    /** What to register the region with. */
+    /** The key to register the region with. */
     public String key() {
         return key;
     }

@@ -27,9 +27,9 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable, Opt
     private static final String MEMFD_LINK = "/memfd:";
 
     /**
-     * Opens what {@code key} names.
+     * Opens the object that {@code key} names.
      *
-     * @param status what is registered, for errors
+     * @param status the region that is registered, for errors
      * @throws GatunException when there is no such object, or it is not shared memory, or not the client's to offer
      */
     static SharedObject open(SystemRegionStatus status, RegionKey key) {

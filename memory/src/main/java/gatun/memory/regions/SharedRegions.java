@@ -104,7 +104,7 @@ public final class SharedRegions implements RegionRegistry {
         add(name, () -> CudaRegion.open(status, gpu, handle, mappings, releaser::release));
     }
 
-    /** Opens a region and adds it, unless that is not to be. */
+    /** Opens a region and adds it, unless the name is taken or the registry is closed. */
     private void add(String name, Supplier<Region> open) {
         if (regions.containsKey(name)) {
             throw RegionErrors.nameTaken(name);
@@ -155,7 +155,7 @@ public final class SharedRegions implements RegionRegistry {
                 .toList();
     }
 
-    /** What protects the system region of that name; empty when there is none. */
+    /** The protection of the system region of that name; empty when there is no such region. */
     public Optional<RegionKind> kind(String name) {
         return regions.get(name) instanceof SystemRegion region ? Optional.of(region.kind()) : Optional.empty();
     }
@@ -178,12 +178,14 @@ public final class SharedRegions implements RegionRegistry {
         return region.borrow(offset, byteSize, access, pool);
     }
 
-    /** Takes back now what clients that have ended left behind, which otherwise happens some seconds later. */
+    /**
+     * Takes back now the regions that clients left behind when they ended, which otherwise happens some seconds later.
+     */
     void takeBackAbandoned() {
         abandoned.takeBack();
     }
 
-    /** How many regions were taken back since clients had ended without unregistering them. */
+    /** How many regions were taken back because clients had ended without unregistering them. */
     public long takenBackCount() {
         return abandoned.takenBackCount();
     }

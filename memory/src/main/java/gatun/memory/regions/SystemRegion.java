@@ -32,7 +32,7 @@ final class SystemRegion implements Region {
         return status;
     }
 
-    /** What protects the server from the region's owner. */
+    /** How the server is protected from the region's owner. */
     RegionKind kind() {
         return mapping.kind();
     }
@@ -96,7 +96,7 @@ final class SystemRegion implements Region {
         mapping.checkUnbroken();
     }
 
-    /** Writes what was staged for {@code window}. */
+    /** Writes the staged bytes to {@code window}. */
     void copyBack(Buffer staged, MemorySegment window) {
         UnguardedCopy.copy(staged.segment(), window, status.name(), mapping);
     }

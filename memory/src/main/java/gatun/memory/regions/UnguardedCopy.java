@@ -6,10 +6,10 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The one place that touches a mapping which nothing keeps from faulting. The JVM turns such a fault into an
- * {@link InternalError}, and this into an error answer.
+ * {@link InternalError}, and this class turns that into an error response.
  */
 final class UnguardedCopy {
-    /** What the JVM says of such a fault, in every version since 22. */
+    /** The JVM's message for such a fault, in every version since 22. */
     private static final String FAULT = "unsafe memory access";
 
     /** A copy cannot be stopped for the garbage collector, so a large one is done in pieces. */
@@ -20,8 +20,8 @@ final class UnguardedCopy {
     /**
      * Copies {@code source} to {@code target} of the same size, of which one lies in {@code mapping}.
      *
-     * @throws GatunException INVALID_ARGUMENT when the mapping's object was truncated meanwhile; then the target means
-     *     nothing
+     * @throws GatunException INVALID_ARGUMENT when the mapping's object was truncated meanwhile; the content of the
+     *     target is undefined then
      */
     static void copy(MemorySegment source, MemorySegment target, String region, RegionMapping mapping) {
         try {

@@ -169,7 +169,7 @@ public final class BytesCodec {
         }
     }
 
-    /** Writes one element at {@code offset} and answers where the next one goes. */
+    /** Writes one element at {@code offset} and returns where the next one goes. */
     public static long put(MemorySegment target, long offset, byte[] element) {
         target.set(ElementLayouts.INT32, offset, element.length);
         MemorySegment.copy(element, 0, target, ValueLayout.JAVA_BYTE, offset + LENGTH_BYTES, element.length);
@@ -177,7 +177,7 @@ public final class BytesCodec {
     }
 
     /**
-     * Writes one element, {@code byteSize} bytes of {@code source}, at {@code offset} and answers where the next one
+     * Writes one element, {@code byteSize} bytes of {@code source}, at {@code offset} and returns where the next one
      * goes.
      */
     public static long put(MemorySegment target, long offset, MemorySegment source, long sourceOffset, long byteSize) {
@@ -187,7 +187,7 @@ public final class BytesCodec {
     }
 
     /**
-     * Writes only the length of an element at {@code offset} and answers where its bytes go, for callers that place
+     * Writes only the length of an element at {@code offset} and returns where its bytes go, for callers that place
      * them themselves.
      */
     public static long putLength(MemorySegment target, long offset, long byteSize) {
@@ -199,7 +199,7 @@ public final class BytesCodec {
         return offset + LENGTH_BYTES;
     }
 
-    /** Writes one element, {@code text} in UTF-8, at {@code offset} and answers where the next one goes. */
+    /** Writes one element, {@code text} in UTF-8, at {@code offset} and returns where the next one goes. */
     public static long putText(MemorySegment target, long offset, String text) {
         long at = offset + LENGTH_BYTES;
         int length = text.length();

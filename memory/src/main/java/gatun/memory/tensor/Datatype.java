@@ -34,7 +34,7 @@ public enum Datatype {
     FP64(8),
     /** Strings or any bytes, of variable length. */
     BYTES(0),
-    /** What a text that names no datatype becomes; no model has it, so every check refuses it. */
+    /** Stands for a text that names no datatype; no model has it, so every check refuses it. */
     INVALID(0);
 
     private final int byteSize;

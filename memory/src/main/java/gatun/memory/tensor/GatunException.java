@@ -29,7 +29,7 @@ public class GatunException extends RuntimeException {
         return new GatunException(ErrorCode.INVALID_ARGUMENT, message);
     }
 
-    /** What kind of failure this is. */
+    /** The kind of failure. */
     public ErrorCode code() {
         return code;
     }

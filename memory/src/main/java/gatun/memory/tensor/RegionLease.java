@@ -44,8 +44,8 @@ public interface RegionLease extends Hold {
     }
 
     /**
-     * What the window is a part of: equal for all windows of one object or allocation, under whatever names and
-     * wherever it is mapped. A window of memory that nobody else can name is a part of itself.
+     * The object that the window is a part of: equal for all windows of one object or allocation, under any name and
+     * wherever it is mapped. A window of memory that nobody else can name is its own object.
      */
     default Object object() {
         return this;

@@ -11,10 +11,10 @@ public final class Shape {
     /** The size of a dimension that may be anything. */
     public static final long VARIABLE = -1;
 
-    /** What {@link #elementCount()} answers when a dimension is variable. */
+    /** Result of {@link #elementCount()} when a dimension is variable. */
     public static final long UNKNOWN_COUNT = -1;
 
-    /** What {@link #elementCount()} answers when the product exceeds 2^63 - 1 or a dimension is below -1. */
+    /** Result of {@link #elementCount()} when the product exceeds 2^63 - 1 or a dimension is below -1. */
     public static final long OVERFLOW = -2;
 
     private static final Shape SCALAR = new Shape(new long[0]);
@@ -58,7 +58,7 @@ public final class Shape {
     }
 
     /**
-     * The product of the dimensions from {@code firstDim} on, with the same special answers as {@link #elementCount()}.
+     * The product of the dimensions from {@code firstDim} on, with the same special results as {@link #elementCount()}.
      */
     public long elementCount(int firstDim) {
         long count = 1;

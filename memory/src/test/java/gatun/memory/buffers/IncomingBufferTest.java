@@ -210,7 +210,7 @@ class IncomingBufferTest {
         Buffer needed = pool.take(8 * MIB);
         assertThat(evictions.get()).isPositive();
         assertThatCode(modest::requireHeld).doesNotThrowAnyException();
-        // What it asks for itself is refused rather than taken from its other requests.
+        // Its own demand is refused rather than met from its other requests.
         int before = evictions.get();
         assertRefused(() -> receive(32 * MIB, greedy), "the buffer pool has no");
         assertThat(evictions).hasValue(before);
@@ -277,7 +277,7 @@ class IncomingBufferTest {
         pass(Duration.ofSeconds(1));
         pool.take(50 * MIB).close();
         assertThat(memory.get(ValueLayout.JAVA_BYTE, MIB - 1)).isZero();
-        // What its thread still writes reaches nobody else.
+        // Bytes that its thread still writes reach nobody else.
         memory.fill((byte) 1);
         stopped.close();
     }
@@ -357,7 +357,7 @@ class IncomingBufferTest {
         assertThat(completed).isPositive();
     }
 
-    /** What a client of the simulation is doing. */
+    /** The upload of a client of the simulation. */
     private static final class Upload {
         final IncomingBuffer buffer;
         final long bytesPerTick;

@@ -71,7 +71,7 @@ class CudaDeviceTest {
         own.makeCurrent();
         try (CudaAllocation there = CudaAllocation.of(other, 64);
                 DeviceBuffer here = own.pool().take(64)) {
-            // What is taken without naming a device comes from the current one.
+            // Memory that is taken without naming a device comes from the current one.
             assertThat(there.memory().device()).isEqualTo(1);
             assertThat(here.memory().device()).isZero();
         }

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
-/** What tests on a GPU share: the device, or the reason to skip, and bytes to copy. */
+/** Things that tests on a GPU share: the device, or the reason to skip, and bytes to copy. */
 final class CudaFixture {
     private CudaFixture() {}
 
@@ -40,7 +40,7 @@ final class CudaFixture {
         return bytes;
     }
 
-    /** What is in {@code memory}. */
+    /** The bytes in {@code memory}. */
     static byte[] read(CudaDevice device, DeviceMemory memory) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment copy = arena.allocate(Math.max(1, memory.byteSize()));

@@ -89,7 +89,7 @@ final class ClientProcess implements AutoCloseable {
         return HexFormat.of().parseHex(key);
     }
 
-    /** Sends a command and answers the client's line. */
+    /** Sends a command and returns the client's line. */
     String tell(String command) {
         input.println(command);
         return line();

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the registry refuses of memory of GPUs, and what it says; nothing is changed then. */
+/** Refusals of GPU memory by the registry, and their texts; nothing is changed then. */
 class CudaRegionRefusalTest extends CudaRegionFixture {
     private static final long BYTE_SIZE = 4096;
     private static final int OUT_OF_MEMORY = 2;

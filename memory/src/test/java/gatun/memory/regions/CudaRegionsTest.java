@@ -59,7 +59,7 @@ class CudaRegionsTest extends CudaRegionFixture {
             regions.registerCuda("g", client.handle(), 0, BYTE_SIZE);
             // Where that can be asked for, a driver that is slow to do what nobody waits for.
             CudaStandIn.loaded().ifPresent(driver -> driver.delay(Duration.ofMillis(20)));
-            // What the pool lends next is full of another's data.
+            // The memory that the pool lends next is full of another's data.
             try (Buffer others = pool.take(100)) {
                 others.segment().fill((byte) 99);
             }

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What this process has mapped and opened, as the kernel lists it. */
+/** The mappings and open files of this process, as the kernel lists them. */
 public final class Mappings {
     private Mappings() {}
 

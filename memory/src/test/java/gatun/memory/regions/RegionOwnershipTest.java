@@ -29,7 +29,7 @@ class RegionOwnershipTest extends RegionFixture {
         Files.setAttribute(object, "unix:uid", NOBODY);
     }
 
-    /** What is abandoned is taken back when it has been seen so twice. */
+    /** Looks twice: an abandoned region is taken back when it was seen so both times. */
     private void look() {
         regions.takeBackAbandoned();
         regions.takeBackAbandoned();

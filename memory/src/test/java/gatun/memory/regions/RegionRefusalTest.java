@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the registry refuses, and what it says. */
+/** Refusals by the registry, and their texts. */
 class RegionRefusalTest extends RegionFixture {
     @Test
     void shouldRefuseARegionThatItsOwnerTruncatedBefore() {

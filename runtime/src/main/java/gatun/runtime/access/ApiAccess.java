@@ -36,7 +36,7 @@ public final class ApiAccess {
 
         /** It lacks a token, or has one that is not known. */
         record MissingToken() implements Refusal {
-            /** What the client is told. */
+            /** The message for the client. */
             public static final String TEXT =
                     "this API needs a token that the server knows; send it as 'Authorization: Bearer TOKEN'";
         }

@@ -5,13 +5,13 @@ import java.util.Optional;
 
 /** Requests that are restricted together, over any protocol; the names are Triton's. */
 public enum ApiGroup {
-    /** Whether the server, or a model, is there. */
+    /** Whether the server, or a model, is live or ready. */
     HEALTH("health"),
-    /** What the server, or a model, is. */
+    /** Descriptions of the server and of models. */
     METADATA("metadata"),
     /** Inference. */
     INFERENCE("inference"),
-    /** Registering and telling shared memory. */
+    /** Registering shared memory, and its status. */
     SHARED_MEMORY("shared-memory"),
     /** A model's configuration. */
     MODEL_CONFIG("model-config"),

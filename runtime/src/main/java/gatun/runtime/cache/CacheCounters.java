@@ -8,7 +8,7 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.statistics.SharedHistogram;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the cache has done for one model. Safe for any thread. */
+/** The cache's counters for one model. Safe for any thread. */
 final class CacheCounters {
     private final SharedHistogram hits = new SharedHistogram();
     private final SharedHistogram misses = new SharedHistogram();
@@ -20,12 +20,14 @@ final class CacheCounters {
         hits.add(System.nanoTime() - arrivedNanos);
     }
 
-    /** Counts a request that the model had to answer, and how long looking for its answer and putting it in took. */
+    /** Counts a request that the model had to answer, and how long looking for its response and storing it took. */
     void miss(long nanos) {
         misses.add(nanos);
     }
 
-    /** Counts a request that failed on this side of the model, such as one whose region is too small for the answer. */
+    /**
+     * Counts a request that failed on this side of the model, such as one whose region is too small for the response.
+     */
     void failed(long arrivedNanos) {
         failures.increment();
         failureNanos.add(System.nanoTime() - arrivedNanos);
@@ -36,7 +38,7 @@ final class CacheCounters {
         return new CacheLatencies(hits.snapshot(), misses.snapshot());
     }
 
-    /** What the model has counted, and what the cache did in its place. */
+    /** The model's statistics, with the requests that the cache answered in its place. */
     ModelStatistics with(ModelStatistics model) {
         Latencies hit = hits.snapshot();
         Latencies miss = misses.snapshot();

@@ -31,11 +31,11 @@ import java.util.SequencedMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A model whose responses are remembered: an equal request to the same version is answered from the cache. Requests are
+ * A model whose responses are cached: an equal request to the same version is answered from the cache. Requests are
  * equal when they want the same outputs and all inputs agree in name, datatype, shape and bytes, as do the parameters
- * that a backend sees. What is remembered are whole outputs in memory that no client can reach, made of inputs that no
- * client could change meanwhile: regions and classification concern the one request that asks for them. Requests for
- * another entry point than the model's first are not remembered. Safe for any thread.
+ * that a backend sees. The cache keeps whole outputs in memory that no client can reach, made of inputs that no client
+ * could change meanwhile: regions and classification concern only the request that asks for them. Responses of other
+ * entry points than the model's first are not cached. Safe for any thread.
  */
 public final class CachedModel implements ServedModel {
     private final ServedModel model;
@@ -48,10 +48,10 @@ public final class CachedModel implements ServedModel {
     private volatile Generation generation;
 
     /**
-     * Equal requests have equal answers as long as the same models give them.
+     * Equal requests have equal responses as long as the same models give them.
      *
-     * @param sources the models on backends whose work the answers are
-     * @param share where the answers are
+     * @param sources the models on backends that the responses come from
+     * @param share the cached responses
      */
     private record Generation(List<ServedModel> sources, ResponseCache.Share share) {}
 
@@ -72,7 +72,7 @@ public final class CachedModel implements ServedModel {
      * {@code model} with its responses in {@code cache} where its configuration wants that, else {@code model} itself.
      * Owns the model, not the cache.
      *
-     * @param pool where answers come from that must be copied
+     * @param pool lends the memory for outputs that must be copied
      */
     public static ServedModel of(ServedModel model, ResponseCache cache, BufferPool pool) {
         boolean wanted = model.config().getResponseCache().getEnable() && !model.decoupled();
@@ -190,8 +190,8 @@ public final class CachedModel implements ServedModel {
     }
 
     /**
-     * Has the model answer with the plain outputs, in memory of ours; its request takes over what keeps the inputs
-     * valid.
+     * Has the model answer with the plain outputs, in the server's memory; its request takes over the holds that keep
+     * the inputs valid.
      */
     private InferenceResponse ask(
             InferenceRequest request, ComposedResponse answer, List<Tensor> inputs, List<Hold> copies) {
@@ -217,7 +217,7 @@ public final class CachedModel implements ServedModel {
         }
     }
 
-    /** Moves what keeps the inputs valid, but for regions, which the client's request has to settle. */
+    /** Moves the holds that keep the inputs valid, but for regions, which the client's request has to settle. */
     private static void move(InferenceRequest from, InferenceRequest to) {
         for (Hold hold : List.copyOf(from.holds())) {
             if (!(hold instanceof RegionLease) && from.release(hold)) {
@@ -226,7 +226,7 @@ public final class CachedModel implements ServedModel {
         }
     }
 
-    /** Answers with those of {@code outputs} that are wanted; a user of {@code memory} less. */
+    /** Responds with those of {@code outputs} that are wanted, and gives up the caller's share of {@code memory}. */
     private InferenceResponse respond(
             ComposedResponse answer, List<Tensor> outputs, SharedHolds memory, long arrivedNanos) {
         try {

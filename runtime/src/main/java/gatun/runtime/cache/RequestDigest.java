@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * Tells requests to one model apart by all that its answer depends on; in which order a client names things does not
- * matter.
+ * Tells requests to one model apart by all that the response depends on; the order in which a client names things does
+ * not matter.
  */
 final class RequestDigest {
     private RequestDigest() {}

@@ -18,12 +18,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Responses of all models that want theirs remembered, in native memory of its own up to a limit; those that were not
- * wanted for longest make room for new ones. Owns that memory, which an evicted response keeps only as long as an
- * answer that shows it is being sent. Safe for any thread; no bytes are copied under its lock.
+ * The cached responses of all models whose configuration asks for that, in native memory of its own up to a limit; the
+ * least recently used make room for new ones. Owns that memory; an evicted response keeps its part only as long as it
+ * is being sent to clients. Safe for any thread; no bytes are copied under its lock.
  */
 public final class ResponseCache implements AutoCloseable {
-    /** What an entry takes of the heap, roughly; a quarter of the heap at most is for entries. */
+    /** Bytes of the heap that an entry takes, roughly; a quarter of the heap at most is for entries. */
     private static final long ENTRY_HEAP_BYTES = 1024;
 
     private static final int HEAP_SHARE = 4;
@@ -36,13 +36,13 @@ public final class ResponseCache implements AutoCloseable {
     private final long highKey;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The one that was not wanted for longest comes first. Guarded by lock. */
+    /** The least recently used comes first. Guarded by lock. */
     private final LinkedHashMap<Key, CacheEntry> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
 
     /** A response: whose it is, and what was asked. */
     private record Key(Share share, SipHash.Digest request) {}
 
-    /** The responses of one model, as long as equal requests to it have equal answers. */
+    /** The responses of one model, as long as equal requests to it have equal responses. */
     static final class Share {
         private boolean dropped; // guarded by the cache's lock
     }
@@ -89,7 +89,7 @@ public final class ResponseCache implements AutoCloseable {
     /** The outputs of a response, and the claim that keeps them valid, which the finder owns. */
     record Found(List<Tensor> outputs, Hold claim) {}
 
-    /** The response to that request, which is now the one wanted last. */
+    /** The response to that request, which is now the most recently used. */
     Optional<Found> find(Share share, SipHash.Digest request) {
         lock.lock();
         try {
@@ -101,8 +101,8 @@ public final class ResponseCache implements AutoCloseable {
     }
 
     /**
-     * Copies the outputs of a response in, in the place of what was there for the request; does nothing where there is
-     * no room for them.
+     * Stores a copy of a response's outputs, in the place of those that were there for the request; does nothing where
+     * there is no room for them.
      */
     void put(Share share, SipHash.Digest request, List<Tensor> outputs) {
         long byteSize = 0;
@@ -162,7 +162,7 @@ public final class ResponseCache implements AutoCloseable {
         }
     }
 
-    /** Gives up the response that was not wanted for longest; false when there is none. */
+    /** Gives up the least recently used response; false when there is none. */
     private boolean evict() {
         CacheEntry eldest;
         lock.lock();
@@ -180,7 +180,7 @@ public final class ResponseCache implements AutoCloseable {
         return true;
     }
 
-    /** Gives up all responses of a share, for good: what is put in later is not kept. */
+    /** Gives up all responses of a share, for good: those that are stored later are not kept. */
     void drop(Share share) {
         List<CacheEntry> outdated = new ArrayList<>();
         lock.lock();
@@ -199,7 +199,10 @@ public final class ResponseCache implements AutoCloseable {
         outdated.forEach(CacheEntry::release);
     }
 
-    /** Gives up all responses. The memory goes back to the system with the last answer that shows a part of it. */
+    /**
+     * Gives up all responses. The memory goes back to the system with the last response to a client that shows a part
+     * of it.
+     */
     @Override
     public void close() {
         while (evict()) {

@@ -7,9 +7,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * SipHash-2-4 with a result of 128 bits, over whole words of 64 bits. Who does not know the key cannot make two
- * messages with the same result but by trying: among n messages two agree with a probability of about n&sup2; /
- * 2<sup>129</sup>. Used once, by one thread.
+ * SipHash-2-4 with a result of 128 bits, over whole words of 64 bits. Without the key, two messages with the same
+ * result can be found only by trial: among n messages two agree with a probability of about n&sup2; / 2<sup>129</sup>.
+ * Used once, by one thread.
  */
 final class SipHash {
     private long v0;

@@ -27,8 +27,8 @@ import java.util.function.Predicate;
 
 /**
  * Finds out which models of a repository would be served, and what is wrong with the others. Each model is really
- * loaded, with its engine and its warm-up, one after another, and unloaded again: what this calls good will start. For
- * one thread.
+ * loaded, with its engine and its warm-up, one after another, and unloaded again: a model without problems here will
+ * start. For one thread.
  */
 public final class RepositoryCheck implements AutoCloseable {
     /** Fields of a configuration that a model's file knows better. */

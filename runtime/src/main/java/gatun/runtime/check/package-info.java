@@ -1,3 +1,3 @@
-/** What is wrong with a model repository: found without serving it, told with file, line and what to write instead. */
+/** Finds problems of a model repository without serving it, and tells them with file, line and advice. */
 @org.jspecify.annotations.NullMarked
 package gatun.runtime.check;

@@ -14,7 +14,7 @@ final class BackendChoice {
     /**
      * A kind of model file.
      *
-     * @param platform what the configuration's platform field calls it; empty where there is no such name
+     * @param platform its name in the configuration's platform field; empty where there is no such name
      */
     private record Kind(String fileName, String backend, String platform) {
         boolean named(ModelConfig config) {

@@ -28,7 +28,7 @@ public final class ConfigurationFile {
     private ConfigurationFile() {}
 
     /**
-     * Reads {@code file} without completing or checking what it says.
+     * Reads {@code file} without completing or checking it.
      *
      * @throws GatunException INVALID_ARGUMENT when it cannot be read
      * @throws ConfigurationSyntaxException when it is not text format

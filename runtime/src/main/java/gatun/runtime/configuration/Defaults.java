@@ -8,12 +8,12 @@ import gatun.wire.inference.ModelSequenceBatching;
 import gatun.wire.inference.ModelVersionPolicy;
 import java.util.Set;
 
-/** Writes out what a configuration means where it says nothing. */
+/** Fills in the default values of a configuration. */
 final class Defaults {
     /** Engines on the processor that answer several requests faster with two instances than with one. */
     private static final Set<String> TWO_INSTANCES_ON_CPU = Set.of("onnxruntime", "tensorflow");
 
-    /** How long a sequence may have nothing to do. */
+    /** How long a sequence may be idle, in microseconds. */
     private static final long DEFAULT_IDLE_MICROS = 1_000_000;
 
     private Defaults() {}
@@ -77,8 +77,8 @@ final class Defaults {
     }
 
     /**
-     * What the instance group at {@code index} is called when its configuration calls it {@code given}, which may be
-     * empty.
+     * The name of the instance group at {@code index}: {@code given}, or when that is empty, the model's name and the
+     * index.
      */
     static String groupName(String given, int index, String model) {
         return given.isEmpty() ? model + "_" + index : given;

@@ -17,10 +17,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/**
- * Checks what the configuration of an ensemble says of itself; whether it suits its members is found out when those are
- * loaded.
- */
+/** Checks the configuration of an ensemble by itself; whether it fits its members is checked when those are loaded. */
 final class EnsembleRules {
     /** The platform of every ensemble. */
     static final String PLATFORM = "ensemble";

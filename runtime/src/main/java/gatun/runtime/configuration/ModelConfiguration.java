@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** How a model's configuration comes to be: read, completed by its engine, filled with defaults, checked. */
+/** Makes a model's configuration: reads it, has the engine complete it, fills in defaults, and checks it. */
 public final class ModelConfiguration {
     private ModelConfiguration() {}
 
@@ -42,7 +42,7 @@ public final class ModelConfiguration {
     }
 
     /**
-     * What the files say of model {@code name}, and nothing more: neither completed nor filled with defaults.
+     * The configuration of model {@code name} as its files give it: neither completed nor filled with defaults.
      *
      * @param directory the model's directory
      * @param configName the name of the file in {@code configs}, without its ending, that counts instead of
@@ -55,7 +55,7 @@ public final class ModelConfiguration {
     }
 
     /**
-     * What a load request says of model {@code name}.
+     * The configuration of model {@code name} as a load request gives it.
      *
      * @param json the configuration as JSON
      * @throws GatunException INVALID_ARGUMENT when it is not valid, or belongs to another model
@@ -112,13 +112,13 @@ public final class ModelConfiguration {
                 || written.getInputList().stream().anyMatch(ModelInput::getAllowRaggedBatch);
     }
 
-    /** What {@code config} says of anything but the model's instances. */
+    /** All of {@code config} but the model's instance groups. */
     public static ModelConfig withoutInstances(ModelConfig config) {
         return config.toBuilder().clearInstanceGroup().build();
     }
 
     /**
-     * The configuration that a model is served with, of the one that was written.
+     * The configuration that a model is served with, made from the one that was written.
      *
      * @param versionDirectory the version whose files complete the configuration; empty when there is none
      * @param autoComplete whether files may complete it at all

@@ -21,8 +21,8 @@ import java.util.Optional;
 /**
  * A tensor that the model gives for one step of a sequence and gets for the next.
  *
- * @param inputName what the model calls it when it gets it
- * @param outputName what it calls it when it gives it
+ * @param inputName its name as an input of the model
+ * @param outputName its name as an output of the model
  * @param dims the dimensions without the batch dimension; some may be variable
  * @param initialShape the dimensions that the first step gets, none of them variable
  * @param initialByteSize how many bytes the first step gets

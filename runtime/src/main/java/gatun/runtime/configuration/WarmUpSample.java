@@ -24,10 +24,10 @@ import java.util.TreeMap;
  * Requests that each instance of a model answers before it serves, so that no client pays for what is slow the first
  * time.
  *
- * @param name what the configuration calls it
+ * @param name its name in the configuration
  * @param requestCount how many equal requests run together
  * @param runCount how many times they run
- * @param inputs what each request brings, by the inputs' names
+ * @param inputs the inputs of each request, ordered by name
  */
 public record WarmUpSample(String name, int requestCount, int runCount, List<Input> inputs) {
     /** The folder of the model's directory where the files lie. */
@@ -36,16 +36,16 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
     /** An empty string, as a BYTES tensor holds it. */
     private static final int EMPTY_STRING_BYTES = Integer.BYTES;
 
-    /** What an input is made of. */
+    /** The content of an input. */
     public sealed interface Content {
         /** Zeros; empty strings. */
         record Zeros() implements Content {}
 
-        /** Numbers by chance, the same in each run of the server; empty strings. */
+        /** Random numbers, the same in each run of the server; empty strings. */
         record Random() implements Content {}
 
         /**
-         * What a file holds.
+         * The content of a file.
          *
          * @param bytes exactly those of the tensor, read-only
          */
@@ -56,8 +56,8 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
      * An input of each request.
      *
      * @param spec name, datatype and shape, the batch dimension included
-     * @param byteSize what its bytes take
-     * @param content what they are
+     * @param byteSize its size in bytes
+     * @param content its bytes
      */
     public record Input(TensorSpec spec, long byteSize, Content content) {}
 

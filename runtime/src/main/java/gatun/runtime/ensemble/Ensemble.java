@@ -27,9 +27,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * A model made of other models. A step runs as soon as its inputs are there, beside others that can run too; what it
- * answers goes to the next steps where it lies. Members are looked up for each request, so that one that was reloaded
- * is used at once. Safe for any thread.
+ * A model made of other models. A step runs as soon as its inputs are there, beside others that can run too; its
+ * outputs go to the next steps without a copy. Members are looked up for each request, so that one that was reloaded is
+ * used at once. Safe for any thread.
  */
 public final class Ensemble implements ServedModel {
     private final ModelConfig config;
@@ -71,7 +71,7 @@ public final class Ensemble implements ServedModel {
      *
      * @param labels the lines of its own label files, by output name; an output without one is named as by the member
      *     that makes it
-     * @param pool where answers come from that must be copied
+     * @param pool lends the memory for outputs that must be copied
      * @param readyVersions tells the ready versions of the same model, ascending
      * @throws GatunException UNAVAILABLE when a member cannot answer, INVALID_ARGUMENT when the members do not fit
      *     together
@@ -253,7 +253,7 @@ public final class Ensemble implements ServedModel {
             try {
                 sources.addAll(members.member(step.model(), step.version()).sources());
             } catch (GatunException unavailable) {
-                return List.of(); // and no answer, as long as that lasts
+                return List.of(); // and no response, as long as that lasts
             }
         }
         return sources;

@@ -15,16 +15,16 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The counters of an ensemble. A response counts as one execution that never waited and whose stages are those of all
- * its members' runs added up; how long members had it wait is counted with them. Safe for any thread.
+ * its members' runs added up; the time that it waited for members is counted with them. Safe for any thread.
  */
 final class EnsembleCounters {
     private final ModelCounters counters = new ModelCounters();
     private final InstanceCounters answers = counters.lend();
-    private final ReentrantLock lock = new ReentrantLock(); // makes all threads the one writer that answers wants
+    private final ReentrantLock lock = new ReentrantLock(); // makes writers of answers take turns
 
     /**
-     * One answer. Its stages stand one after the other before its end, and may thus begin before it arrived: members
-     * that ran side by side worked longer than it took.
+     * One response. Its stages stand one after the other before its end, and may thus begin before the request arrived:
+     * members that ran side by side worked longer than it took.
      */
     private record Answer(int batchSize, Origin origin, long arrivedNanos, long endedNanos, ComputeTimes times)
             implements ExecutionTimes {
@@ -75,7 +75,7 @@ final class EnsembleCounters {
     }
 
     /**
-     * Counts an answer that is given now.
+     * Counts a response that is given now.
      *
      * @param times of its members' runs, all of which are over
      */
@@ -102,7 +102,7 @@ final class EnsembleCounters {
                 arrivedNanos);
     }
 
-    /** How long answers took, by where the requests came from. */
+    /** How long responses took, by where the requests came from. */
     Map<Origin, StageLatencies> latencies() {
         return counters.latencies();
     }

@@ -15,7 +15,7 @@ import java.util.Map;
  * Immutable.
  */
 final class EnsemblePlan {
-    /** What the producer of a tensor is called that comes with the request. */
+    /** The producer of a tensor that comes with the request. */
     static final int FROM_REQUEST = -1;
 
     private final List<String> tensors;
@@ -139,12 +139,12 @@ final class EnsemblePlan {
         return steps.stream().map(EnsembleStep::model).distinct().toList();
     }
 
-    /** Which steps it takes to make all outputs. Not to be changed. */
+    /** Which steps are needed to make all outputs. Not to be changed. */
     boolean[] allSteps() {
         return allSteps;
     }
 
-    /** Which steps it takes to make these tensors. */
+    /** Which steps are needed to make these tensors. */
     boolean[] needed(int[] wanted) {
         boolean[] needed = new boolean[steps.size()];
         for (int tensor : wanted) {

@@ -21,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request on its way through the steps of an ensemble. Each step begins when its tensors are there, whatever the
- * others do; behind a decoupled member, steps run for each of its responses, side by side, and the answers keep the
- * order of the stream. A failure stops everything that comes after it in that order, and the request's thread answers
- * when no step runs any more.
+ * One request on its way through the steps of an ensemble. Each step begins when its tensors are there, without waiting
+ * for the others; behind a decoupled member, steps run for each of its responses, side by side, and the ensemble's
+ * responses keep the order of the stream. A failure stops everything that comes after it in that order, and the
+ * request's thread answers when no step runs any more.
  */
 final class EnsembleRun {
     private static final Logger LOG = LoggerFactory.getLogger(EnsembleRun.class);
@@ -41,10 +41,10 @@ final class EnsembleRun {
     private final StepRuns steps;
     private final boolean[] needed;
 
-    /** Which output of the answer each tensor is, or {@link #UNWANTED}. */
+    /** Which output of the response each tensor is, or {@link #UNWANTED}. */
     private final int[] wanted;
 
-    /** A run that answers {@code request}, which its caller owns, by {@code answer}. */
+    /** A run that answers {@code request}, which its caller owns, with {@code answer}. */
     EnsembleRun(Ensemble ensemble, InferenceRequest request, ComposedResponse answer) {
         this.ensemble = ensemble;
         this.plan = ensemble.plan();
@@ -83,8 +83,8 @@ final class EnsembleRun {
     }
 
     /**
-     * Runs the steps, and gives {@code receiver} an answer for each response of the innermost decoupled member;
-     * otherwise as {@link #answer()}. Also throws what the receiver throws.
+     * Runs the steps, and gives {@code receiver} a response for each one of the innermost decoupled member; otherwise
+     * as {@link #answer()}. Also throws what the receiver throws.
      */
     void answer(ResponseReceiver receiver) {
         try {
@@ -186,7 +186,7 @@ final class EnsembleRun {
     }
 
     /**
-     * Where to put what the decoupled member answers that runs for each response of {@code stream}; empty when none
+     * Where to put the responses of the decoupled member that runs for each response of {@code stream}; empty when none
      * does.
      */
     Optional<MemberResponses> responses(int stream) {
@@ -204,7 +204,7 @@ final class EnsembleRun {
         return wanted[tensor] != UNWANTED;
     }
 
-    /** How many will read that tensor: the steps that this run needs, and the answer. */
+    /** How many will read that tensor: the steps that this run needs, and the response. */
     int readers(int tensor) {
         int readers = isWanted(tensor) ? 1 : 0;
         for (int consumer : plan.consumers(tensor)) {
@@ -244,8 +244,8 @@ final class EnsembleRun {
     /**
      * Makes a step's request to its member, when its limit lets it; a failure is noted and not thrown.
      *
-     * @param call asks the member and takes what it answers; where the member was replaced since it was found, its
-     *     successor again
+     * @param call calls the member and takes its responses; called again with the member's successor where the member
+     *     was replaced since it was found
      */
     void ask(EnsembleStep step, StepRuns from, BiConsumer<ServedModel, InferenceRequest> call) {
         if (!ensemble.limits().enter(step, calls::isStopped)) {

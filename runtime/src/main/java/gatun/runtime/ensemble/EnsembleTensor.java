@@ -11,7 +11,7 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor of a run that was made, or that the client left out. Each step that reads it, and the answer where it is
+ * A tensor of a run that was made, or that the client left out. Each step that reads it, and the response where it is
  * wanted there, has a claim of its own on its memory, so that the memory goes back with the last of them. Guarded by
  * the lock of the request's {@link RunThreads} as long as steps that read it may run.
  */
@@ -20,7 +20,7 @@ final class EnsembleTensor {
     private final Optional<RegionLease> region;
     private final Queue<Hold> claims = new ArrayDeque<>();
 
-    /** What more readers get claims on, of whom the number is not known; null where it is. */
+    /** The memory that readers get claims on when their number is not known beforehand; null where it is. */
     private final @Nullable SharedHolds memory;
 
     private EnsembleTensor(@Nullable Tensor tensor, Optional<RegionLease> region, @Nullable SharedHolds memory) {

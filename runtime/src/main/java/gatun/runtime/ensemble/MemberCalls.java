@@ -44,7 +44,7 @@ final class MemberCalls {
         }
     }
 
-    /** Gives up what is under way, and what would come; only the first call does anything. */
+    /** Gives up the calls under way and those to come; only the first call does anything. */
     void stop(GatunException reason) {
         List<InferenceRequest> unwanted;
         lock.lock();

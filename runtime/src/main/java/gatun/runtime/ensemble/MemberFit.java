@@ -9,8 +9,8 @@ import java.util.Optional;
 
 /**
  * Whether the members of an ensemble fit together as they are served now: one that was reloaded may have other tensors
- * than when the ensemble was loaded. The rules are gone through again only when a member's configuration is another.
- * Safe for any thread.
+ * than when the ensemble was loaded. The rules are checked again only when a member's configuration has changed. Safe
+ * for any thread.
  */
 final class MemberFit {
     private final ModelConfig ensemble;
@@ -23,7 +23,7 @@ final class MemberFit {
     private volatile Finding latest;
 
     /**
-     * What the rules said.
+     * The result of the rules.
      *
      * @param members the configurations that were looked at, one for each step
      * @param misfit the rule that is broken; empty when they fit
@@ -58,8 +58,8 @@ final class MemberFit {
     }
 
     /**
-     * Whether the ensemble was made for members that answered otherwise, once or any number of times, than those of
-     * now.
+     * Whether some member now gives any number of responses where the ensemble was made for one that gave one, or the
+     * other way round.
      */
     boolean outdated() {
         try {

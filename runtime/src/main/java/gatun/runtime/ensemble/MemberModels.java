@@ -10,7 +10,7 @@ import java.util.Optional;
  * new form.
  */
 public interface MemberModels {
-    /** The version of a step that takes whichever is the highest that is ready. */
+    /** The version of a step that takes the highest ready one. */
     long LATEST = -1;
 
     /**

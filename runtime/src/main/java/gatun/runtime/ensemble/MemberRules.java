@@ -19,11 +19,11 @@ final class MemberRules {
 
     private final ModelConfig ensemble;
 
-    /** What is known of each ensemble tensor, and from whom. */
+    /** Facts known of each ensemble tensor, and the model that they come from. */
     private final Map<String, Known> tensors = new HashMap<>();
 
     /**
-     * What a model says of a tensor.
+     * A tensor as a model describes it.
      *
      * @param dims the dimensions without the batch dimension
      * @param fullDims the same with it

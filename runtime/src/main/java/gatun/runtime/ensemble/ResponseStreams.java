@@ -12,7 +12,7 @@ import java.util.List;
  * known. Immutable.
  */
 final class ResponseStreams {
-    /** The stream of what runs once for each request. */
+    /** The stream of steps that run once for each request. */
     static final int NONE = -1;
 
     /**
@@ -38,7 +38,7 @@ final class ResponseStreams {
      * The streams of an ensemble.
      *
      * @param decoupled which steps may give any number of responses
-     * @throws GatunException INVALID_ARGUMENT when a step, or the answer, would need responses of two streams
+     * @throws GatunException INVALID_ARGUMENT when a step, or the response, would need responses of two streams
      */
     static ResponseStreams of(ModelConfig config, EnsemblePlan plan, boolean[] decoupled) {
         ResponseStreams streams = new ResponseStreams(plan, decoupled, inflightLimit(config));

@@ -6,13 +6,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * The threads that work at one request to an ensemble, and the lock of all that they share: a request's tensors, and
+ * The threads that work on one request to an ensemble, and the lock of all that they share: a request's tensors, and
  * which of its steps can run. All methods but {@link #lock} and {@link #awaitNone} are for the holder of the lock.
  */
 final class RunThreads {
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Awaited by whoever waits for an answer, for room or for the last thread; signalled for all of that. */
+    /** Awaited by whoever waits for a response, for room or for the last thread; signalled for all of that. */
     private final Condition changed = lock.newCondition();
 
     private int count;

@@ -30,14 +30,16 @@ final class StepRuns {
     /** The steps behind which that member runs; null for the request's. */
     private final @Nullable StepRuns outer;
 
-    /** What the decoupled member among these steps answers; null where these steps make an answer. */
+    /**
+     * The responses of the decoupled member among these steps; null where these steps make a response of the ensemble.
+     */
     private final @Nullable MemberResponses responses;
 
     // From here on guarded by the lock of threads.
     private final StepTensors tensors;
 
     /**
-     * Whether the answers to all earlier responses were delivered, so that the decoupled member among these steps may
+     * Whether the outcomes of all earlier responses were delivered, so that the decoupled member among these steps may
      * run.
      */
     private boolean reached;
@@ -166,7 +168,7 @@ final class StepRuns {
     }
 
     /**
-     * Waits until all tensors of the answer are there; parks the calling thread, which runs the request.
+     * Waits until all tensors of the response are there; parks the calling thread, which runs the request.
      *
      * @throws GatunException why they will not come
      */
@@ -191,7 +193,9 @@ final class StepRuns {
         }
     }
 
-    /** What the decoupled member among these steps answers; empty where these steps make an answer. */
+    /**
+     * The responses of the decoupled member among these steps; empty where these steps make a response of the ensemble.
+     */
     Optional<MemberResponses> responses() {
         return Optional.ofNullable(responses);
     }
@@ -351,10 +355,10 @@ final class StepRuns {
     }
 
     /**
-     * Puts what a member answered in its place. What a decoupled member leaves out is left out for the steps behind it,
-     * too. Under the lock of the threads.
+     * Puts a member's outputs in their places. Outputs that a decoupled member leaves out are left out for the steps
+     * behind it, too. Under the lock of the threads.
      *
-     * @param memory what keeps the response valid; its maker lets go of it
+     * @param memory keeps the response valid; released by its maker
      */
     private void take(EnsembleStep step, InferenceResponse response, SharedHolds memory, List<ReadyStep> ready) {
         for (EnsembleStep.Link link : step.outputs()) {
@@ -364,13 +368,13 @@ final class StepRuns {
         }
     }
 
-    /** A tensor of the answer when these steps have made it; empty when it was left out. */
+    /** A tensor of the response when these steps have made it; empty when it was left out. */
     Optional<EnsembleTensor> tensor(int number) {
         return tensors.find(number);
     }
 
     /**
-     * Gives up the memory that no step and no answer took over, here and of the steps behind; no step runs any more.
+     * Gives up the memory that no step and no response took over, here and of the steps behind; no step runs any more.
      */
     void release() {
         if (responses != null) {

@@ -15,8 +15,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tensors that steps which belong together have so far, and what these make possible. Guarded by the lock of the
- * run's threads.
+ * The tensors that steps which belong together have so far, and the steps that can run with them. Guarded by the lock
+ * of the run's threads.
  */
 final class StepTensors {
     private final EnsembleRun run;
@@ -82,9 +82,10 @@ final class StepTensors {
     }
 
     /**
-     * What a member answered as one of its outputs; to be {@link #put} in its place. What it left out is absent.
+     * The tensor that a member gave as one of its outputs; to be {@link #put} in its place. An output that it left out
+     * is absent.
      *
-     * @param memory what keeps the response valid; its maker lets go of it
+     * @param memory keeps the response valid; released by its maker
      */
     EnsembleTensor fromMember(EnsembleStep.Link link, InferenceResponse response, SharedHolds memory) {
         for (OutputTensor output : response.outputs()) {
@@ -155,7 +156,7 @@ final class StepTensors {
                 .filter(tensor -> tensor.tensor().isPresent());
     }
 
-    /** Gives up the memory that no step and no answer took over; no step runs any more. */
+    /** Gives up the memory that no step and no response took over; no step runs any more. */
     void release() {
         made.forEach(EnsembleTensor::release);
     }

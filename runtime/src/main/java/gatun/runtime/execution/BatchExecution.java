@@ -36,7 +36,7 @@ final class BatchExecution implements ModelExecution {
     private ModelSignature signature;
 
     /**
-     * @param model what the runs have to do with sequences; null for nothing
+     * @param model how the model handles sequences; null when it has none
      * @param counters where the single responses of a decoupled model are counted; null for any other
      */
     BatchExecution(

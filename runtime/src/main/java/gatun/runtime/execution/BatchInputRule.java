@@ -13,10 +13,10 @@ import java.util.List;
 /**
  * An input that no request brings: it is made of the shapes that another input has in the requests of a batch.
  *
- * @param name what the model calls it
- * @param kind what it tells
+ * @param name its name in the model
+ * @param kind the information that it carries
  * @param datatype INT32 or FP32
- * @param sourceInput the input whose shapes it tells of
+ * @param sourceInput the input whose shapes it describes
  */
 record BatchInputRule(String name, Kind kind, Datatype datatype, String sourceInput) {
     /**

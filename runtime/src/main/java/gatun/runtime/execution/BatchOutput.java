@@ -43,7 +43,7 @@ final class BatchOutput {
     private boolean inDevice;
     private int fromInput = -1;
 
-    // What requests of as many rows as the last one are told.
+    // The spec of the output for requests of as many rows as the last one.
     private int rows = -1;
     private @Nullable Shape rowsShape;
     private @Nullable TensorSpec rowsSpec;
@@ -131,7 +131,7 @@ final class BatchOutput {
         return parts;
     }
 
-    /** The output is what an input was, request by request. */
+    /** Gives each request its own input as this output. */
     void fromInput(int input, Shape wholeShape) {
         close();
         shape = wholeShape;
@@ -229,7 +229,7 @@ final class BatchOutput {
         return shared;
     }
 
-    /** What a request is told of an output of the shape {@code own}. */
+    /** The spec that a request gets for an output of the shape {@code own}. */
     @SuppressWarnings("ReferenceEquality") // only rowsShape() makes such as are worth keeping
     private TensorSpec spec(Shape own) {
         if (own != rowsShape) {
@@ -251,7 +251,7 @@ final class BatchOutput {
         return signature.batching() ? whole.withFirst(count) : whole;
     }
 
-    /** The shape of what belongs to {@code ticket}. */
+    /** The shape of the part that belongs to {@code ticket}. */
     private Shape scattered(ScatterRule by, InferenceTicket ticket) {
         int source = ticket.tensors().inputIndex(by.sourceInput());
         if (source < 0) {
@@ -261,7 +261,7 @@ final class BatchOutput {
         return by.piece(ticket.tensors().input(source).spec().shape());
     }
 
-    /** Nobody may get what is not there, nor what belongs to another. */
+    /** Checks that no request gets elements that are not there, or that belong to another. */
     private void checkScattered(ScatterRule by, Shape whole) {
         long left = whole.elementCount();
         for (InferenceTicket ticket : tickets) {

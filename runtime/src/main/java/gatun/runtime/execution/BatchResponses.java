@@ -18,7 +18,7 @@ final class BatchResponses {
     private final List<InferenceTicket> tickets;
     private final Predicate<InferenceTicket> asked;
 
-    /** What becomes of single responses; null unless the model is decoupled. */
+    /** The outcomes of single responses; null unless the model is decoupled. */
     private final @Nullable ResponseTable table;
 
     private int sent;
@@ -121,7 +121,7 @@ final class BatchResponses {
         return false;
     }
 
-    /** Whether this run ends what somebody asked for, by a response. */
+    /** Whether this run ends a request that somebody waits for, by a response. */
     private boolean isDone(InferenceTicket ticket) {
         return asked.test(ticket) && !ticket.hasFailed() && !ticket.runsAgain();
     }
@@ -136,7 +136,7 @@ final class BatchResponses {
         }
     }
 
-    /** Sends what the backend made and did not send, which is the last response of those that end here. */
+    /** Sends the outputs that the backend made and did not send: the last response of the requests that end here. */
     private void sendLast(ResponseTable counters) {
         long madeNanos = System.nanoTime();
         outputs.shareMade();
@@ -154,7 +154,10 @@ final class BatchResponses {
         }
     }
 
-    /** Sends a request what was made for it; false when it is left out, or could not have it and has failed. */
+    /**
+     * Sends a request the outputs that were made for it; false when it is left out, or could not have it and has
+     * failed.
+     */
     private static boolean send(InferenceTicket ticket, ResponseTable counters, long madeNanos, boolean last) {
         try {
             ticket.settle();

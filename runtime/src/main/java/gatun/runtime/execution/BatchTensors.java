@@ -35,7 +35,7 @@ final class BatchTensors {
     }
 
     /**
-     * What a configuration says that has been checked; null when it knows no such tensors.
+     * The tensors of a configuration that has been checked; null when it has none of this kind.
      *
      * @param outputs the configuration's outputs
      */

@@ -23,7 +23,7 @@ final class Classification {
     private Classification() {}
 
     /**
-     * Answers output {@code index} of {@code ticket}, which holds scores now, with the wanted number of classes.
+     * Replaces output {@code index} of {@code ticket}, which holds scores now, by the wanted number of classes.
      *
      * @param leadingDims 1 when the scores have a batch dimension, else 0
      */

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Checks the requests to one model that are answered by something else than an instance: by other models, or from
- * memory. Says what an instance would say of them. Safe for any thread.
+ * Checks the requests to one model that are not answered by an instance, but by other models or from memory. Fails as
+ * an instance would. Safe for any thread.
  */
 public final class ComposedRequests {
     private final ModelSignature signature;
@@ -24,7 +24,7 @@ public final class ComposedRequests {
      * For a model with this configuration.
      *
      * @param labels the names of its classes, by output name
-     * @param pool where answers come from that must be copied
+     * @param pool lends the memory for outputs that must be copied
      */
     public ComposedRequests(ModelConfig config, Map<String, List<String>> labels, BufferPool pool) {
         this(new ModelSignature(config, labels), pool);
@@ -40,7 +40,7 @@ public final class ComposedRequests {
      * For requests to the first entry point of {@code model}.
      *
      * @param labels the names of its classes, by output name
-     * @param pool where answers come from that must be copied
+     * @param pool lends the memory for outputs that must be copied
      */
     public static ComposedRequests of(ModelVersion model, Map<String, List<String>> labels, BufferPool pool) {
         EntryPoint first = model.entryPoints().firstEntry().getValue();
@@ -48,7 +48,7 @@ public final class ComposedRequests {
     }
 
     /**
-     * An answer to {@code request} that has no output yet. The caller still owns the request.
+     * A response to {@code request} that has no output yet. The caller still owns the request.
      *
      * @param arrivedNanos reading of {@link System#nanoTime} at the request's arrival
      * @throws GatunException INVALID_ARGUMENT with the protocol's text when the request is wrong

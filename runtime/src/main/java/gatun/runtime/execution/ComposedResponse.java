@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The answer to a request, put together from tensors that are there already; sees to it that each output gets where the
- * client wants it, and as the client wants it. Used by one thread at a time, which ends it by {@link #response} or
+ * The response to a request, put together from tensors that exist already; brings each output to where the client wants
+ * it, in the form that the client wants. Used by one thread at a time, which ends it by {@link #response} or
  * {@link #fail}.
  */
 public final class ComposedResponse {
@@ -53,8 +53,8 @@ public final class ComposedResponse {
     }
 
     /**
-     * Answers output {@code index} with a tensor whose memory {@code hold} keeps valid; owns the hold from now on.
-     * Nothing is copied unless the client wants the bytes in a region and they are not there yet.
+     * Makes output {@code index} a tensor whose memory {@code hold} keeps valid; owns the hold from now on. Nothing is
+     * copied unless the client wants the bytes in a region and they are not there yet.
      *
      * @param tensor the bytes, and the shape that the client is told
      * @throws GatunException when the client's region is too small, the pool is exhausted or the tensor cannot be
@@ -74,7 +74,7 @@ public final class ComposedResponse {
     }
 
     /**
-     * Answers output {@code index} with a tensor in memory that is not the answer's to keep: a copy of it, unless it
+     * Makes output {@code index} a copy of a tensor in memory that the response cannot keep; nothing is copied where it
      * lies where the client wants it. Otherwise as {@link #output}.
      */
     public void outputCopy(int index, Tensor tensor) {
@@ -117,7 +117,7 @@ public final class ComposedResponse {
     }
 
     /**
-     * The whole answer, all of whose outputs are there; ends the use of the client's regions. When it fails,
+     * The whole response, all of whose outputs are made; ends the use of the client's regions. When it fails,
      * {@link #fail} is still to be called.
      *
      * @param versionText the version that the client is told
@@ -129,20 +129,20 @@ public final class ComposedResponse {
     }
 
     /**
-     * As {@link #response}, for one answer of several: outputs may be left out, and the client's regions stay its
-     * request's, because the next is written there too.
+     * As {@link #response}, for one response of several: outputs may be left out, and the client's regions stay with
+     * the request, because the next response is written there too.
      */
     public InferenceResponse part(String modelName, String versionText) {
         ticket.settle();
         return ticket.part(modelName, versionText);
     }
 
-    /** One more answer to the same request, which has no output yet either. */
+    /** One more response to the same request, which has no output yet either. */
     public ComposedResponse another() {
         return new ComposedResponse(ticket.with(List.of()), signature, pool);
     }
 
-    /** Ends the answer without giving it; what it held goes back. */
+    /** Ends the response without giving it; its memory goes back. */
     public void fail(GatunException reason) {
         ticket.fail(reason);
     }

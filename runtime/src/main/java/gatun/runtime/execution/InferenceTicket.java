@@ -44,8 +44,8 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     private boolean isPiece;
 
     /**
-     * What it is a step of, and thus runs together with others only when their states suit; null unless the model has
-     * sequences.
+     * How the model handles sequences: steps run together only when their states fit. Null for a ticket that is no
+     * step.
      */
     private @Nullable SequenceModel sequences;
 
@@ -103,7 +103,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return sequences != null;
     }
 
-    /** A ticket for nobody, with these inputs: what stands in a batch where a sequence has no step. */
+    /** A ticket for nobody, with these inputs: it stands in a batch where a sequence has no step. */
     InferenceTicket gap(Tensor[] emptyInputs) {
         InferenceTicket gap = new InferenceTicket(
                 new InferenceRequest(request.model()),
@@ -206,14 +206,14 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return tensors;
     }
 
-    /** What was answered as output {@code index}; null when nothing was yet. */
+    /** The result for output {@code index}; null when there is none yet. */
     @Nullable
     OutputTensor result(int index) {
         return response.get(index);
     }
 
     /**
-     * Answers an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there
+     * Sets an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there
      * before.
      */
     void result(int index, OutputTensor result, @Nullable Hold buffer) {
@@ -268,7 +268,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return failure == null && !skipsResponse && (responses != null || !runsAgain);
     }
 
-    /** How far the answer of several responses is. For the instance's thread. */
+    /** The progress of several responses. For the instance's thread. */
     ResponseProgress progress() {
         return responses().progress();
     }
@@ -281,7 +281,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return stream;
     }
 
-    /** Whether something is answered that was not sent yet. */
+    /** Whether an output is made that was not sent yet. */
     boolean isAnythingMade() {
         return !response.isEmpty();
     }
@@ -291,7 +291,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return unwanted;
     }
 
-    /** The client wants no answer any more. For any thread. */
+    /** Notes that the client wants no response any more. For any thread. */
     void cancel(Scheduler<InferenceTicket> scheduler) {
         unwanted = true;
         if (giveUp(scheduler)) {
@@ -370,7 +370,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return Optional.ofNullable(failure);
     }
 
-    /** Gives back what was answered; somebody has taken a copy, or nobody wants it. */
+    /** Gives back the outputs; somebody has taken a copy, or nobody wants them. */
     void drop() {
         response.drop();
     }
@@ -393,14 +393,14 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         request.markStepTaken();
     }
 
-    /** Ends the request without an answer; the output buffers go back. */
+    /** Ends the request without a response; the output buffers go back. */
     void fail(GatunException reason) {
         failure = reason;
         response.drop();
     }
 
     /**
-     * The answer, which takes over output buffers, output regions and, where an output is an input, input buffers.
+     * The response, which takes over output buffers, output regions and, where an output is an input, input buffers.
      *
      * @throws GatunException the failure, if there was one
      */
@@ -421,9 +421,9 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     /**
-     * Sends what is answered so far as one response of several, and begins the next; nothing to a request that is left
-     * out. Windows in the client's memory stay the request's, because later responses are written there too. For the
-     * instance's thread.
+     * Sends the outputs made so far as one response of several, and begins the next; sends nothing to a request that is
+     * left out. Windows in the client's memory stay the request's, because later responses are written there too. For
+     * the instance's thread.
      *
      * @return whether it was sent
      * @throws GatunException CANCELLED when nobody wants it

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param dims the dimensions without the batch dimension
  * @param anyShape whether it may have any shape, whatever {@code dims} says
  * @param optional whether a request may leave it out
- * @param reshape what the backend gets instead of the client's dimensions; null for those themselves
+ * @param reshape the dimensions that the backend gets instead of the client's; null for the client's
  */
 record InputRule(
         String name,

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param model makes their backends
  * @param signature the version's inputs and outputs
- * @param sequences what the model has to do with sequences; null for nothing
+ * @param sequences how the model handles sequences; null when it has none
  * @param pool gives their runs memory
- * @param warmUp what each answers before it serves
+ * @param warmUp the requests that each answers before it serves
  * @param counters count what they do
  */
 record InstanceResources(

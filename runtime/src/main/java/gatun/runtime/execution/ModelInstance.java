@@ -48,7 +48,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
     /**
      * An instance that is not open yet.
      *
-     * @param spec what the backend is to make
+     * @param spec the instance that the backend is to make
      * @param ordinal its number among the model's instances, from 0
      */
     ModelInstance(InstanceSpec spec, int ordinal, InstanceResources resources) {

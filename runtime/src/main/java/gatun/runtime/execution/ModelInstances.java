@@ -30,7 +30,7 @@ final class ModelInstances {
     /**
      * No instances yet.
      *
-     * @param resources what they share
+     * @param resources the objects that they share
      * @param rateLimiter says when instances may run
      */
     ModelInstances(InstanceResources resources, RateLimiter rateLimiter) {
@@ -39,7 +39,7 @@ final class ModelInstances {
     }
 
     /**
-     * An instance, and what it was made for.
+     * An instance, and the settings it was made for.
      *
      * @param device where it runs
      * @param settings its group, without what makes no difference to the instance: the group's name, count and devices
@@ -52,7 +52,7 @@ final class ModelInstances {
             ModelInstance instance,
             Worker<InferenceTicket> worker) {}
 
-    /** What makes the instances those of another configuration; nothing has happened yet. */
+    /** A change of the instances to those of another configuration, which has not been made yet. */
     static final class Change {
         private final List<Placed> result;
         private final List<Placed> added;
@@ -76,7 +76,7 @@ final class ModelInstances {
     }
 
     /**
-     * What is to change for {@code config}: an instance whose group asks for the same as before stays. To be made, or
+     * The change that {@code config} needs: an instance whose group asks for the same as before stays. To be made, or
      * given up.
      */
     Change toward(ModelConfig config) {
@@ -105,7 +105,7 @@ final class ModelInstances {
         return new Change(result, added, left);
     }
 
-    /** Where the instances of {@code group} are to run: so many on each. */
+    /** Where the instances of {@code group} are to run: the group's count on each. */
     private static List<Device> devices(ModelInstanceGroup group) {
         return group.getKind() == ModelInstanceGroup.Kind.KIND_GPU
                 ? group.getGpusList().stream()

@@ -53,7 +53,8 @@ final class ModelSignature {
      * Prepares a configuration that has been checked.
      *
      * @param labels the lines of the label files, by output name
-     * @param named what the model's files say of the entry point that the configuration describes; null for nothing
+     * @param named the entry point that the configuration describes, as the model's files describe it; null when they
+     *     do not
      * @param rule how requests share runs where the configuration does not say it; null for not at all
      */
     ModelSignature(
@@ -228,7 +229,7 @@ final class ModelSignature {
         return hasOwnBatchDimension() ? dims.prepend(Shape.VARIABLE) : dims;
     }
 
-    /** What clients know of this. */
+    /** The entry point as clients see it. */
     EntryPoint entryPoint() {
         return entryPoint;
     }
@@ -302,13 +303,13 @@ final class ModelSignature {
         return outputs[index];
     }
 
-    /** What the configuration says of ragged inputs and what comes with them; null for most models. */
+    /** The ragged inputs of the configuration, and the tensors that depend on them; null for most models. */
     @Nullable
     BatchTensors batchTensors() {
         return batchTensors;
     }
 
-    /** What a request means that names no output. */
+    /** Output {@code index} as requests want it that name no output. */
     RequestedOutput wholeOutput(int index) {
         return allOutputs[index];
     }

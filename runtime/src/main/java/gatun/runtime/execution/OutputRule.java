@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param backendDims the dimensions that the backend gives, without the batch dimension
  * @param anyShape whether it may have any shape, whatever {@code backendDims} says
- * @param reshape what the client gets instead of the backend's dimensions; null for those themselves
+ * @param reshape the dimensions that the client gets instead of the backend's; null for the backend's
  * @param labels the names of its classes, by index; empty when it has none
  */
 record OutputRule(
@@ -26,7 +26,7 @@ record OutputRule(
         @Nullable Reshape reshape,
         List<String> labels) {
     /**
-     * What the client is told of this output when the backend gives it with {@code given} and {@code shape}.
+     * The spec that the client gets for this output when the backend gives it with {@code given} and {@code shape}.
      *
      * @throws GatunException INTERNAL when the backend does not keep to the configuration
      */
@@ -54,7 +54,7 @@ record OutputRule(
     /**
      * Refuses a shape of the backend that contradicts the configuration.
      *
-     * @param rows what the batch dimension must be, where there is one
+     * @param rows the size that the batch dimension must have, where there is one
      * @throws GatunException INTERNAL when the backend does not keep to the configuration
      */
     void requireShape(Shape shape, int rows, ModelSignature signature) {
@@ -68,7 +68,7 @@ record OutputRule(
     }
 
     /**
-     * Refuses a size that is not what an output of {@code shape} takes.
+     * Refuses a size that is not the size of an output of {@code shape}.
      *
      * @throws GatunException INTERNAL when it is not
      */

@@ -12,16 +12,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The tensors that the requests of a run bring as one input, made one that is greater than they are together: where
- * they differ in another dimension than the first, each is filled up with zeros or empty strings; rows that are missing
- * at the end are copies of the first row of the last tensor. Used once, by one thread.
+ * One padded tensor made of those that the requests of a run bring as one input: where they differ in another dimension
+ * than the first, each is filled up with zeros or empty strings; rows that are missing at the end are copies of the
+ * first row of the last tensor. Used once, by one thread.
  */
 final class PaddedInput {
     private final List<Tensor> pieces;
     private final Shape whole;
     private final Datatype datatype;
 
-    /** What one element takes that is filled in. */
+    /** Bytes of one element of padding. */
     private final int unit;
 
     // Where the next element is read and written.

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the configuration of a model lets requests wait: in which priority level, for how long, and what comes of it.
+ * How the configuration of a model lets requests wait: in which priority level, for how long, and what happens then.
  * Immutable.
  */
 final class QueueRules {
@@ -63,10 +63,10 @@ final class QueueRules {
     }
 
     /**
-     * What {@code config} says.
+     * The rules of {@code config}.
      *
      * @param queueLimit how many requests may wait where the configuration sets no limit
-     * @param rule what decides where the configuration does not; null for nothing
+     * @param rule decides where the configuration does not; null for none
      */
     static QueueRules of(ModelConfig config, int queueLimit, @Nullable BatchingRule rule) {
         if (rule != null) {

@@ -17,10 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/**
- * The texts that say what is wrong with a request. They are a part of the protocol: clients and tests know them by
- * heart.
- */
+/** The texts that say what is wrong with a request. They are a part of the protocol: clients and tests compare them. */
 final class RequestErrors {
     private static final String BATCH_NOTE =
             "NOTE: Setting a non-zero max_batch_size in the model config requires a batch"
@@ -32,7 +29,7 @@ final class RequestErrors {
 
     private RequestErrors() {}
 
-    /** What stands before most texts. */
+    /** The prefix of most texts. */
     static String prefix(InferenceRequest request) {
         return "[request id: " + (request.id().isEmpty() ? "<id_unknown>" : request.id()) + "] ";
     }
@@ -119,7 +116,7 @@ final class RequestErrors {
                 "Task size " + size + " is larger than maximum input batch size " + maxBatchSize);
     }
 
-    /** Refused since as many runs wait as that rule lets wait. */
+    /** The refusal when as many runs wait as that rule allows. */
     static GatunException schedulingQueueFull(int waitingRuns) {
         return new GatunException(
                 ErrorCode.UNAVAILABLE,
@@ -200,7 +197,7 @@ final class RequestErrors {
                 });
     }
 
-    /** What a request is told that belongs to a sequence of which there is none. */
+    /** The refusal of a request that belongs to a sequence which has not started. */
     static GatunException sequenceNotStarted(InferenceRequest request, String model) {
         return GatunException.invalidArgument("inference request for sequence "
                 + request.correlationId().map(CorrelationId::toString).orElse("") + " to model '" + model

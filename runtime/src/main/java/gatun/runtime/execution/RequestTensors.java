@@ -20,7 +20,7 @@ final class RequestTensors {
      *
      * @param inputs in the configuration's order and as the backend gets them
      * @param wanted in the order of the response
-     * @param rules what the configuration says of each wanted output
+     * @param rules the configuration's rule for each wanted output
      */
     RequestTensors(Tensor[] inputs, RequestedOutput[] wanted, OutputRule[] rules) {
         this.inputs = inputs;

@@ -14,9 +14,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has been made of a response and not been handed on: outputs in the order in which the request wants them, the
- * buffers that they lie in, which this owns, and parameters. Used by the instance's thread, and by the request's own
- * when the run is over.
+ * The parts of a response that have been made and not been handed on: outputs in the order in which the request wants
+ * them, the buffers that they lie in, which this owns, and parameters. Used by the instance's thread, and by the
+ * request's own when the run is over.
  */
 final class ResponseBuilder {
     private final @Nullable OutputTensor[] outputs;
@@ -30,7 +30,7 @@ final class ResponseBuilder {
         buffers = new Hold[count];
     }
 
-    /** What was made as output {@code index}; null when nothing was yet. */
+    /** Output {@code index}; null when it has not been made yet. */
     @Nullable
     OutputTensor get(int index) {
         return outputs[index];
@@ -117,7 +117,7 @@ final class ResponseBuilder {
                 request.model().name(), request.model().versionText(), request.id(), made, own, holds);
     }
 
-    /** Hands on what was made, and forgets it: the outputs, and the buffers, which the caller owns from now on. */
+    /** Hands on the outputs and the buffers, which the caller owns from now on, and forgets them. */
     private void moveTo(List<OutputTensor> made, List<Hold> holds) {
         for (int i = 0; i < outputs.length; i++) {
             OutputTensor output = outputs[i];

@@ -4,8 +4,8 @@ package gatun.runtime.execution;
 import gatun.runtime.statistics.ResponseTable;
 
 /**
- * How far the answer to one request is: how many responses it had, and when the last. Counts what becomes of each. Used
- * by the instance's thread only.
+ * The progress of the responses to one request: how many it had, and when the last. Counts the outcome of each. Used by
+ * the instance's thread only.
  */
 final class ResponseProgress {
     private int place;
@@ -23,14 +23,14 @@ final class ResponseProgress {
         beforeNanos = sentNanos;
     }
 
-    /** Counts the end of the answer without one more response. */
+    /** Counts the end of the responses without one more. */
     void ended(ResponseTable table) {
         table.ended(place, System.nanoTime() - beforeNanos);
     }
 
     /**
-     * Counts a failure in the place of the next response; one that comes of it that nobody wants more is
-     * {@code unwanted}.
+     * Counts a failure in the place of the next response; it is {@code unwanted} when its cause is that nobody wants
+     * more responses.
      */
     void brokenOff(ResponseTable table, boolean unwanted) {
         long nanos = System.nanoTime() - beforeNanos;

@@ -49,7 +49,7 @@ final class ResponseStream {
         this.patience = patience;
     }
 
-    /** How far the answer is. For the instance's thread. */
+    /** The progress of the responses. For the instance's thread. */
     ResponseProgress progress() {
         return progress;
     }
@@ -92,8 +92,8 @@ final class ResponseStream {
     }
 
     /**
-     * Gives the receiver what waits. For the request's thread. Never throws: a failure of the receiver is kept for
-     * {@link #check}.
+     * Gives the receiver the responses that wait. For the request's thread. Never throws: a failure of the receiver is
+     * kept for {@link #check}.
      *
      * @return whether the receiver can take more; false for the first time when it has failed
      */

@@ -26,7 +26,7 @@ final class ScatteredOutputs {
     private final BufferPool pool;
     private final List<InferenceTicket> tickets;
 
-    /** What serves each output of an entry point where it is wanted; kept, as a run would otherwise make them anew. */
+    /** The objects that serve the outputs of each entry point; kept, since each run would otherwise make them anew. */
     private final Map<ModelSignature, BatchOutput[]> known = new HashMap<>();
 
     private final Predicate<OutputRule> offered;
@@ -122,7 +122,7 @@ final class ScatteredOutputs {
         return outputs.get(index).deviceMemory(shape, byteSize, transfers);
     }
 
-    /** Answers output {@code index} with input {@code input} of each request. */
+    /** Gives each request its input {@code input} as output {@code index}. */
     void fromInput(int index, int input, Datatype datatype, Shape shape) {
         check(rules.get(index), datatype, shape);
         outputs.get(index).fromInput(input, shape);
@@ -134,7 +134,7 @@ final class ScatteredOutputs {
     }
 
     /**
-     * Refuses what a backend gives as an output of the whole batch.
+     * Checks an output of the whole batch as the backend gives it.
      *
      * @throws GatunException INTERNAL when it is not as the configuration says
      */
@@ -171,7 +171,7 @@ final class ScatteredOutputs {
         }
     }
 
-    /** Gives the requests that want {@code rule} a copy of {@code given}, which is something else too. */
+    /** Gives the requests that want {@code rule} a copy of {@code given}, which is used for something else too. */
     void shareCopy(OutputRule rule, Tensor given) {
         if (!isWanted(rule)) {
             return;

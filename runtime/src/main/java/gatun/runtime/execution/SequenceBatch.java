@@ -17,9 +17,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of sequences that run together: what each row is to its sequence, and the states before and after. Where
- * sequences keep their places in the batch, a row whose sequence has no step is a gap, of zeros and empty strings. Used
- * by the instance's thread only.
+ * The steps of sequences that run together: the step of each row, and the states before and after. Where sequences keep
+ * their places in the batch, a row whose sequence has no step is a gap, of zeros and empty strings. Used by the
+ * instance's thread only.
  */
 final class SequenceBatch {
     private final Run run;
@@ -29,7 +29,7 @@ final class SequenceBatch {
     private final List<InferenceTicket> tickets;
     private final List<StateExchange> states = new ArrayList<>();
 
-    /** What each row is to its sequence; empty for a gap. */
+    /** The step of each row; empty for a gap. */
     private final List<Optional<SequenceStep>> rows = new ArrayList<>();
 
     private final ControlInputs controls;
@@ -146,7 +146,7 @@ final class SequenceBatch {
     /**
      * Takes the states that the model gave, before the requests have their responses.
      *
-     * @throws GatunException when the model gave not all, or there is no memory for them
+     * @throws GatunException when the model did not give all, or there is no memory for them
      */
     void takeStates(ScatteredOutputs outputs) {
         states.forEach(StateExchange::requireGiven);

@@ -17,14 +17,14 @@ import java.util.Optional;
  * An input that no request brings: it tells the model of each row of a batch where in its sequence the row's step
  * stands. Immutable.
  *
- * @param name what the model calls it
- * @param kind what it tells
+ * @param name its name in the model
+ * @param kind the information that it carries
  * @param datatype of its elements, of which a row has one
  * @param no the value for "no", or for no id; a float's bits where the datatype is FP32
  * @param yes the value for "yes", likewise
  */
 record SequenceControl(String name, Control.Kind kind, Datatype datatype, int no, int yes) {
-    /** What a configuration that has been checked says of one. */
+    /** The control of a configuration that has been checked. */
     static SequenceControl of(ControlInput input) {
         Control control = input.getControl(0);
         Datatype datatype = Datatypes.ofControl(control);
@@ -53,7 +53,7 @@ record SequenceControl(String name, Control.Kind kind, Datatype datatype, int no
         return BytesCodec.LENGTH_BYTES + BytesCodec.utf8ByteSize(text(step));
     }
 
-    /** Writes a row at {@code offset} and answers where the next one goes. */
+    /** Writes a row at {@code offset} and returns where the next one goes. */
     long writeRow(Optional<SequenceStep> step, MemorySegment target, long offset) {
         switch (kind) {
             case CONTROL_SEQUENCE_START ->

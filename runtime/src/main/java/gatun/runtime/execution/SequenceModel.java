@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** What the configuration of a model says of sequences, prepared when the model is loaded. Safe for any thread. */
+/** How a model handles sequences, prepared from its configuration when it is loaded. Safe for any thread. */
 final class SequenceModel {
     private final String modelName;
     private final SequencePolicy policy;
@@ -40,7 +40,7 @@ final class SequenceModel {
     }
 
     /**
-     * What {@code config} says; null when its requests belong to no sequences.
+     * The sequence settings of {@code config}; null when its requests belong to no sequences.
      *
      * @param states its states
      * @param queueLimit how many requests may wait
@@ -111,7 +111,7 @@ final class SequenceModel {
     }
 
     /**
-     * What a request is to its sequence.
+     * A request as a step of its sequence.
      *
      * @param batchSize its batch size; 0 when the model has no batch dimension
      * @throws GatunException INVALID_ARGUMENT with the protocol's text

@@ -36,7 +36,7 @@ final class SequenceState implements Hold {
         shapes = rules.stream().map(StateTensor::initialShape).toArray(Shape[]::new);
     }
 
-    /** What a sequence keeps; empty before its first step. */
+    /** The states of a sequence; empty before its first step. */
     static Optional<SequenceState> of(Sequence sequence) {
         return sequence.state() instanceof SequenceState state ? Optional.of(state) : Optional.empty();
     }
@@ -97,7 +97,7 @@ final class SequenceState implements Hold {
 
     /**
      * Has the buffer of a growable state hold at least {@code byteSize} bytes, those that it holds now in front.
-     * Answers the one that was too small for that, which the caller closes when nobody reads it any more.
+     * Returns the buffer that was too small for that, which the caller closes when nobody reads it any more.
      */
     Optional<Buffer> reserve(int index, long byteSize) {
         Buffer small = buffer(index);

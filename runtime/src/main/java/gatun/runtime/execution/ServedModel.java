@@ -57,15 +57,15 @@ public interface ServedModel extends ModelVersion {
     }
 
     /**
-     * The models on backends whose work its answers are: as long as they are the same objects, equal requests have
-     * equal answers.
+     * The models on backends that its responses come from: as long as they are the same objects, equal requests have
+     * equal responses.
      */
     default List<ServedModel> sources() {
         return List.of(this);
     }
 
     /**
-     * Brings the instances to what {@code config} says, while requests go on: new ones are opened and warmed up, then
+     * Changes the instances to those of {@code config}, while requests go on: new ones are opened and warmed up, then
      * others end when they have finished what they run, or the sequences that they have. Nothing else changes, neither
      * the engine's model nor what was counted. For one caller at a time.
      *
@@ -90,15 +90,15 @@ public interface ServedModel extends ModelVersion {
         return false;
     }
 
-    /** Why it cannot answer now although nobody closed it, which is a model that it asks; empty when it can. */
+    /** Why it cannot answer now although nobody closed it: because of a model that it asks; empty when it can. */
     default Optional<String> unavailability() {
         return Optional.empty();
     }
 
     /**
      * Refuses new requests, lets those that were accepted finish and gives up all memory. Those that still wait when
-     * the grace is over are refused. When one that runs does not finish in time, what it uses stays open and the answer
-     * is false; may be called again.
+     * the grace is over are refused. When one that runs does not finish in time, the objects that it uses stay open and
+     * this returns false; may be called again.
      */
     boolean close(Duration grace);
 }

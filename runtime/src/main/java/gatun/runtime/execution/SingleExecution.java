@@ -31,7 +31,7 @@ final class SingleExecution implements ModelExecution {
     private final Run run;
     private final BufferPool pool;
 
-    /** What becomes of single responses; null unless the model is decoupled. */
+    /** The outcomes of single responses; null unless the model is decoupled. */
     private final @Nullable ResponseTable responses;
 
     private @Nullable InferenceTicket ticket;
@@ -95,7 +95,7 @@ final class SingleExecution implements ModelExecution {
         }
     }
 
-    /** Sends a response of what was made; false when the request is left out. */
+    /** Sends the outputs that were made as a response; false when the request is left out. */
     private boolean send(InferenceTicket running, ResponseTable table, boolean last) {
         long madeNanos = System.nanoTime();
         try {
@@ -142,7 +142,9 @@ final class SingleExecution implements ModelExecution {
         return List.of(ticket());
     }
 
-    /** Sends what is made when the model is decoupled; otherwise counts only, since one response is made at the end. */
+    /**
+     * Sends the outputs made when the model is decoupled; otherwise counts only, since one response is made at the end.
+     */
     @Override
     public void send() {
         if (responses == null) {
@@ -230,7 +232,7 @@ final class SingleExecution implements ModelExecution {
         running.showInputs();
     }
 
-    /** What the client is told of an output of which the backend says {@code datatype} and {@code shape}. */
+    /** The spec that the client gets for an output that the backend gives with {@code datatype} and {@code shape}. */
     private static TensorSpec spec(InferenceTicket running, int index, Datatype datatype, Shape shape, long byteSize) {
         OutputRule rule = running.tensors().rule(index);
         ModelSignature signature = running.signature();

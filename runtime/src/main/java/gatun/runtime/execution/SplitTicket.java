@@ -61,9 +61,9 @@ final class SplitTicket {
     }
 
     /**
-     * The answers of all pieces as one.
+     * The responses of all pieces as one.
      *
-     * @throws GatunException the first failure of a piece; or when the answers are too large for a window, or for the
+     * @throws GatunException the first failure of a piece; or when the outputs are too large for a window, or for the
      *     pool
      */
     InferenceResponse response(BufferPool pool, String model, String version) {

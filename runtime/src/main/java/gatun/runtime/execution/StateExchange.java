@@ -19,9 +19,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One state of the sequences whose steps run together: what the model gets of them, and what it gives back. For a
- * single row the sequence's own buffer is what the model reads, and what it wrote becomes the sequence's buffer; the
- * rows of several are gathered and shared out. One object serves all runs of an instance; used by the instance's thread
+ * One state of the sequences whose steps run together: as the model gets it, and as the model gives it back. For a
+ * single row the model reads the sequence's own buffer, and the buffer that it wrote becomes the sequence's; the rows
+ * of several are gathered and shared out. One object serves all runs of an instance; used by the instance's thread
  * only.
  */
 final class StateExchange {
@@ -38,13 +38,13 @@ final class StateExchange {
     private @Nullable Buffer given;
     private @Nullable Shape givenShape;
 
-    /** What the model gives lies here, when it does not in {@link #given}: where it read the state. */
+    /** Where the model gives the state when not in {@link #given}: in the memory that it read the state from. */
     private @Nullable MemorySegment inPlace;
 
     /** Buffers that a state outgrew during the run, which may still be read. */
     private final List<Buffer> outgrown = new ArrayList<>();
 
-    /** Where each row begins in what the model gave, and the end of the last; written by {@link #prepare}. */
+    /** Where each row begins in the state that the model gave, and the end of the last; written by {@link #prepare}. */
     private long[] starts = {0};
 
     /** Buffers for states whose own do not suit any more, by row; null where they do. */
@@ -67,7 +67,7 @@ final class StateExchange {
         rows = sequences;
     }
 
-    /** Name, datatype and shape of what the model gets. */
+    /** Name, datatype and shape of the state as the model gets it. */
     TensorSpec inputSpec() {
         Shape shape = present().shape(index);
         return new TensorSpec(
@@ -84,7 +84,7 @@ final class StateExchange {
         throw new AssertionError("a run without steps");
     }
 
-    /** What the model gets. */
+    /** The state as the model gets it. */
     Tensor input() {
         Tensor known = input;
         if (known == null) {
@@ -125,9 +125,9 @@ final class StateExchange {
     }
 
     /**
-     * Memory for what the model gives.
+     * Memory for the state that the model gives.
      *
-     * @throws GatunException INTERNAL when that is not what the configuration says
+     * @throws GatunException INTERNAL when it does not match the configuration
      */
     MemorySegment output(Datatype datatype, Shape shape, long byteSize) {
         Shape dims = signature.batching() && shape.rank() > 0 ? shape.withoutFirst() : shape;
@@ -208,7 +208,7 @@ final class StateExchange {
         }
     }
 
-    /** What the model gave, for all rows. */
+    /** The state that the model gave, for all rows. */
     Tensor output() {
         Shape dims = shape();
         MemorySegment bytes = inPlace == null ? given().segment() : inPlace;
@@ -263,8 +263,8 @@ final class StateExchange {
     }
 
     /**
-     * Gives the sequence of a row what the model gave for it. Called once for a row, after {@link #prepare}; never
-     * fails.
+     * Gives the sequence of a row the state that the model gave for it. Called once for a row, after {@link #prepare};
+     * never fails.
      */
     void commit(int row) {
         SequenceState state = rows.get(row).orElse(null);

@@ -16,8 +16,8 @@ import java.util.Optional;
  * @param version its number
  * @param backend makes its instances; closed with the version
  * @param labels the lines of the label files, by output name
- * @param warmUps what each instance answers before it serves
- * @param states what the model gives for one step of a sequence and gets for the next
+ * @param warmUps the requests that each instance answers before it serves
+ * @param states the tensors that the model gives for one step of a sequence and gets for the next
  * @param rule how requests share runs where the configuration does not say it; empty for not at all
  */
 public record VersionDefinition(

@@ -28,7 +28,7 @@ import java.util.function.Consumer;
 final class WarmUp {
     private static final int ALIGNMENT = 64;
 
-    /** Any number: every start of the server shall send the same. */
+    /** Any fixed number, so that every start of the server sends the same. */
     private static final long SEED = 20_011_914;
 
     private final WarmUpPlan plan;
@@ -44,7 +44,7 @@ final class WarmUp {
     /**
      * Runs all samples and requests.
      *
-     * @param instance runs tickets, as one batch, and leaves answer or failure in each
+     * @param instance runs tickets, as one batch, and leaves the response or the failure in each
      * @throws GatunException with the first that fails, and why
      */
     void run(Consumer<List<InferenceTicket>> instance) {
@@ -133,7 +133,7 @@ final class WarmUp {
         }
     }
 
-    /** Gives back what an answer holds. */
+    /** Gives back the memory of a response. */
     private void drop(InferenceTicket answered) {
         if (!version.decoupled()) {
             answered.response(version.name(), version.versionText()).close();
@@ -141,8 +141,8 @@ final class WarmUp {
     }
 
     /**
-     * A request with these inputs. What is no input of the model's clients, as a sequence's controls, reaches the
-     * backend as it is.
+     * A request with these inputs. Inputs that clients do not send, such as a sequence's controls, reach the backend as
+     * they are.
      */
     private InferenceTicket ticket(List<Tensor> inputs) {
         InferenceRequest request = new InferenceRequest(version);

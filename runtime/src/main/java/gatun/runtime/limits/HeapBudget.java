@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts what requests take of the Java heap for their long parts, so that all of them together stay within it. Who
- * reads something long reserves its heap before it makes anything. Safe for any thread; never waits.
+ * Counts the Java heap that requests take for their long parts, so that all of them together stay within it. Whoever
+ * reads something long reserves the heap for it first. Safe for any thread; never waits.
  */
 public final class HeapBudget {
-    /** What every request may make without asking, in bytes: its usual texts, shapes and objects. */
+    /** Bytes of heap that every request may take without a reservation: for its usual texts, shapes and objects. */
     public static final long FREE_BYTE_SIZE = 16 << 10;
 
     private static final Hold NOTHING = () -> {};
@@ -29,8 +29,8 @@ public final class HeapBudget {
      * Reserves {@code byteSize} bytes of the heap; nothing is counted up to {@link #FREE_BYTE_SIZE}.
      *
      * @return the reservation; its owner closes it, more than once does no harm
-     * @throws GatunException UNAVAILABLE when others have taken what is needed, RESOURCE_EXHAUSTED when it could never
-     *     be had
+     * @throws GatunException UNAVAILABLE when others have taken too much now, RESOURCE_EXHAUSTED when the budget could
+     *     never give that much
      */
     public Hold reserve(long byteSize) {
         if (byteSize <= FREE_BYTE_SIZE) {

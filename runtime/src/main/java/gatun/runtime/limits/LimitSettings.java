@@ -4,8 +4,8 @@ package gatun.runtime.limits;
 /**
  * The limits of what clients may have the server make, beside tensors, which the buffer pool bounds.
  *
- * @param request what one request may hold
- * @param model what one model's configuration may ask for
+ * @param request the limits for one request
+ * @param model the limits for one model's configuration
  * @param heapByteSize the most bytes of the Java heap that all requests together may take for what is long in them
  */
 public record LimitSettings(RequestLimits request, ModelLimits model, long heapByteSize) {

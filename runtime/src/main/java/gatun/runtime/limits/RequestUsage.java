@@ -9,7 +9,7 @@ import gatun.memory.tensor.Hold;
  * perhaps by another thread later.
  */
 public final class RequestUsage implements Hold {
-    /** What a text counts beside its bytes, so that empty ones are not free. */
+    /** Bytes that a text counts beside its own, so that empty ones are not free. */
     public static final int TEXT_BYTE_SIZE = 16;
 
     /** The heap that a text takes beside its bytes. */
@@ -46,7 +46,8 @@ public final class RequestUsage implements Hold {
     }
 
     /**
-     * Nothing used of the standard limits, with a heap budget that nobody shares: for what is no request of a client.
+     * Nothing used of the standard limits, with a heap budget that nobody shares: for data that does not come from a
+     * client's request.
      */
     public static RequestUsage standard() {
         return new RequestUsage(RequestLimits.STANDARD, new HeapBudget(Long.MAX_VALUE));

@@ -7,11 +7,11 @@ import java.util.function.UnaryOperator;
 
 /** The log of a running server. Safe for any thread. */
 public interface LogControl {
-    /** What is logged now. */
+    /** The present settings. */
     LogSettings settings();
 
     /**
-     * Changes what is logged, from the next line on. Where the log is written to cannot be changed.
+     * Changes the settings, from the next line on. The file that the log is written to cannot be changed.
      *
      * @param change the new settings, made of the present ones; may be asked more than once
      */
@@ -22,7 +22,7 @@ public interface LogControl {
         return FixedLog.INSTANCE;
     }
 
-    /** How a client is refused that wants the log elsewhere. */
+    /** The refusal of a client that wants the log in another file. */
     static GatunException fileIsFixed() {
         return new GatunException(
                 ErrorCode.UNSUPPORTED, "log file location can not be updated through network protocol");

@@ -1,4 +1,4 @@
-/** What a server logs, and how it is changed while it runs. */
+/** The log settings of a server, and how they are changed while it runs. */
 @NullMarked
 package gatun.runtime.logging;
 

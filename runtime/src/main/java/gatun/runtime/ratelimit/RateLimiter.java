@@ -111,7 +111,10 @@ public final class RateLimiter {
         }
     }
 
-    /** How much there is of what {@code need} names; the most that anybody asks for where the operator says nothing. */
+    /**
+     * How much there is of the resource that {@code need} names; where the operator does not set it, the most that any
+     * instance asks for.
+     */
     private int limit(Need need, int device) {
         Integer own = amounts.get(Place.of(need, device));
         Integer general = amounts.get(new Place(need.name(), ResourceAmount.EVERY_DEVICE));

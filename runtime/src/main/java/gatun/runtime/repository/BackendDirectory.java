@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The backends that whoever runs the server has put beside it: each jar of a directory, and each of its folders with
- * all jars in it, has a class loader of its own, so that the libraries of one are not seen by another. One that cannot
- * be loaded is told of and keeps nothing else from working. Owns the class loaders.
+ * all jars in it, has a class loader of its own, so that the libraries of one are not seen by another. A backend that
+ * cannot be loaded is reported and does not keep the others from working. Owns the class loaders.
  */
 public final class BackendDirectory implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BackendDirectory.class);
@@ -37,7 +37,7 @@ public final class BackendDirectory implements AutoCloseable {
     }
 
     /**
-     * Loads what {@code directory} holds, by name. Never fails: what went wrong is logged, and told by
+     * Loads the backends that {@code directory} holds, by name. Never fails: failures are logged, and told by
      * {@link #failures}.
      */
     public static BackendDirectory open(Path directory) {

@@ -106,7 +106,7 @@ public final class Backends implements AutoCloseable {
         return new GatunException(ErrorCode.UNAVAILABLE, text.toString());
     }
 
-    /** What each engine that is started holds, by name. */
+    /** The statistics of each engine that is started, by name. */
     public List<EngineStatistics> statistics() {
         List<EngineStatistics> statistics = new ArrayList<>();
         entries.forEach((name, entry) -> {

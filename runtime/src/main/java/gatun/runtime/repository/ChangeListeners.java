@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who wants to know when a model's state has changed. Safe for any thread. */
+/** The listeners to changes of models' states. Safe for any thread. */
 public final class ChangeListeners {
     private static final Logger LOG = LoggerFactory.getLogger(ChangeListeners.class);
 

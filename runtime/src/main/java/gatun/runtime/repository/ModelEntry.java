@@ -42,12 +42,12 @@ final class ModelEntry {
         return name;
     }
 
-    /** What the versions that serve were loaded from; empty when none serves. */
+    /** The source that the versions that serve were loaded from; empty when none serves. */
     Optional<ModelSource> loaded() {
         return loaded;
     }
 
-    /** What the latest load was made from, whether it succeeded or not; empty when the model is not to be served. */
+    /** The source of the latest load, whether it succeeded or not; empty when the model is not to be served. */
     Optional<ModelSource> attempted() {
         return attempted;
     }
@@ -99,7 +99,7 @@ final class ModelEntry {
                 : List.of(VersionEntry.failed(name, "", "", reason, Duration.ZERO)));
     }
 
-    /** Takes back what {@link #refuse} said: the files are again those that serve. */
+    /** Takes back the reason of {@link #refuse}: the files are again those that serve. */
     void accept() {
         if (loaded.equals(attempted) && refused) {
             refused = false;
@@ -155,12 +155,12 @@ final class ModelEntry {
         throw absent(number, all);
     }
 
-    /** What is said of a name that no model has. */
+    /** The failure for a name that no model has. */
     static GatunException unknown(String name) {
         return new GatunException(ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
     }
 
-    /** What is said of a version that is there and cannot answer now. */
+    /** The failure for a version that exists and cannot answer now. */
     static GatunException notReady(String name, String version) {
         return new GatunException(
                 ErrorCode.UNAVAILABLE,

@@ -34,7 +34,7 @@ final class ModelLifeCycle {
     private final ModelReload reload;
     private final int modelLimit;
 
-    /** @param modelLimit how many models there may be for a request to bring the files of another */
+    /** @param modelLimit a request may bring the files of a new model while there are fewer models than this */
     ModelLifeCycle(ModelSources sources, ModelTable models, LoadThreads threads, ModelReload reload, int modelLimit) {
         this.sources = sources;
         this.models = models;
@@ -46,14 +46,14 @@ final class ModelLifeCycle {
     /** One round of decisions: which models are changed by it, and when that is done. */
     private static final class Round {
         final Map<String, CompletableFuture<List<ModelLoader.Result>>> changes = new HashMap<>();
-        /** What was read, of models that are changed. */
+        /** The sources of the models that are changed. */
         final Map<String, ModelSource> sources = new HashMap<>();
         /** Models that are being looked at; one that is met again asks itself. */
         final Set<String> begun = new LinkedHashSet<>();
     }
 
     /**
-     * Loads what was found and waits until each model is ready or has a reason why not.
+     * Loads the models that were found and waits until each model is ready or has a reason why not.
      *
      * @param found models by name, or why a name cannot be served
      */
@@ -275,7 +275,7 @@ final class ModelLifeCycle {
             await(takeOut(entry, unused(entry)));
             return;
         }
-        // What asks others goes before them: its requests may still need them.
+        // A model that asks others goes before them: its requests may still need them.
         AtomicInteger left = new AtomicInteger(users.size());
         for (ModelEntry user : users) {
             await(takeOut(user, () -> {
@@ -308,14 +308,14 @@ final class ModelLifeCycle {
     }
 
     /**
-     * Looks what has changed in the repositories and has it loaded or unloaded. Does not wait for that, and never
+     * Looks for changes in the repositories and has models loaded or unloaded. Does not wait for that, and never
      * throws.
      */
     void poll() {
         look();
     }
 
-    /** As {@link #poll}, but waits for what it loads, and before for what is under way. */
+    /** As {@link #poll}, but waits first for changes under way, and at the end for its own. */
     void pollAndWait() {
         for (ModelEntry entry : models.all()) {
             threads.pending(entry.name()).ifPresent(ModelLifeCycle::awaitEnd);
@@ -353,7 +353,7 @@ final class ModelLifeCycle {
     }
 
     private void poll(String name, Finding finding, Round round) {
-        // What is under way goes on; the next look is soon enough for what changes meanwhile.
+        // A change under way goes on; the next look is soon enough for what changes meanwhile.
         if (threads.pending(name).isPresent() || !round.begun.add(name)) {
             return;
         }
@@ -378,7 +378,7 @@ final class ModelLifeCycle {
         }
     }
 
-    /** Begins nothing more, and waits for what is under way; false when that takes longer than {@code grace}. */
+    /** Begins nothing more, and waits for changes under way; false when that takes longer than {@code grace}. */
     boolean close(Duration grace) {
         return threads.close(grace);
     }

@@ -131,8 +131,8 @@ final class ModelLoader {
     }
 
     /**
-     * Brings the instances of versions that serve to what {@code source} says. Never throws: what went wrong is in the
-     * results, one for each version.
+     * Brings the instances of versions that serve to the number and kind in {@code source}. Never throws: failures are
+     * in the results, one for each version.
      *
      * @return empty where that is not all that has changed, and nothing was done
      */

@@ -3,7 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
 
-/** What may name a model: something that stays inside the repository when it becomes a path. */
+/** Checks names of models, which must stay inside the repository when they become paths. */
 final class ModelName {
     private ModelName() {}
 

@@ -34,8 +34,8 @@ final class ModelReload {
     }
 
     /**
-     * Brings a model to what {@code source} says; versions that did not change go on as they are. Takes over the files
-     * of {@code source}.
+     * Changes a model to {@code source}; versions that did not change go on as they are. Takes over the files of
+     * {@code source}.
      *
      * @return the results of the versions that were loaded; none when nothing had changed
      */

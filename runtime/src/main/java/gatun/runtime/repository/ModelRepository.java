@@ -157,12 +157,12 @@ public final class ModelRepository {
     }
 
     /**
-     * The version that took the place of one which was found ready and was replaced before the request began: what
-     * keeps a reload from interrupting anybody.
+     * The version that took the place of one which was found ready and was replaced before the request began, so that a
+     * reload interrupts nobody.
      *
      * @param stopped the version that was found
-     * @param failure what it said to the request; thrown when it is ready all the same
-     * @throws GatunException what a new request hears when nothing took its place
+     * @param failure its failure of the request; thrown when it is ready all the same
+     * @throws GatunException the failure that a new request gets, when nothing took its place
      */
     public ServedModel successor(ServedModel stopped, InferenceRequest request, VersionRetiredException failure) {
         if (stopped.ready()) {
@@ -205,8 +205,8 @@ public final class ModelRepository {
     }
 
     /**
-     * What the repositories hold; nothing when they cannot be read now, which keeps nobody from hearing of what is
-     * loaded.
+     * The models that the repositories hold; none when they cannot be read now, so that the index still tells of the
+     * loaded ones.
      */
     private SortedMap<String, RepositoryScan.Finding> present() {
         try {
@@ -256,14 +256,14 @@ public final class ModelRepository {
         loader.stopRetrying();
         boolean unloaded = unloadAll(deadline);
         boolean loaded = lifeCycle.close(remaining(deadline));
-        // What was still being loaded until now.
+        // Models that were still being loaded until now.
         unloaded &= unloadAll(deadline);
         models.all().forEach(entry -> entry.attempted().ifPresent(ModelSource::discard));
         uploads.close();
         return loaded && unloaded;
     }
 
-    /** What asks others goes before them: its requests may still need them. */
+    /** Unloads all models. A model that asks others goes before them: its requests may still need them. */
     private boolean unloadAll(long deadline) {
         List<ServedModel> open = models.all().stream()
                 .flatMap(entry -> entry.versions().stream())

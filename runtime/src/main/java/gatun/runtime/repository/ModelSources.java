@@ -11,21 +11,19 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 
 /**
- * Reads what models are to be loaded from. Safe for any thread.
+ * Finds and reads the sources that models are loaded from. Safe for any thread.
  *
  * @param sources the directories, and how configurations are read there
  * @param list the models that are served because a list names them
  * @param uploads where the files of load requests are
  */
 record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
-    /**
-     * What each directory of the repositories holds, and what the list names; throws as {@link RepositoryScan#scan}.
-     */
+    /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */
     SortedMap<String, RepositoryScan.Finding> scan() {
         return list.addTo(RepositoryScan.scan(sources.repositories()));
     }
 
-    /** What the repositories or the list hold under that name; throws as {@link RepositoryScan#scan}. */
+    /** The model of that name in the repositories or the list; throws as {@link RepositoryScan#scan}. */
     Optional<RepositoryScan.Finding> find(String name) {
         return Optional.ofNullable(scan().get(name));
     }
@@ -38,9 +36,9 @@ record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFo
     }
 
     /**
-     * What a load request makes of a model.
+     * The source of a model as a load request changes it.
      *
-     * @param directory what the repositories hold; not looked at when the request brings files
+     * @param directory the model's directory in the repositories; not looked at when the request brings files
      * @throws GatunException with the reason why nothing can be loaded from there
      */
     ModelSource read(String name, Optional<ModelDirectory> directory, ModelOverride override) {

@@ -18,7 +18,7 @@ final class ModelTable {
         this.listeners = listeners;
     }
 
-    /** Who is told when an entry has changed. */
+    /** The listeners to changes of entries. */
     ChangeListeners listeners() {
         return listeners;
     }

@@ -11,11 +11,11 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** What the directories of a model repository hold. */
+/** Finds the models in the directories of a model repository. */
 final class RepositoryScan {
     private RepositoryScan() {}
 
-    /** What was found under a name. */
+    /** The finding for a name. */
     sealed interface Finding {
         /** A model. */
         record Model(ModelDirectory directory) implements Finding {}
@@ -25,8 +25,8 @@ final class RepositoryScan {
     }
 
     /**
-     * Every model in {@code repositories}, by name. What begins with a dot is no model: mounted volumes and version
-     * control leave such directories.
+     * Every model in {@code repositories}, by name. A directory whose name begins with a dot is no model: mounted
+     * volumes and version control leave such directories.
      *
      * @throws GatunException INVALID_ARGUMENT when a repository cannot be read
      */

@@ -17,7 +17,7 @@ import java.util.function.Consumer;
  * Where models are and how they are loaded and run.
  *
  * @param controlMode who decides which are loaded
- * @param limits what a configuration may ask for
+ * @param limits the limits for a configuration
  */
 public record RepositorySettings(
         ControlMode controlMode, Sources sources, Loading loading, Scheduling scheduling, ModelLimits limits) {
@@ -44,7 +44,7 @@ public record RepositorySettings(
      * @param retries how often a load that fails is tried again before it counts as failed
      * @param retryInterval how long to wait before that
      * @param warmUps requests beside models' files that they answer before they serve
-     * @param configurationRule what complete configurations are to keep to beyond the runtime's own rules
+     * @param configurationRule checks complete configurations beyond the runtime's own rules
      */
     public record Loading(
             int threads,

@@ -50,7 +50,7 @@ record VersionEntry(
                 Optional.of(model));
     }
 
-    /** What a model of that configuration runs on, as far as it is known. */
+    /** The engine that a model of that configuration runs on, as far as it is known. */
     static String engine(ModelConfig config) {
         return config.getBackend().isEmpty() ? config.getPlatform() : config.getBackend();
     }
@@ -74,13 +74,13 @@ record VersionEntry(
                 : Optional.empty();
     }
 
-    /** Whether this serves, as far as it goes by itself. */
+    /** Whether this version itself is ready, without a look at the models that it asks. */
     boolean isReady() {
         return state == ModelState.READY;
     }
 
     /**
-     * Whether this serves what its files say: no later load has failed, and nothing that it asks has become of another
+     * Whether this serves its files as they are: no later load has failed, and no model that it asks has changed its
      * kind.
      */
     boolean isCurrent() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
-/** What a scheduler says to a ticket that is submitted. */
+/** The result of submitting a ticket to a scheduler. */
 public enum Admission {
     /** The scheduler owns the ticket and brings it to an end, unless its waiter withdraws it. */
     ACCEPTED,

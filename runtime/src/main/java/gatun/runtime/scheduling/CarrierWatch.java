@@ -18,7 +18,7 @@ final class CarrierWatch {
     /** Between two looks: for so long, and twice as long at most, runs may hold all carriers. */
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** After so many looks at which carriers were left the thread ends. */
+    /** The thread ends after this many looks that found carriers left. */
     private static final int QUIET_LOOKS = 200;
 
     private final InlineRuns runs;

@@ -36,7 +36,9 @@ final class Dispatcher<T extends Ticket> implements InstanceSet {
     /** {@link #take}: there is nothing to run and never will be. */
     static final long END = -1;
 
-    /** About what it takes to wake a thread on another core, in a virtual machine; on bare metal it is less. */
+    /**
+     * About the time that it takes to wake a thread on another core, in a virtual machine; on bare metal it is less.
+     */
     static final long WAKING_NANOS = 20_000;
 
     /** How often a watcher looks at the queue: the longest that a ticket waits in spite of an idle instance. */
@@ -56,7 +58,7 @@ final class Dispatcher<T extends Ticket> implements InstanceSet {
     /** Accepted tickets that have not come to an end, where they must end in order. */
     private final @Nullable Set<Ticket> order;
 
-    // What the last attempt to form a batch found.
+    // The result of the last attempt to form a batch.
     private final int[] sizes;
     private long waitNanos;
 
@@ -158,7 +160,7 @@ final class Dispatcher<T extends Ticket> implements InstanceSet {
         return policy.maxBatchSize() == 0 || instances.allIdle();
     }
 
-    /** Takes a lent instance back; answers an instance to wake, or {@link #NONE}. */
+    /** Takes a lent instance back; returns an instance to wake, or {@link #NONE}. */
     int giveBack(int instance, long now) {
         if (!instances.giveBack(instance)) {
             return instance; // to end
@@ -171,10 +173,10 @@ final class Dispatcher<T extends Ticket> implements InstanceSet {
     }
 
     /**
-     * What an instance that is awake does now: runs the tickets that this puts into {@code batch}, which are marked as
-     * running; or, when there are none, sleeps for the nanoseconds that this answers, or {@link #FOREVER}, or until it
-     * is woken, and asks again; or ends, when this answers {@link #END}. Afterwards {@link #instanceToWake} is to be
-     * asked.
+     * Decides what an instance that is awake does now. It runs the tickets that this puts into {@code batch}, which are
+     * marked as running. When there are none, it sleeps for the nanoseconds that this returns, which may be
+     * {@link #FOREVER}, or until it is woken, and asks again; it ends when this returns {@link #END}. Afterwards
+     * {@link #instanceToWake} is to be asked.
      */
     long take(int instance, long now, List<T> batch) {
         Activity before = instances.of(instance);
@@ -270,7 +272,7 @@ final class Dispatcher<T extends Ticket> implements InstanceSet {
 
     /**
      * Looks at the tickets whose turn it is, as many as a batch can have, and writes down their sizes. Tickets whose
-     * time to wait is over come to their end, or are put back, on the way. Answers how many there are; negative when a
+     * time to wait is over come to their end, or are put back, on the way. Returns how many there are; negative when a
      * ticket follows that cannot join them.
      *
      * @param promised whether to look also at those for which an instance is on its way

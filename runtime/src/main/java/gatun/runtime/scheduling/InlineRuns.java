@@ -19,7 +19,7 @@ final class InlineRuns {
     private static final int ENDED_SHIFT = 32;
     private static final long ENDED = (1L << ENDED_SHIFT) - 1;
 
-    /** With so many runs a carrier thread is left to others. */
+    /** The number of runs up to which a carrier thread is left to others. */
     private final int sparing;
 
     private volatile int limit;

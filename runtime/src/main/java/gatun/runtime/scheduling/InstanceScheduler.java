@@ -204,7 +204,7 @@ public final class InstanceScheduler<T extends Ticket> implements Scheduler<T> {
         return sleepNanos;
     }
 
-    /** Runs a batch and ends its tickets; answers how long it ran. */
+    /** Runs a batch and ends its tickets; returns how long it ran, in nanoseconds. */
     private long run(InstanceThread<T> thread, List<T> batch) {
         try {
             return thread.run(batch);

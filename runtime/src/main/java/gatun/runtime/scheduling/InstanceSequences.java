@@ -5,7 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The sequences that have the slots of one instance, and what its thread does. Guarded by the scheduler's lock. */
+/** The sequences that have the slots of one instance, and the state of its thread. Guarded by the scheduler's lock. */
 final class InstanceSequences {
     private final @Nullable Sequence[] slots;
     private int count;

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
  * 0; all are idle at first. Guarded by the lock of the scheduler that owns it.
  */
 final class InstanceStates {
-    /** What an instance does. */
+    /** The state of an instance. */
     enum Activity {
         /** Does not take part yet. */
         OPENING,

@@ -53,7 +53,7 @@ final class InstanceThread<T extends Ticket> {
         return ordinal;
     }
 
-    /** What it opens, runs and closes. */
+    /** The worker that it opens, runs and closes. */
     Worker<T> worker() {
         return worker;
     }
@@ -84,8 +84,8 @@ final class InstanceThread<T extends Ticket> {
     }
 
     /**
-     * Waits until the worker is ready, and throws what kept it from that. Uninterruptible: loading is not abandoned
-     * half way.
+     * Waits until the worker is ready, and throws its failure when it could not open. Uninterruptible: loading is not
+     * abandoned half way.
      */
     void awaitOpen() {
         boolean interrupted = false;
@@ -109,7 +109,7 @@ final class InstanceThread<T extends Ticket> {
     }
 
     /**
-     * Runs tickets that are marked as running, on this thread; answers how long it took, in nanoseconds. A failure of
+     * Runs tickets that are marked as running, on this thread; returns how long it took, in nanoseconds. A failure of
      * the worker, which is a fault, is logged and ends nothing.
      */
     long run(List<T> batch) {

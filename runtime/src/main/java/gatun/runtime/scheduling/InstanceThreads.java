@@ -44,7 +44,8 @@ final class InstanceThreads<T extends Ticket> {
      *
      * @param workers at least one
      * @param loop the life of each: runs tickets until the scheduler ends, or its instance is retired
-     * @param stop ends the scheduler, with what waits refused; called when a thread has ended though it should not
+     * @param stop ends the scheduler and refuses the tickets that wait; called when a thread has ended though it should
+     *     not
      */
     InstanceThreads(List<? extends Worker<T>> workers, Consumer<InstanceThread<T>> loop, Runnable stop) {
         this.loop = loop;
@@ -179,7 +180,7 @@ final class InstanceThreads<T extends Ticket> {
         return threads.get(instance);
     }
 
-    /** What the instances have to wait for. */
+    /** The run permits that the instances have to wait for. */
     RunPermits turns() {
         return new ThreadTurns();
     }

@@ -3,7 +3,7 @@ package gatun.runtime.scheduling;
 
 import org.jspecify.annotations.Nullable;
 
-/** What knows its neighbours in a {@link Chain}. Guarded by whatever guards that chain. */
+/** An element of a {@link Chain}, which knows its neighbours. Guarded by the lock that guards the chain. */
 abstract class Link<T extends Link<T>> {
     @Nullable
     T earlier;

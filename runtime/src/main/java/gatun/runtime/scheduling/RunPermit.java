@@ -16,6 +16,6 @@ public interface RunPermit {
      */
     boolean ask(Runnable wake);
 
-    /** Gives a turn up that has come, or that was asked for: there is nothing to run any more. */
+    /** Gives up a turn that has come or that was asked for: there is nothing to run any more. */
     void decline();
 }

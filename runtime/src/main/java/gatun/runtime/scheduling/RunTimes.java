@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
-/** What past runs of a model say about the next one. Guarded by the lock of the scheduler that owns it. */
+/** An estimate of a model's next run, made from its past runs. Guarded by the lock of the scheduler that owns it. */
 final class RunTimes {
     /** A typical run up to this is short: others may wait for the thread that it is on. */
     static final long SHORT_NANOS = 1_000_000;
@@ -27,7 +27,7 @@ final class RunTimes {
     private int trial = FIRST_TRIAL;
     private int trialLeft = FIRST_TRIAL;
 
-    /** @param typicalNanos what to believe before the first run */
+    /** @param typicalNanos the estimate before the first run */
     RunTimes(long typicalNanos) {
         this.typicalNanos = typicalNanos;
     }

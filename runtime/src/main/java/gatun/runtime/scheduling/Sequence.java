@@ -67,7 +67,7 @@ public final class Sequence extends Link<Sequence> {
         slot = newSlot;
     }
 
-    /** What {@link #keep} was given last; null before. For the thread of the instance, during a run. */
+    /** The state that {@link #keep} was given last; null before. For the thread of the instance, during a run. */
     public @Nullable Hold state() {
         return state;
     }
@@ -116,7 +116,7 @@ public final class Sequence extends Link<Sequence> {
         return waiting.size() == 0 && !running;
     }
 
-    /** Gives up what the model kept. When it has ended. */
+    /** Gives up the state that the model kept. Called when the sequence has ended. */
     void close() {
         Hold kept = state;
         state = null;

@@ -162,8 +162,8 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
     }
 
     /**
-     * {@inheritDoc} What only it can do are its sequences: it ends when they have, each as its client ends it or leaves
-     * it idle.
+     * {@inheritDoc} Only this instance can run its sequences: it ends when they have ended, each because its client
+     * ends it or leaves it idle.
      */
     @Override
     public void retire(int number, long now) {
@@ -214,10 +214,10 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
     }
 
     /**
-     * What an instance that is awake and runs nothing does now: runs the tickets that this puts into {@code batch},
-     * which are marked as running, by slot where the strategy keeps them in place; or, when there are none, sleeps for
-     * the nanoseconds that this answers, or {@link Dispatcher#FOREVER}, or until it is woken, and asks again; or ends,
-     * when this answers {@link Dispatcher#END}.
+     * Decides what an instance that is awake and runs nothing does now. It runs the tickets that this puts into
+     * {@code batch}, which are marked as running, by slot where the strategy keeps them in place. When there are none,
+     * it sleeps for the nanoseconds that this returns, which may be {@link Dispatcher#FOREVER}, or until it is woken,
+     * and asks again; it ends when this returns {@link Dispatcher#END}.
      */
     long take(int number, long now, List<T> batch) {
         InstanceSequences instance = slots.instance(number);

@@ -64,8 +64,8 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
     }
 
     /**
-     * What comes of a decision and needs no lock: closes the sequences that ended, and wakes the instances that have
-     * work now.
+     * Follows a decision up, without the lock: closes the sequences that ended, and wakes the instances that have work
+     * now.
      */
     private void follow(int firstWoken, List<Sequence> ended) {
         ended.forEach(Sequence::close);
@@ -161,7 +161,9 @@ public final class SequenceScheduler<T extends Ticket> implements Scheduler<T> {
         return sleepNanos;
     }
 
-    /** Runs a batch; what its sequences keep is given back before those who wait for the last steps hear of it. */
+    /**
+     * Runs a batch. The states of sequences that end are given back before those who wait for the last steps are told.
+     */
     private void run(InstanceThread<T> thread, List<T> batch) {
         try {
             thread.run(batch);

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The slots of a model's instances: which are free, and which sequences wait for one, in the order of their coming.
+ * The slots of a model's instances: which are free, and which sequences wait for one, in the order in which they came.
  * Guarded by the scheduler's lock.
  */
 final class SequenceSlots {
@@ -58,7 +58,7 @@ final class SequenceSlots {
         return !free.isEmpty();
     }
 
-    /** Gives a new sequence the first free slot; answers false when there is none, and it waits for one. */
+    /** Gives a new sequence the first free slot; returns false when there is none, and it waits for one. */
     boolean assign(Sequence sequence) {
         if (free.isEmpty()) {
             backlog.add(sequence);
@@ -68,7 +68,10 @@ final class SequenceSlots {
         return true;
     }
 
-    /** Gives a free slot to the sequence that has waited for longest, and answers it; empty without either. */
+    /**
+     * Gives a free slot to the sequence that has waited for longest, and returns it; empty when no slot is free or no
+     * sequence waits.
+     */
     Optional<Sequence> assignNext() {
         if (backlog.isEmpty() || free.isEmpty()) {
             return Optional.empty();
@@ -108,7 +111,7 @@ final class SequenceSlots {
     }
 
     /**
-     * Adds an instance that takes no sequences yet, in the place of one that has ended where there is one; answers its
+     * Adds an instance that takes no sequences yet, in the place of one that has ended where there is one; returns its
      * number.
      */
     int reserve() {

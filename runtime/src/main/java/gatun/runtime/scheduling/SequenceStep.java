@@ -21,7 +21,7 @@ public final class SequenceStep {
     /**
      * A step that no scheduler has seen.
      *
-     * @param id what all steps of the sequence have in common; compared by {@code equals}
+     * @param id the id of the sequence, the same for all its steps; compared by {@code equals}
      * @param starts whether it is the sequence's first
      * @param ends whether it is the sequence's last
      */
@@ -31,7 +31,7 @@ public final class SequenceStep {
         this.ends = ends;
     }
 
-    /** What all steps of the sequence have in common. */
+    /** The id of the sequence, the same for all its steps. */
     public Object id() {
         return id;
     }
@@ -55,7 +55,7 @@ public final class SequenceStep {
         return known;
     }
 
-    /** Notes that the model has taken this step, though its answer may still fail. By the instance's thread. */
+    /** Notes that the model has taken this step, though its response may still fail. For the instance's thread. */
     public void done() {
         done = true;
     }
@@ -65,7 +65,7 @@ public final class SequenceStep {
     }
 
     /**
-     * Notes that the model has taken this step, and wants to run it again, in a later batch. By the instance's thread.
+     * Notes that the model has taken this step, and wants to run it again, in a later batch. For the instance's thread.
      */
     public void again() {
         done = true;

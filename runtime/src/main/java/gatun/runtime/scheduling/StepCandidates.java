@@ -34,7 +34,7 @@ final class StepCandidates<T extends Ticket> {
     }
 
     /**
-     * Finds the best batch of an instance's steps; answers false when there is none, or when more steps may come before
+     * Finds the best batch of an instance's steps; returns false when there is none, or when more steps may come before
      * {@link #waitNanos} are over.
      *
      * @param hurried whether a batch is not kept for more steps

@@ -65,7 +65,8 @@ public abstract class Ticket extends Link<Ticket> {
     protected Ticket() {}
 
     /**
-     * Says how this ticket waits; without it in the first level, and for ever. To be called before it is submitted.
+     * Sets how this ticket waits; without this call in the first level, and for ever. To be called before it is
+     * submitted.
      *
      * @param level its priority level, from 0, the most urgent first
      * @param deadlineNanos reading of {@link System#nanoTime} at which a ticket that still waits is given up; 0 for
@@ -84,7 +85,7 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * What it is to its sequence.
+     * This ticket as a step of its sequence.
      *
      * @throws IllegalStateException when it belongs to none
      */
@@ -96,7 +97,7 @@ public abstract class Ticket extends Link<Ticket> {
         return known;
     }
 
-    /** What it counts in a batch; at least 1. */
+    /** Its size in a batch; at least 1. */
     protected int size() {
         return 1;
     }
@@ -109,7 +110,8 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * What the waiting thread does each time it is awake while this waits or runs; nothing by default. Must not throw.
+     * Called by the waiting thread each time it is awake while this waits or runs; does nothing by default. Must not
+     * throw.
      */
     protected void attend() {}
 
@@ -183,8 +185,8 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * Parks until this ticket has come to an end. A running ticket is waited for whatever happens, because the engine
-     * uses the request's memory; an interrupt is kept for the caller.
+     * Parks until this ticket has come to an end. A running ticket is waited for in any case, because the engine uses
+     * the request's memory; an interrupt is kept for the caller.
      *
      * @param scheduler the one that accepted this ticket
      */
@@ -195,7 +197,7 @@ public abstract class Ticket extends Link<Ticket> {
         boolean mayExpire = deadlineNanos != 0;
         try {
             while (true) {
-                // Before the look at the state: it may park, and so use up the signal of what becomes of this
+                // Before the look at the state: it may park, and so use up the signal of a change of this ticket
                 // meanwhile.
                 attend();
                 switch (state) {

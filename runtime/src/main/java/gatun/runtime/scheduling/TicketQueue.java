@@ -22,8 +22,8 @@ final class TicketQueue<T extends Ticket> {
         final Chain<Ticket> punctual = new Chain<>();
         final Chain<Ticket> delayed = new Chain<>();
         /**
-         * What counts against the capacity; not tickets for which an instance is on its way: they wait no more, in that
-         * respect.
+         * The load that counts against the capacity. Tickets for which an instance is on its way do not count: they are
+         * as good as taken.
          */
         int load;
 
@@ -154,7 +154,7 @@ final class TicketQueue<T extends Ticket> {
         return null;
     }
 
-    /** What a ticket counts against its level's capacity. */
+    /** The load of a ticket against its level's capacity. */
     private int weight(Ticket ticket) {
         return countsSizes ? ticket.size() : 1;
     }

@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /**
  * The work of an instance's thread. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other
- * threads run it too, never two at a time, and each sees what the one before wrote.
+ * threads run it too, never two at a time, and each sees the writes of the one before.
  *
  * @param <T> what it runs
  */
@@ -21,8 +21,8 @@ public interface Worker<T extends Ticket> {
     boolean isBoundToThread();
 
     /**
-     * What it has to wait for before each {@link #run}, which then ends the turn; nothing by default. Asked once,
-     * before it opens.
+     * The permit that it has to wait for before each {@link #run}, which then ends the turn; none by default. Asked
+     * once, before it opens.
      */
     default Optional<RunPermit> turn() {
         return Optional.empty();

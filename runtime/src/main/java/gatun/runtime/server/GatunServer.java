@@ -95,7 +95,7 @@ public final class GatunServer implements InferenceServer {
     }
 
     /**
-     * Loads the models and answers when each is ready or has, in {@link #index}, a reason why not.
+     * Loads the models and returns when each is ready or has, in {@link #index}, a reason why not.
      *
      * @throws GatunException when a model repository cannot be read; nothing is left open then
      */
@@ -220,9 +220,9 @@ public final class GatunServer implements InferenceServer {
     }
 
     /**
-     * From now on health says that the server stops, models are neither loaded nor unloaded, and protocols refuse what
-     * is new; what was accepted goes on. To be called before the listeners stop, which wait for that. May be called
-     * again.
+     * From now on health says that the server stops, models are neither loaded nor unloaded, and protocols refuse new
+     * requests; accepted ones go on. To be called before the listeners stop, which wait for accepted requests. May be
+     * called again.
      */
     public void announceStop() {
         exiting = true;
@@ -300,7 +300,7 @@ public final class GatunServer implements InferenceServer {
         }
     }
 
-    /** Who answers in the place of a version that stops because it was reloaded; of one that was unloaded, nobody. */
+    /** The version that takes the place of one that stops because it was reloaded; one that was unloaded has none. */
     private ServedModel successor(ServedModel stopped, InferenceRequest request, VersionRetiredException failure) {
         if (exiting) {
             throw failure;

@@ -26,7 +26,7 @@ import gatun.runtime.tracing.Tracing;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** The server without its sockets: what every protocol calls. Safe for any thread. */
+/** The server without its sockets, as every protocol calls it. Safe for any thread. */
 public interface InferenceServer extends AutoCloseable {
     /** The server's metadata. */
     ServerMetadata metadata();
@@ -46,7 +46,7 @@ public interface InferenceServer extends AutoCloseable {
     boolean ready();
 
     /**
-     * Whether the server was told to stop: it answers what was accepted, and protocols refuse what is new. Never takes
+     * Whether the server was told to stop: it answers accepted requests, and protocols refuse new ones. Never takes
      * long.
      */
     default boolean exiting() {
@@ -72,8 +72,8 @@ public interface InferenceServer extends AutoCloseable {
      * Loads a model, or loads it anew when its files have changed since; waits until its versions are ready. Versions
      * that serve go on until the new ones are ready, and stay when they fail. Models that it asks are loaded too.
      *
-     * @param override what to take instead of the repository's; a load with one always loads anew, and the next without
-     *     one undoes it
+     * @param override the configuration and files to take instead of the repository's; a load with one always loads
+     *     anew, and the next without one undoes it
      * @throws GatunException with the protocol's text: UNAVAILABLE where the operator did not choose
      *     {@link ControlMode#EXPLICIT}, INVALID_ARGUMENT or INTERNAL when the model cannot be loaded
      */
@@ -83,21 +83,21 @@ public interface InferenceServer extends AutoCloseable {
      * Unloads a model. Returns at once: new requests are refused, those that were accepted are answered, and then its
      * memory is given back. Does nothing when there is no such model.
      *
-     * @param dependents whether to unload also what was loaded only because this model asks it
+     * @param dependents whether to unload also models that were loaded only because this model asks them
      * @throws GatunException UNAVAILABLE with the protocol's text where the operator did not choose
      *     {@link ControlMode#EXPLICIT}
      */
     void unload(String name, boolean dependents);
 
-    /** The models that are served because a list names them, and not since a repository holds them. */
+    /** The models that are served because a list names them, and not because a repository holds them. */
     default List<ListedModel> listed() {
         return List.of();
     }
 
     /**
      * Serves these models in the place of {@link #listed}: loads those that are new or changed, unloads those that are
-     * missing, and waits until each of the new ones is ready or has a reason why not in {@link #index}. What serves
-     * goes on until what replaces it is ready.
+     * missing, and waits until each of the new ones is ready or has a reason why not in {@link #index}. A model that
+     * serves goes on until its replacement is ready.
      *
      * @throws GatunException UNAVAILABLE where the operator gave no list
      */
@@ -133,7 +133,7 @@ public interface InferenceServer extends AutoCloseable {
         return List.of();
     }
 
-    /** What each engine that a model needed holds, by name. */
+    /** The statistics of each engine that a model needed, by name. */
     List<EngineStatistics> engines();
 
     /**
@@ -162,7 +162,7 @@ public interface InferenceServer extends AutoCloseable {
     }
 
     /**
-     * Answers one request; parks the calling thread, which should be virtual, until the answer is there. Owns the
+     * Answers one request; parks the calling thread, which should be virtual, until the response is there. Owns the
      * request from the first moment and closes it on every path. The caller owns the response.
      *
      * @throws GatunException when the request is wrong, refused or failed; UNSUPPORTED when its model is decoupled
@@ -184,7 +184,7 @@ public interface InferenceServer extends AutoCloseable {
         receiver.accept(infer(request), true);
     }
 
-    /** What the server logs, and how clients change that. */
+    /** The log settings, and how clients change them. */
     default LogControl log() {
         return LogControl.fixed();
     }
@@ -195,12 +195,12 @@ public interface InferenceServer extends AutoCloseable {
     /** The shared-memory regions that clients registered. */
     RegionRegistry regions();
 
-    /** What one request may hold; protocols check it before they make anything of what a client sent. */
+    /** The limits of one request; protocols check them before they build anything from the data of a client. */
     default RequestLimits limits() {
         return RequestLimits.STANDARD;
     }
 
-    /** What all requests together may take of the Java heap for what is long in them. */
+    /** The budget of Java heap for the long parts of all requests together. */
     HeapBudget heap();
 
     /** The pool that request and response tensors are lent from. */

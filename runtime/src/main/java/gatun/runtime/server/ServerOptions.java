@@ -25,7 +25,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * How a {@link GatunServer} is to be opened. A builder of itself: each method changes one setting and answers this
+ * How a {@link GatunServer} is to be opened. A builder of itself: each method changes one setting and returns this
  * object. Used by one thread.
  */
 public final class ServerOptions {
@@ -106,7 +106,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /** Who decides which models are loaded; {@link ControlMode#NONE} without this call. */
+    /** Sets who decides which models are loaded; {@link ControlMode#NONE} without this call. */
     public ServerOptions controlMode(ControlMode mode) {
         controlMode = mode;
         return this;
@@ -130,7 +130,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /** What metadata calls the server. */
+    /** The name of the server in metadata. */
     public ServerOptions id(String newId) {
         id = newId;
         return this;
@@ -179,8 +179,8 @@ public final class ServerOptions {
     }
 
     /**
-     * The most bytes that remembered responses may take, of those models whose configuration wants that; 0, which is
-     * the default, for remembering none.
+     * The most bytes that cached responses may take, of models whose configuration asks for caching; 0, which is the
+     * default, to cache none.
      */
     public ServerOptions responseCacheByteSize(long byteSize) {
         responseCacheByteSize = byteSize;
@@ -216,7 +216,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /** What clients may change of the log; nothing without this call. */
+    /** The log, as far as clients may change it; without this call they may not. */
     public ServerOptions log(LogControl control) {
         log = control;
         return this;
@@ -229,7 +229,7 @@ public final class ServerOptions {
     }
 
     /**
-     * What complete configurations are to keep to beyond the runtime's own rules, such as what they say to protocols. A
+     * A rule for complete configurations beyond the runtime's own rules, such as for parts that only protocols read. A
      * failure that it throws keeps the model from being loaded, with its text as the reason.
      */
     public ServerOptions configurationRule(Consumer<ModelConfig> rule) {

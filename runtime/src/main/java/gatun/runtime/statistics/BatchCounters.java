@@ -3,7 +3,7 @@ package gatun.runtime.statistics;
 
 import gatun.runtime.BatchStatistics;
 
-/** What one instance has executed with one batch size. Written by the instance's thread only, read by any thread. */
+/** The executions of one instance with one batch size. Written by the instance's thread only, read by any thread. */
 final class BatchCounters {
     private final int batchSize;
     private final Tally executions = new Tally();

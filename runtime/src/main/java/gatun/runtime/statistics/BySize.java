@@ -73,7 +73,7 @@ final class BySize<C> {
         return added;
     }
 
-    /** What {@code snapshot} makes of the counters, ascending by batch size. */
+    /** Snapshots of the counters, ascending by batch size. */
     <S> Stream<S> snapshots(Function<C, S> snapshot) {
         Object[] present = counters;
         return Arrays.stream(present).map(each -> snapshot.apply(cast(each)));

@@ -36,7 +36,7 @@ public final class InstanceCounters {
      */
     public void executed(int batchSize, ExecutionTimes times) {
         batches.of(Math.max(1, batchSize)).executed(times);
-        // Before the requests: who sees one sees that there was a last execution.
+        // Before the requests: whoever sees one sees that there was a last execution.
         lastEndedNanos.set(times.endedNanos());
         int answered = 0;
         for (int i = 0; i < times.requestCount(); i++) {
@@ -59,7 +59,7 @@ public final class InstanceCounters {
         return added;
     }
 
-    /** What becomes of the single responses of a decoupled model. */
+    /** The outcomes of the single responses of a decoupled model. */
     public ResponseTable responses() {
         return responses;
     }

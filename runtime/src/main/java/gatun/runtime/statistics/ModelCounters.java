@@ -25,7 +25,7 @@ import java.util.function.ToLongFunction;
 
 /** The counters of a model version since it was loaded. Safe for any thread. */
 public final class ModelCounters {
-    /** Also of instances that are gone: what they have done counts on. */
+    /** Also of instances that are gone: their counts stay. */
     private final List<InstanceCounters> instances = new CopyOnWriteArrayList<>();
 
     /** Those of {@link #instances} in which nobody counts now; guarded by {@link #lending}. */
@@ -37,8 +37,7 @@ public final class ModelCounters {
     private final Map<FailureReason, LongAdder> failures = new EnumMap<>(FailureReason.class);
     private final LongAdder failureNanos = new LongAdder();
 
-    // The same moment on both clocks. Taken once, so that one execution is always told as having ended at the same
-    // time.
+    // The same moment on both clocks. Taken once, so that one execution is always reported with the same end.
     private final long startMillis = Instant.now().toEpochMilli();
     private final long startNanos = System.nanoTime();
 
@@ -49,7 +48,7 @@ public final class ModelCounters {
         }
     }
 
-    /** What one more instance counts in, until it gives that {@linkplain #giveBack back}. */
+    /** The counters for one more instance, until it {@linkplain #giveBack gives them back}. */
     public InstanceCounters lend() {
         lending.lock();
         try {
@@ -66,8 +65,8 @@ public final class ModelCounters {
     }
 
     /**
-     * Takes back what an instance counted in that is gone. What stands there stays; the next instance goes on from it.
-     * May be called again.
+     * Takes back the counters of an instance that is gone. Their values stay; the next instance goes on from them. May
+     * be called again.
      */
     public void giveBack(InstanceCounters counters) {
         lending.lock();

@@ -23,7 +23,7 @@ public final class ResponseTable {
     /**
      * Counts a response with outputs.
      *
-     * @param place how many responses the answer had before it
+     * @param place how many responses the request had before it
      * @param inferNanos from the response before until the engine had it
      * @param outputNanos placing its outputs and handing it over
      */
@@ -36,7 +36,7 @@ public final class ResponseTable {
         at(place).failed(nanos);
     }
 
-    /** Counts the end of an answer without one more response, {@code nanos} after the one before. */
+    /** Counts the end of the responses to a request without one more, {@code nanos} after the one before. */
     public void ended(int place, long nanos) {
         at(place).ended(nanos);
     }

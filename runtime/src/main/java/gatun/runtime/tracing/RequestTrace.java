@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** What became of one request. Whoever began it ends it; what is said after that is lost. Safe for any thread. */
+/** The trace of one request. Whoever began it ends it; events after that are lost. Safe for any thread. */
 public final class RequestTrace {
     /** The parent of a trace that has none. */
     public static final long NO_PARENT = 0;
@@ -66,7 +66,7 @@ public final class RequestTrace {
     }
 
     /**
-     * Of what the client says that its request is a part; empty where it says nothing, and for a request made for
+     * The client's trace that its request is a part of; empty where the client names none, and for a request made for
      * another.
      */
     public Optional<TraceParent> joined() {
@@ -98,12 +98,12 @@ public final class RequestTrace {
         requestId = newId;
     }
 
-    /** What was said so far, in that order. */
+    /** The events so far, in their order. */
     public List<TraceEvent> events() {
         return List.copyOf(events);
     }
 
-    /** The settings that it was taken by. */
+    /** The settings by which the request was chosen. */
     TraceScope scope() {
         return scope;
     }
@@ -124,7 +124,7 @@ public final class RequestTrace {
      * Says that the server has taken the request over.
      *
      * @param newId the client's name for the request; empty when it gave none
-     * @param inputs told where the settings want that
+     * @param inputs recorded where the settings want that
      */
     public void started(String newId, Collection<Tensor> inputs) {
         requestId(newId);
@@ -132,7 +132,7 @@ public final class RequestTrace {
         inputs.forEach(input -> tensor("TENSOR_QUEUE_INPUT", input));
     }
 
-    /** Tells an output of an answer, where the settings want that. */
+    /** Records an output of a response, where the settings want that. */
     public void answered(Tensor output) {
         tensor("TENSOR_BACKEND_OUTPUT", output);
     }
@@ -144,7 +144,7 @@ public final class RequestTrace {
         }
     }
 
-    /** Whether so many bytes more may be held, which {@link #release} gives back. */
+    /** Reserves {@code bytes} more; false when they may not be held. {@link #release} gives them back. */
     private boolean claim(long bytes) {
         if (!tracing.memory().take(bytes)) {
             return false;

@@ -4,7 +4,7 @@ package gatun.runtime.tracing;
 import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.MemorySegment;
 
-/** What a trace tells of a request. */
+/** An event of a request's trace. */
 public sealed interface TraceEvent {
     /**
      * The request reached a stage.
@@ -18,7 +18,7 @@ public sealed interface TraceEvent {
      * A tensor came by.
      *
      * @param activity where, such as {@code TENSOR_QUEUE_INPUT}
-     * @param spec what the tensor is
+     * @param spec name, datatype and shape of the tensor
      * @param bytes a copy of its bytes on the heap; none when there was no room for them
      */
     record TensorData(String activity, TensorSpec spec, MemorySegment bytes) implements TraceEvent {}

@@ -8,7 +8,7 @@ public interface TraceExporter extends AutoCloseable {
     /** The name that protocols give this kind of tracing. */
     String mode();
 
-    /** What protocols tell of where the traces go, by name. */
+    /** The settings that protocols show of where the traces go, by name. */
     Map<String, String> settings();
 
     /** Why nothing can be exported; empty when it can. */
@@ -22,16 +22,16 @@ public interface TraceExporter extends AutoCloseable {
      */
     boolean joinsClients();
 
-    /** Whether tensors are told. Where they are not, traces do not hold them. */
+    /** Whether tensors are exported. Where they are not, traces do not hold them. */
     boolean tellsTensors();
 
     /**
      * Takes the trace of a client's request that has ended, with those of the requests that were made for it as its
-     * children. Returns at once: what takes time is done by another thread.
+     * children. Returns at once: slow work is done by another thread.
      */
     void export(RequestTrace trace);
 
-    /** Writes out what waits for more; called when the settings have changed. */
+    /** Writes out traces that wait for more; called when the settings have changed. */
     void flush();
 
     /** Writes out everything and ends. */

@@ -26,8 +26,8 @@ public final class TraceFile implements TraceExporter {
     private static final int CAPACITY = 10_000;
 
     /**
-     * How many traces a file may be awaited by in memory, whatever frequency a client asks for: it must not exhaust
-     * that.
+     * The most traces that may wait in memory for a file, whatever frequency a client asks for: they must not exhaust
+     * the memory.
      */
     private static final int MOST_COLLECTED = 1_000;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.tracing;
 
-/** What a trace tells. */
+/** The kinds of detail that a trace can have. */
 public enum TraceLevel {
     /** When a request reached each stage. */
     TIMESTAMPS,

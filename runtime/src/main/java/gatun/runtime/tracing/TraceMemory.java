@@ -23,7 +23,7 @@ final class TraceMemory {
         this.limit = limit;
     }
 
-    /** Whether a trace may hold a tensor of so many bytes. If it may, they are to be given back. */
+    /** Whether a trace may hold that many bytes of tensors. If it may, they are to be given back. */
     boolean take(long bytes) {
         if (bytes <= limit && held.addAndGet(bytes) <= limit) {
             return true;
@@ -41,7 +41,7 @@ final class TraceMemory {
         return false;
     }
 
-    /** Takes note that so many bytes are not held any more. */
+    /** Notes that this many bytes are not held any more. */
     void giveBack(long bytes) {
         held.addAndGet(-bytes);
     }

@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Of what a request is a part, as the client told in its header {@code traceparent} (W3C Trace Context).
+ * The trace that a request is a part of, as the client names it in its header {@code traceparent} (W3C Trace Context).
  *
  * @param traceId 32 hexadecimal digits, not all zero
  * @param spanId 16 hexadecimal digits, not all zero
@@ -16,7 +16,7 @@ public record TraceParent(String traceId, String spanId) {
     private static final Pattern FORM =
             Pattern.compile("(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?");
 
-    /** What a header's value tells; empty when it is malformed, which is as if there were none. */
+    /** The trace that a header's value names; empty when it is malformed, which counts as no header. */
     static Optional<TraceParent> parse(String header) {
         Matcher form = FORM.matcher(header.strip());
         if (!form.matches() || (form.group(1).equals("00") && form.group(4) != null)) {

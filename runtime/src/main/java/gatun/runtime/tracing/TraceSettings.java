@@ -6,9 +6,9 @@ import java.util.Set;
 /**
  * Which requests are traced.
  *
- * @param levels what their traces tell; none when no request is traced
- * @param rate one of so many requests is traced, beginning with the last of the first so many; 0 for none but those of
- *     clients that ask for it; not negative
+ * @param levels the details in their traces; none when no request is traced
+ * @param rate one of this many requests is traced, each time the last of them; 0 for none but those of clients that ask
+ *     for it; not negative
  * @param count how many more requests are traced; {@link #UNLIMITED} for any number
  * @param logFrequency after how many traces a file of its own is written; 0 for one file that all of them go to
  */

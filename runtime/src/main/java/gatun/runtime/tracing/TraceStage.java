@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.tracing;
 
-/** What a request passes on its way, under the names that traces give them. */
+/** The stages that a request passes, under the names that traces give them. */
 public enum TraceStage {
     /** An HTTP request has been noticed, its body not yet read. */
     HTTP_RECV_START,
     /** An HTTP request has been read. */
     HTTP_RECV_END,
-    /** The protocol has the answer, or the first of several. */
+    /** The protocol has the response, or the first of several. */
     INFER_RESPONSE_COMPLETE,
-    /** The answer to an HTTP request begins to be written. */
+    /** The response to an HTTP request begins to be written. */
     HTTP_SEND_START,
-    /** The answer to an HTTP request has been written. */
+    /** The response to an HTTP request has been written. */
     HTTP_SEND_END,
     /** A gRPC message has come. */
     GRPC_WAITREAD_START,
     /** A gRPC message has been read. */
     GRPC_WAITREAD_END,
-    /** The answer to a gRPC message begins to be written. */
+    /** The response to a gRPC message begins to be written. */
     GRPC_SEND_START,
-    /** The answer to a gRPC message has been written. */
+    /** The response to a gRPC message has been written. */
     GRPC_SEND_END,
     /** The server has taken the request over from the protocol. */
     REQUEST_START,
@@ -33,6 +33,6 @@ public enum TraceStage {
     COMPUTE_OUTPUT_START,
     /** The instance has answered. */
     COMPUTE_END,
-    /** The server gives the answer, or the failure, to the protocol. */
+    /** The server gives the response, or the failure, to the protocol. */
     REQUEST_END
 }

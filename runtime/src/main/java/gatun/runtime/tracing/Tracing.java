@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * server that traces nothing pays one volatile read for each request. Owns its exporter. Safe for any thread.
  */
 public final class Tracing implements AutoCloseable {
-    /** What the tensors of all traces may take, of a heap that has other things to do. */
+    /** Bytes of the heap that the tensors of all traces may take; the heap is needed for other things. */
     private static final long TENSOR_BYTES = 32L << 20;
 
     private final TraceSettings atStart;
@@ -35,7 +35,7 @@ public final class Tracing implements AutoCloseable {
     /** The scopes when any of them traces; else null. Written under the lock. */
     private volatile @Nullable Scopes tracing;
 
-    /** Who chooses among the requests to each model; immutable. */
+    /** The scopes that choose among the requests to each model; immutable. */
     private record Scopes(TraceScope global, Map<String, TraceScope> models) {
         TraceScope of(String model) {
             return models.getOrDefault(model, global);
@@ -67,7 +67,7 @@ public final class Tracing implements AutoCloseable {
     /**
      * Begins the trace of a request to a model; empty for one that is not traced. The caller ends it.
      *
-     * @param carrier what the client sent beside the request
+     * @param carrier the headers or metadata that came with the request
      * @param traceparent finds in it the header of that name; asked only where clients may have their requests traced
      */
     public <C> Optional<RequestTrace> begin(
@@ -120,8 +120,8 @@ public final class Tracing implements AutoCloseable {
      * Counting begins anew.
      *
      * @param model empty for all models without settings of their own
-     * @throws GatunException INVALID_ARGUMENT for a value that cannot be read or not be, UNSUPPORTED for what cannot be
-     *     changed; nothing is changed then
+     * @throws GatunException INVALID_ARGUMENT for a value that cannot be read or is not allowed, UNSUPPORTED for a
+     *     setting that cannot be changed; nothing is changed then
      */
     public void change(String model, Map<String, List<String>> changes) {
         lock.lock();
@@ -174,7 +174,7 @@ public final class Tracing implements AutoCloseable {
         exporter.export(trace);
     }
 
-    /** Writes out what was traced. */
+    /** Writes out the traces and closes the exporter. */
     @Override
     public void close() {
         exporter.close();

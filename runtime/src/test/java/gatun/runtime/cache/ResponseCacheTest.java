@@ -49,7 +49,7 @@ class ResponseCacheTest {
         }
     }
 
-    /** What every byte of the response is; empty when there is none. */
+    /** The value of every byte of the response; empty when there is none. */
     private Optional<Integer> get(ResponseCache.Share owner, int request) {
         return cache.find(owner, request(request)).map(found -> {
             byte[] bytes = found.outputs().getFirst().bytes().toArray(ValueLayout.JAVA_BYTE);

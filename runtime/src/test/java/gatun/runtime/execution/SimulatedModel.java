@@ -38,15 +38,15 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * What a simulated scheduler runs: the real instances of a model, with real requests, batches and buffers, on an engine
- * that fails now and then. Its output {@code double} is twice the input and {@code echo} the input itself. Inputs lie
- * in pooled buffers or in regions, and outputs go to either; some windows are too small, and some regions are taken
- * away. Checks each answer, and that no memory is left.
+ * The model that a simulated scheduler runs: real instances, with real requests, batches and buffers, on an engine that
+ * fails now and then. Its output {@code double} is twice the input and {@code echo} the input itself. Inputs lie in
+ * pooled buffers or in regions, and outputs go to either; some windows are too small, and some regions are taken away.
+ * Checks each response, and that no memory is left.
  */
 public final class SimulatedModel {
     private static final BufferPool POOL = new BufferPool(1 << 26);
 
-    /** What clients' regions are windows of. */
+    /** The memory that clients' regions are windows of. */
     private static final MemorySegment REGIONS = Arena.global().allocate(1 << 20, 64);
 
     private static final int REGION_BYTES = 1024;

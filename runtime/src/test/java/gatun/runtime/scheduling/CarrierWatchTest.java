@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What happens to the number of carrier threads when runs hold all of them. */
+/** The number of carrier threads when runs hold all of them. */
 @Timeout(60)
 class CarrierWatchTest {
     private static final int CARRIERS = 2;

@@ -16,17 +16,17 @@ final class EventLoop {
 
     private record Event(long at, long number, Runnable action) {}
 
-    /** What the clock shows, in nanoseconds. */
+    /** The time of the clock, in nanoseconds. */
     long now() {
         return now;
     }
 
-    /** Has something happen; of what happens at the same time the first that was asked for comes first. */
+    /** Schedules an action; of several at the same time, the one that was scheduled first runs first. */
     void after(long nanos, Runnable action) {
         events.add(new Event(now + nanos, eventNumber++, action));
     }
 
-    /** Lets everything happen, also what comes of it; looks at the outcome after each. */
+    /** Runs all actions, also those that they schedule; runs {@code check} after each. */
     void play(Runnable check) {
         for (Event next = events.poll(); next != null; next = events.poll()) {
             now = next.at;

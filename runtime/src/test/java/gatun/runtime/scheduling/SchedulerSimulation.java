@@ -26,7 +26,7 @@ final class SchedulerSimulation {
     /** Longer than a run, a delay and a waking together. */
     private static final long IDLE_LIMIT_NANOS = Dispatcher.WATCH_NANOS + 1_000_000;
 
-    /** How long others take of the resource that the instances need. */
+    /** How long others take from the resource that the instances need. */
     private static final long HORIZON_NANOS = 1_500_000;
 
     /** Elements of a row, by shape. */
@@ -37,7 +37,7 @@ final class SchedulerSimulation {
     private final boolean[] timesOut;
     private final boolean lends;
 
-    /** What instances run in half of all histories, where in the others they only take their time. */
+    /** The model that instances run in half of all histories; in the others they only take their time. */
     private final @Nullable SimulatedModel model;
 
     private final EventLoop loop = new EventLoop();
@@ -48,7 +48,7 @@ final class SchedulerSimulation {
 
     private final List<Instance> former = new ArrayList<>();
 
-    /** What instances wait for before they run, in some histories. */
+    /** The turns that instances wait for before they run, in some histories. */
     private final @Nullable SimulatedTurns turns;
 
     private boolean stopped;
@@ -511,8 +511,10 @@ final class SchedulerSimulation {
         }
     }
 
-    /** Besides those for which an instance is on its way, no more tickets wait than may; and none is refused for less. Those on their way
-     * may take others, and then keep their promise with the next. */
+    /**
+     * No more tickets wait than may, beside those for which an instance is on its way, and none is refused while fewer
+     * wait. An instance on its way may take other tickets, and then keeps its promise with the next.
+     */
     private void checkCapacity(Job job, Admission admission) {
         long waiting = jobs.stream()
                 .filter(other -> other.state() == State.QUEUED && other.level() == job.level())

@@ -15,8 +15,8 @@ final class Seeds {
     private Seeds() {}
 
     /**
-     * Plays {@code simulation}, which fails where something does not hold; what failed, told with its seed, and no more
-     * than enough of it.
+     * Plays {@code simulation}, which fails where something does not hold; reports some of the failures, each with its
+     * seed.
      */
     static List<AssertionError> play(LongConsumer simulation) {
         Long only = Long.getLong("gatun.simulation.seed");

@@ -32,7 +32,7 @@ final class SequenceSimulation {
 
     private static final long RUN_NANOS = 200_000;
 
-    /** How long others take of the resource that the instances need. */
+    /** How long others take from the resource that the instances need. */
     private static final long HORIZON_NANOS = 2_000_000;
 
     private final Random random;
@@ -44,7 +44,7 @@ final class SequenceSimulation {
 
     private final List<Instance> former = new ArrayList<>();
 
-    /** What instances wait for before they run, in some histories. */
+    /** The turns that instances wait for before they run, in some histories. */
     private final @Nullable SimulatedTurns turns;
 
     private final List<Step> steps = new ArrayList<>();
@@ -61,7 +61,7 @@ final class SequenceSimulation {
     private boolean stopped;
     private boolean exchanging;
 
-    /** What a sequence keeps. */
+    /** The state that a sequence keeps. */
     private final class Memory implements Hold {
         Memory() {
             kept.add(this);
@@ -333,7 +333,7 @@ final class SequenceSimulation {
         instances.get(instance).rouse();
     }
 
-    /** What the scheduler does after each call. */
+    /** Does what the scheduler does after each call. */
     private void follow() {
         dispatcher.takeEnded().forEach(Sequence::close);
         for (int woken = dispatcher.instanceToWake(); woken >= 0; woken = dispatcher.instanceToWake()) {
@@ -452,8 +452,8 @@ final class SequenceSimulation {
     }
 
     /**
-     * A sequence's steps run in the client's order, in one place, and what is left there by another is never gone on
-     * with.
+     * A sequence's steps run in the client's order, in one place, and never go on with what another sequence left
+     * there.
      */
     private void checkTurn(Instance instance, Step step, Sequence sequence) {
         Integer before = progress.put(sequence, step.number);

@@ -85,7 +85,7 @@ class BatchingTest {
         });
     }
 
-    /** The answers to these requests, which wait behind another one until all are there. */
+    /** The responses to these requests, which wait behind another one until all are there. */
     private List<Future<InferenceResponse>> together(InferenceRequest... requests) {
         InferenceRequest blocker = test.request("m");
         copyInputs(requests[0], blocker);

@@ -47,7 +47,7 @@ class DecoupledSequenceTest {
 
     private static final String SEQUENCES = "sequence_batching { max_sequence_idle_microseconds: 60000000 ";
 
-    /** What a client got. */
+    /** A response as a client got it. */
     private record Got(int value, boolean last) {}
 
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();

@@ -45,7 +45,7 @@ class DecoupledTest {
 
     private static final String DECOUPLED = TENSORS + "model_transaction_policy { decoupled: true }";
 
-    /** What a test's receiver got. */
+    /** A response as a test's receiver got it. */
     private record Got(List<String> outputs, float value, boolean last, String parameter) {}
 
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();

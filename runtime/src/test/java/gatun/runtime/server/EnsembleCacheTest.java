@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Remembered answers of ensembles and of their members, when members are loaded anew. */
+/** Cached responses of ensembles and of their members, when members are loaded anew. */
 @Timeout(60)
 class EnsembleCacheTest extends EnsembleFixture {
     private static final String CACHED = " response_cache { enable: true }";

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an ensemble says of each way in which a member can fail it. */
+/** The failures that an ensemble reports, for each way in which a member can fail. */
 @Timeout(60)
 class EnsembleFailureTest extends EnsembleFixture {
     private static final String CHAIN =

@@ -47,13 +47,13 @@ abstract class EnsembleFixture {
      */
     final Map<String, List<Long>> addresses = new ConcurrentHashMap<>();
 
-    /** What NEXT adds. */
+    /** The number that NEXT adds. */
     volatile int increment = 1;
 
-    /** What a run does besides, by the name of its first output. */
+    /** Actions that runs take before they compute, by the name of the run's first output. */
     final Map<String, Runnable> before = new ConcurrentHashMap<>();
 
-    /** As {@link #before}, for what depends on the first element of the first input. */
+    /** As {@link #before}, for actions that depend on the first element of the first input. */
     final Map<String, Consumer<Float>> beforeElement = new ConcurrentHashMap<>();
 
     @BeforeEach
@@ -68,8 +68,9 @@ abstract class EnsembleFixture {
     }
 
     /**
-     * What the members do, told by their first output: TWICE doubles, NEXT adds one, SUM adds two vectors, SAME moves
-     * nothing. EACH is decoupled and answers each element by itself, TIMES each element as often as it counts.
+     * Does the work of a member, which is known by its first output: TWICE doubles, NEXT adds one, SUM adds two
+     * vectors, SAME moves nothing. EACH is decoupled and gives a response for each element, TIMES each element as often
+     * as it counts.
      */
     void compute(Execution execution) {
         String output = execution.outputName(0);
@@ -170,7 +171,7 @@ abstract class EnsembleFixture {
         return text + "ensemble_scheduling { step [ " + String.join(", ", steps) + " ] }";
     }
 
-    /** An ensemble that doubles a vector, beside that adds one to it, and adds both. */
+    /** An ensemble that doubles a vector, adds one to it beside that, and adds both results. */
     static String diamond(String outputs) {
         return ensemble(
                 "IN",
@@ -180,7 +181,7 @@ abstract class EnsembleFixture {
                 step("sum", "A=T B=U", "SUM=OUT"));
     }
 
-    /** What waits until two runs are there, and then lets both go on. */
+    /** An action that waits until two runs are there, and then lets both go on. */
     static Runnable meeting() {
         CyclicBarrier together = new CyclicBarrier(2);
         return () -> {

@@ -12,7 +12,7 @@ import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an ensemble counts of its members' work. */
+/** The work of its members that an ensemble counts. */
 @Timeout(60)
 class EnsembleStatisticsTest extends EnsembleFixture {
     private ModelStatistics of(String model) {

@@ -65,7 +65,7 @@ class EnsembleStressTest extends EnsembleFixture {
                         .onlyModels(ENSEMBLES));
     }
 
-    /** The answers that an ensemble owes for the elements 0, 1, 2, ... */
+    /** The values that an ensemble must respond with for the elements 0, 1, 2, ... */
     private static List<Float> expected(String ensemble, int elements) {
         List<Float> answers = new ArrayList<>();
         for (int element = 0; element < elements; element++) {

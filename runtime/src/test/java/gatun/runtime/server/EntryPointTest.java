@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Models that can be asked in several ways. */
+/** Models that can be called in several ways. */
 @Timeout(60)
 class EntryPointTest {
     private static final String MODEL = """
@@ -46,7 +46,7 @@ class EntryPointTest {
             new EntryPoint("rows", "regress", List.of(tensor("x", -1, 3)), List.of(tensor("y", -1, 3))),
             new EntryPoint("alone", "classify", List.of(anything("x")), List.of(anything("y"))));
 
-    /** What each run was for, as "entry point shape". */
+    /** The entry point and the input's shape of each run, as "entry point shape". */
     private final BlockingQueue<String> runs = new LinkedBlockingQueue<>();
 
     private TestServer test;

@@ -9,7 +9,7 @@ import gatun.memory.tensor.RegionLease;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Regions that are nothing but memory, with leases that remember what became of them. */
+/** Regions that are nothing but memory, with leases that record their outcome. */
 final class FakeRegions implements RegionRegistry {
     /** A lease on {@code segment} that breaks when told to. */
     public static final class Lease implements RegionLease {

@@ -135,7 +135,7 @@ class InstanceAdjustmentTest {
         answer.get(30, TimeUnit.SECONDS);
     }
 
-    /** Waits until so many instances of the one model are open. */
+    /** Waits until that many instances of the one model are open. */
     private void awaitInstances(int count) {
         Await.until(count + " instances are open", () -> test.backend.open.get() == 1 + count);
     }

@@ -59,7 +59,7 @@ class IterativeSequenceTest {
 
     private static final int FOR_EVER = Integer.MAX_VALUE;
 
-    /** What a run of the model got of a request. */
+    /** A request's row as a run of the model got it. */
     private record Row(int id, int starts, int ends, int count) {}
 
     private final List<List<Row>> runs = new CopyOnWriteArrayList<>();
@@ -68,7 +68,7 @@ class IterativeSequenceTest {
     private volatile int failingCount = -1;
     private TestServer test;
 
-    /** What a client of a decoupled model has got so far. */
+    /** The responses that a client of a decoupled model has got so far. */
     private static final class Answers {
         final List<Integer> numbers = new CopyOnWriteArrayList<>();
         volatile boolean last;

@@ -32,7 +32,9 @@ class LoadRetryTest {
 
     private final AtomicInteger loads = new AtomicInteger();
 
-    /** The state of a model whose engine fails so many loads, when each is tried again so often. */
+    /**
+     * The state of a model whose engine fails {@code failing} loads, when each is tried again {@code retries} times.
+     */
     private ModelStatus loaded(int failing, int retries) {
         try (TestServer test = new TestServer(repository).model("m", MODEL)) {
             test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.EXPLICIT)

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Backends that do what they must not: the request gets a clear error, alone or as one of a batch, and the next one its
- * answer.
+ * response.
  */
 @Timeout(60)
 class MisbehavingBackendTest {

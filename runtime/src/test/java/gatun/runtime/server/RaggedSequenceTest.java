@@ -51,7 +51,7 @@ class RaggedSequenceTest {
               ]
             """;
 
-    /** What a run of the model got. */
+    /** The tensors that a run of the model got. */
     private record Run(
             Shape shape, List<Integer> counts, List<Integer> ready, List<Float> values, List<String> sequences) {}
 

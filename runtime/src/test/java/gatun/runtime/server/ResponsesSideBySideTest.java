@@ -32,7 +32,7 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of the responses of decoupled members on their way through an ensemble. */
+/** The responses of decoupled members on their way through an ensemble. */
 @Timeout(60)
 class ResponsesSideBySideTest extends EnsembleFixture {
     private void open(String model) {

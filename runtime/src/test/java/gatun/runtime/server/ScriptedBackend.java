@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** A backend whose runs are what the test says. Counts what is open. */
+/** A backend whose runs do what the test says. Counts the models and instances that are open. */
 public final class ScriptedBackend implements Backend {
     private final String name;
     private final Consumer<Execution> script;
@@ -27,10 +27,10 @@ public final class ScriptedBackend implements Backend {
     /** Runs that were told to stop. */
     public final AtomicInteger stopped = new AtomicInteger();
 
-    /** What happens before a version is loaded. */
+    /** Run before a version is loaded. */
     public volatile Runnable beforeLoad = () -> {};
 
-    /** What models say of their entry points. */
+    /** The entry points of its models. */
     public volatile List<EntryPoint> entryPoints = List.of();
 
     /** Whether the engine is started now. */

@@ -14,7 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** What a model gets of sequences of requests, one after the other and several at a time. */
+/** The rows that a model gets from sequences of requests, one after the other and several at a time. */
 class SequenceBatchingTest extends SequenceRecording {
     @Test
     void shouldTellTheModelWhereEachStepStands() {

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A model that writes down what it gets of the sequences that tests send it, one step after the other and several at a
- * time.
+ * A model that records the rows it gets from the sequences that tests send it, one step after the other and several at
+ * a time.
  */
 @Timeout(60)
 abstract class SequenceRecording {
@@ -58,7 +58,7 @@ abstract class SequenceRecording {
 
     static final String FOREVER = "max_sequence_idle_microseconds: 60000000\n";
 
-    /** What the model got in one row. */
+    /** One row as the model got it. */
     record Row(int start, float end, boolean ready, String id, float value) {
         static final Row GAP = new Row(-1, 0.5f, false, "0", 0);
 
@@ -177,7 +177,7 @@ abstract class SequenceRecording {
         return request;
     }
 
-    /** The one value of the answer. */
+    /** The one value of the response. */
     float answer(InferenceRequest request) {
         try (request;
                 InferenceResponse response = test.server().infer(request)) {

@@ -231,7 +231,7 @@ class SequenceStateTest {
                 add(execution);
                 return;
             }
-            // The state, and no answer.
+            // The state, and no other output.
             int last = execution.outputCount() - 1;
             execution.output(last, Datatype.FP32, Shape.of(1, 1), Float.BYTES).set(ElementLayouts.FP32, 0, 777);
         });
