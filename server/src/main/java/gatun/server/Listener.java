@@ -7,8 +7,11 @@ import gatun.listener.WireProtocol;
 import gatun.server.settings.StartException;
 import io.helidon.webserver.WebServerConfig;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
@@ -27,6 +30,9 @@ import java.util.function.Consumer;
  * can be told apart and all of them stop taking connections at the same moment; its connections are accepted by ours.
  */
 public final class Listener implements AutoCloseable {
+    /** Ports up to this one are for root, unless the system says otherwise. */
+    private static final int LAST_PRIVILEGED_PORT = 1023;
+
     private final ConnectionListener connections;
     private final Endpoint endpoint;
 
@@ -135,6 +141,27 @@ public final class Listener implements AutoCloseable {
         }
     }
 
+    private static boolean answers(InetSocketAddress address) {
+        try (SocketChannel probe = SocketChannel.open(address)) {
+            return probe.isConnected();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Whether this machine has the address, so that only its port can be the reason why it cannot be listened on. */
+    private static boolean isLocal(InetSocketAddress address) {
+        if (address.isUnresolved()) {
+            return false;
+        }
+        try {
+            return address.getAddress().isAnyLocalAddress()
+                    || NetworkInterface.getByInetAddress(address.getAddress()) != null;
+        } catch (SocketException e) {
+            return false;
+        }
+    }
+
     private static StartException cannotListen(Endpoint.Protocol protocol, SocketAddress address, Exception cause) {
         String key = "--" + protocol.key();
         if (address instanceof UnixDomainSocketAddress unix) {
@@ -144,14 +171,14 @@ public final class Listener implements AutoCloseable {
                     cause);
         }
         InetSocketAddress tcp = (InetSocketAddress) address;
-        String reason = String.valueOf(cause.getMessage());
-        if (reason.contains("already in use")) {
+        boolean refused = cause instanceof BindException && isLocal(tcp);
+        if (refused && (tcp.getPort() > LAST_PRIVILEGED_PORT || answers(tcp))) {
             return new StartException(
                     key + "-port=" + tcp.getPort() + ": port " + tcp.getPort() + " is in use on " + tcp.getHostString()
                             + "; stop what listens there or choose another port, 0 for any free one",
                     cause);
         }
-        if (reason.contains("ermission")) {
+        if (refused) {
             return new StartException(
                     key + "-port=" + tcp.getPort() + ": this user may not listen on port " + tcp.getPort()
                             + "; choose one above 1023",
@@ -159,7 +186,7 @@ public final class Listener implements AutoCloseable {
         }
         return new StartException(
                 key + "-address=" + tcp.getHostString() + ": cannot listen there ("
-                        + (tcp.isUnresolved() ? "the name is unknown" : reason)
+                        + (tcp.isUnresolved() ? "the name is unknown" : String.valueOf(cause.getMessage()))
                         + "); name an address of this machine, 0.0.0.0 for all",
                 cause);
     }

@@ -9,9 +9,6 @@ import java.lang.foreign.MemorySegment;
  * {@link InternalError}, and this class turns that into an error response.
  */
 final class UnguardedCopy {
-    /** The JVM's message for such a fault, in every version since 22. */
-    private static final String FAULT = "unsafe memory access";
-
     /** A copy cannot be stopped for the garbage collector, so a large one is done in pieces. */
     private static final long PIECE_BYTES = 1 << 20;
 
@@ -33,10 +30,8 @@ final class UnguardedCopy {
             // itself.
             mapping.checkUsable();
         } catch (InternalError e) {
-            if (String.valueOf(e.getMessage()).contains(FAULT)) {
-                throw RegionErrors.broken(region);
-            }
-            throw e;
+            // Nothing else fails so here: this is how the JVM tells of a fault.
+            throw RegionErrors.broken(region);
         }
     }
 }
