@@ -62,7 +62,7 @@ public final class Soak {
         System.out.printf(
                 "%8s %10s %7s %7s %9s %9s %8s %9s %6s %8s %8s%n",
                 "seconds",
-                "answers/s",
+                "responses/s",
                 "errors",
                 "wrong",
                 "p50, us",
