@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** The documentation names only what there is: tests that prove a row, and files that it links to. */
 class DocumentationIT {
-    private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*(?:Test|IT))`");
+    private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*[a-z0-9](?:Test|IT))`");
     private static final Pattern LINK = Pattern.compile("]\\((?!https?:|mailto:|#)([^)#]+)[^)]*\\)");
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
