@@ -26,7 +26,8 @@ class MavenWrapperIT {
     void prepare() throws IOException {
         home = Files.createDirectory(folder.resolve("home"));
         programs = Files.createDirectory(folder.resolve("programs"));
-        for (String name : List.of("sh", "sed", "curl", "tar", "gzip", "mktemp", "mkdir", "mv", "rm", "sha512sum", "sort")) {
+        for (String name :
+                List.of("sh", "sed", "curl", "tar", "gzip", "mktemp", "mkdir", "mv", "rm", "sha512sum", "sort")) {
             Path program = Stream.of("/bin", "/usr/bin")
                     .map(bin -> Path.of(bin, name))
                     .filter(Files::exists)
